@@ -16,7 +16,7 @@ unit e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
 
-.PHONY: help run demo build generate qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema faketime redis browser
+.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +33,9 @@ build: ## compile bin/usher
 generate: ## write the Go of the templates, and static/dist of the scripts and style sheets
 	@go tool templ generate -path views >/dev/null 2>&1 || go tool templ generate -path views
 	@go run -C tools ./bundle ../static
+
+words: generate ## find the messages of the program, and merge them into the catalogues of its languages
+	@go run -C tools ./words ..
 
 qr: ## build static/js/qr.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error

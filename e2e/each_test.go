@@ -89,7 +89,7 @@ var each = []struct {
 		p.online(true)
 		p.expect("404")
 		p.visit("/events/" + s.theatre + "/checkout")
-		p.sees(p.page.GetByText("You hold no seats of this event."))
+		p.sees(p.page.GetByText("You have no seats held for this event."))
 	}},
 	{"polling", func(p *person, s sales) {
 		back := p.blocksSockets()

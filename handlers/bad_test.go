@@ -158,7 +158,7 @@ func FuzzDecodeClaimRequest(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if _, err := shop.DecodeClaimRequest(body); err != nil && newHandlers(Config{}).Known(err) == nil {
+		if _, err := shop.DecodeClaimRequest(body); err != nil && newHandlers(Config{}).Known(t.Context(), err) == nil {
 			t.Errorf("%q has no words: %v", body, err)
 		}
 	})

@@ -46,14 +46,14 @@ func TestCheckout_MakesTheInvoiceForACompany(t *testing.T) {
 	company(form, "AT", "DE136695976")
 	_, page := s.leads(t, who, form)
 	for what, want := range map[string]string{
-		"the mistake": "This VAT id is of DE, and the company of AT.", "what was typed": `value="Acme & Co"`, "the ticked box": `value="yes" checked`,
+		"the mistake": "The VAT ID is from another country than the company.", "what was typed": `value="Acme & Co"`, "the ticked box": `value="yes" checked`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("after a wrong VAT id the page lacks %s: %s", what, between(page, `name="company"`, "</label>"))
 		}
 	}
 	company(form, "AT", "ATU13585628")
-	if _, page := s.leads(t, who, form); !strings.Contains(page, "the check digit of") {
+	if _, page := s.leads(t, who, form); !strings.Contains(page, "This VAT ID is not valid.") {
 		t.Error("a wrong check digit is not named")
 	}
 	company(form, "AT", "atu 1358 5627")
@@ -161,7 +161,7 @@ func TestCheckout_LooksVATIDsUpWhereVIESIsSwitchedOn(t *testing.T) {
 		_, page := s.page(t, who, a.Header.Get("Location"))
 		return page
 	}
-	const none = "VIES, the register of the EU, does not have this VAT id."
+	const none = "VIES, the register of the EU, does not have this VAT ID."
 	if page := order("AT", "ATU13585627"); strings.Contains(page, none) || asked.Load() != 0 {
 		t.Error("a VAT id was looked up although VIES is not switched on")
 	}

@@ -126,8 +126,8 @@ func TestCheckout_FormSurvivesEveryError(t *testing.T) {
 	}
 	checkout := s.url + "/events/evening/checkout"
 	bad := fill(hold, "Ann", "ann")
-	kept("a bad address", bad, "not an e-mail address")
-	if _, page := send(t, who, "GET", checkout, "", "Accept", asPage); !strings.Contains(page, `value="Ann"`) || strings.Contains(page, "not an e-mail address") {
+	kept("a bad address", bad, "in the format name@example.com")
+	if _, page := send(t, who, "GET", checkout, "", "Accept", asPage); !strings.Contains(page, `value="Ann"`) || strings.Contains(page, "in the format name@example.com") {
 		t.Error("a checkout that is opened anew has not what was typed, or tells of mistakes")
 	}
 	if _, page := send(t, person(t), "GET", checkout+"?told", "", "Accept", asPage); strings.Contains(page, "Ann") {
@@ -141,7 +141,7 @@ func TestCheckout_FormSurvivesEveryError(t *testing.T) {
 		t.Fatal(a.StatusCode)
 	}
 	kept("with nothing held", fill(hold, "Ann", "ann@example.org"), "these seats are still available. You haven’t paid anything. Hold them again")
-	kept("with nothing held, and a mistake", fill(hold, "Ann", "ann"), "not an e-mail address")
+	kept("with nothing held, and a mistake", fill(hold, "Ann", "ann"), "in the format name@example.com")
 	again := fill(hold, "Ann", "ann@example.org")
 	again.Set("instead", strconv.Itoa(hold.Idx[0]))
 	kept("taken again", again, "Your order")
@@ -152,7 +152,7 @@ func TestCheckout_FormSurvivesEveryError(t *testing.T) {
 	if a, _ := send(t, who, "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != 204 {
 		t.Fatal(a.StatusCode)
 	}
-	if a, page := send(t, who, "GET", checkout, "", "Accept", asPage); a.StatusCode != 404 || !strings.Contains(page, "hold no seats") {
+	if a, page := send(t, who, "GET", checkout, "", "Accept", asPage); a.StatusCode != 404 || !strings.Contains(page, "no seats held") {
 		t.Errorf("a checkout of nothing: %d", a.StatusCode)
 	}
 }

@@ -44,7 +44,7 @@ func TestCheckout_SaysWhatACodeSavesAndOrdersForThat(t *testing.T) {
 		_, page := s.page(t, who, a.Header.Get("Location"))
 		return page
 	}
-	if page := apply("NOSUCH"); !strings.Contains(page, "This event has no such code.") {
+	if page := apply("NOSUCH"); !strings.Contains(page, "There is no such code for this event.") {
 		t.Error("a code that is not there is not named")
 	}
 	page := apply("ha-lf")
@@ -72,7 +72,7 @@ func TestCheckout_SaysWhatACodeSavesAndOrdersForThat(t *testing.T) {
 	eve := person(t)
 	form = fill(s.held(t, eve, 1), "Eve", "eve@example.org")
 	form.Set("code", "HALF")
-	if _, page := s.leads(t, eve, form); !strings.Contains(page, "This code was used as often as it may be") {
+	if _, page := s.leads(t, eve, form); !strings.Contains(page, "This code has been used up") {
 		t.Error("a used code is not named")
 	}
 }

@@ -111,9 +111,9 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	letter := mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
-		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(ctx), HTML: html.String(),
 	}
-	letter.Files, err = files(s, order, address)
+	letter.Files, err = files(ctx, s, order, address)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
 	}
@@ -149,7 +149,7 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 }
 
 // files are what a mail program can keep of an order.
-func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, error) {
+func files(ctx context.Context, s *seats.Sale, order orders.Order, address string) ([]mail.File, error) {
 	if order.State == orders.Cancelled {
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func files(s *seats.Sale, order orders.Order, address string) ([]mail.File, erro
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper()
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx)
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,
@@ -191,7 +191,7 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Name, Email: p.Email,
-		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(ctx), HTML: html.String(),
 	}, nil
 }
 

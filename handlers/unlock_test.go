@@ -65,7 +65,7 @@ func TestEventPage_SaysWhatACodeDoes(t *testing.T) {
 	if _, page := s.page(t, who, "/events/evening"); !strings.Contains(page, "I have a code") {
 		t.Fatal("the event does not ask for a code")
 	}
-	for code, says := range map[string]string{"NOSUCH": "This event has no such code.", "old": "This code has ended."} {
+	for code, says := range map[string]string{"NOSUCH": "There is no such code for this event.", "old": "This code has ended."} {
 		if status, page := s.enters(t, who, code); status != http.StatusUnprocessableEntity || !strings.Contains(page, says) || !strings.Contains(page, `value="`+code+`"`) {
 			t.Errorf("%s: %d, and the page does not say %q", code, status, says)
 		}

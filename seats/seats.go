@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Errors that say what is not there or already there.
@@ -45,18 +47,26 @@ type Conflict struct {
 	Seats   []int  // the seats it is about
 	Nearest []int  // free seats in their place, one for each, as far as there are any
 	Message string // for the attendee: what happened, what still holds, what to do next
+	Args    []any  // that fill its verbs; nil: it is as it is
 }
 
-func (r *Conflict) Error() string { return r.Message }
+func (r *Conflict) Error() string { return r.In(context.Background()) }
+
+// In says it in the language of its reader.
+func (r *Conflict) In(ctx context.Context) string { return text.T(ctx, r.Message, r.Args...) }
 
 // ValidationError is a request that could never be granted: it asks for nothing, for less than nothing, for the same seat
 // twice, or for something this event does not have.
 type ValidationError struct {
 	Message string
-	Unknown bool // it names a seat, a section or a category that is not there
+	Args    []any // that fill its verbs; nil: it is as it is
+	Unknown bool  // it names a seat, a section or a category that is not there
 }
 
-func (n *ValidationError) Error() string { return n.Message }
+func (n *ValidationError) Error() string { return n.In(context.Background()) }
+
+// In says it in the language of its reader.
+func (n *ValidationError) In(ctx context.Context) string { return text.T(ctx, n.Message, n.Args...) }
 
 // ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
 type ID [16]byte

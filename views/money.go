@@ -1,56 +1,45 @@
 package views
 
 import (
-	"fmt"
+	"context"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/currency"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
-var english = message.NewPrinter(language.English)
+// Money writes an amount of minor units in English, for pages that are not translated.
+func Money(minor int64, iso string) string { return MoneyIn(context.Background(), minor, iso) }
 
-// Money writes an amount of minor units as people do: "€250", "€12.50", "CHF 25", "¥3,000".
-func Money(minor int64, iso string) string {
-	digits := pricing.Decimals(iso)
-	whole, scale := minor, int64(1)
-	for range digits {
-		whole, scale = whole/10, scale*10
-	}
-	text := english.Sprint(whole)
-	if rest := minor % scale; rest != 0 {
-		text += fmt.Sprintf(".%0*d", digits, max(rest, -rest))
-	}
-	return Symbol(iso) + text
+// MoneyIn writes an amount of minor units as people do in the language of a page: "€250", "€12.50", "CHF 25", "¥3,000".
+func MoneyIn(ctx context.Context, minor int64, iso string) string {
+	return text.Money(ctx, minor, pricing.Decimals(iso), iso)
 }
 
 // Symbol is what stands before an amount, with a space that does not break where it ends in words: "€", "CHF ".
 func Symbol(iso string) string {
-	sign := iso
-	if unit, err := currency.ParseISO(iso); err == nil {
-		sign = fmt.Sprint(currency.NarrowSymbol(unit))
-	}
+	sign := text.Symbol(iso)
 	if strings.IndexFunc(sign, unicode.IsLetter) >= 0 {
 		sign += "\u00a0"
 	}
 	return sign
 }
 
-// Price is money, in words where there is nothing to pay. "Free" means seats here.
-func Price(minor int64, iso string) string {
+// Price is money in English, in words where there is nothing to pay.
+func Price(minor int64, iso string) string { return PriceIn(context.Background(), minor, iso) }
+
+// PriceIn is money in the language of a page, in words where there is nothing to pay.
+func PriceIn(ctx context.Context, minor int64, iso string) string {
 	if minor == 0 {
-		return "no charge"
+		return text.T(ctx, "no charge")
 	}
-	return Money(minor, iso)
+	return MoneyIn(ctx, minor, iso)
 }
 
-// Number writes a count with its thousands apart.
-func Number(n int) string { return english.Sprint(n) }
+// Number writes a count with its thousands apart, in English.
+func Number(n int) string { return text.Number(context.Background(), n) }
 
 // Counted is a number of things in words: "1 seat", "3 seats".
 func Counted(n int, thing string) string {

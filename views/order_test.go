@@ -80,11 +80,11 @@ func TestCancelWords_AreTrueNow(t *testing.T) {
 		case "MST.":
 			want = until
 		}
-		if got := p.CancelWords(); got != want {
+		if got := p.CancelWords(t.Context()); got != want {
 			t.Errorf("%s: the order says %q, want %q", name, got, want)
 		}
 		if s.Now = c.now; c.paid > 0 && c.method == payments.Demo {
-			if got := (shop.CheckoutPage{Sale: s}).CancelWords(); got != want {
+			if got := (shop.CheckoutPage{Sale: s}).CancelWords(t.Context()); got != want {
 				t.Errorf("%s: the checkout says %q, want %q", name, got, want)
 			}
 		}

@@ -5,6 +5,7 @@
 package views
 
 import (
+	"context"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -35,11 +36,11 @@ func (p Page) script() string {
 }
 
 // styles are the style sheets that this page has besides the one of every page.
-func (p Page) styles() (css string) {
+func (p Page) styles(ctx context.Context) (css string) {
 	for name := range strings.FieldsSeq(p.Style) {
 		css += static.Style(name)
 	}
-	if len(p.Legal) > 0 {
+	if len(p.Legal) > 0 || hasLanguages(ctx) {
 		css += static.Style("foot.css")
 	}
 	return css

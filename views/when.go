@@ -1,9 +1,11 @@
 package views
 
 import (
+	"context"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // When is the day and time an event starts, where it is. Who comes from elsewhere, or over the net, needs the zone.
@@ -32,6 +34,48 @@ func ClockAt(e seats.Event, t time.Time) string { return e.Local(t).Format("15:0
 func Place(e seats.Event) string {
 	if e.Online.On {
 		return "Online"
+	}
+	return e.Venue
+}
+
+// WhenIn is the day and time an event starts, as When, in the language of a page.
+func WhenIn(ctx context.Context, e seats.Event) string { return DayTimeIn(ctx, e, e.StartsAt) }
+
+// DayTimeIn is a day and time at the event's place, with the day of the week.
+func DayTimeIn(ctx context.Context, e seats.Event, t time.Time) string {
+	return text.Time(ctx, e.Local(t), "Mon 2 January 2006, 15:04\u00a0MST")
+}
+
+// DayIn is a day.
+func DayIn(ctx context.Context, t time.Time) string { return text.Time(ctx, t, "2 January 2006") }
+
+// ClockIn is a time of day at the event's place, with its zone: "19:42 CET".
+func ClockIn(ctx context.Context, e seats.Event, t time.Time) string {
+	return text.Time(ctx, e.Local(t), "15:04 MST")
+}
+
+// MomentIn is a day and time at the event's place: "1 March, 19:42 CET".
+func MomentIn(ctx context.Context, e seats.Event, t time.Time) string {
+	return text.Time(ctx, e.Local(t), "2 January, 15:04 MST")
+}
+
+// LengthIn is a length of time in the language of a page.
+func LengthIn(ctx context.Context, d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return text.N(ctx, "%d second", "%d seconds", int(d.Round(time.Second)/time.Second))
+	case d < 2*time.Hour || d%time.Hour != 0:
+		return text.N(ctx, "%d minute", "%d minutes", int(d.Round(time.Minute)/time.Minute))
+	case d%(24*time.Hour) != 0:
+		return text.N(ctx, "%d hour", "%d hours", int(d/time.Hour))
+	}
+	return text.N(ctx, "%d day", "%d days", int(d/(24*time.Hour)))
+}
+
+// PlaceIn is where an event is, in the language of a page.
+func PlaceIn(ctx context.Context, e seats.Event) string {
+	if e.Online.On {
+		return text.T(ctx, "Online")
 	}
 	return e.Venue
 }

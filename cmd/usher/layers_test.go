@@ -17,9 +17,9 @@ const module = "github.com/usherbox/usher/"
 
 // layers is the whole rule: what a package may import of ours. A new package needs a line here.
 var layers = map[string][]string{
-	"seats":                            {},
+	"seats":                            {"seats/text"},
 	"seats/database":                   {"seats"},
-	"seats/pricing":                    {"seats", "seats/organizers"},
+	"seats/pricing":                    {"seats/text", "seats", "seats/organizers"},
 	"seats/events":                     {"seats", "seats/pricing"},
 	"seats/idempotency":                {},
 	"seats/jobs":                       {"seats"},
@@ -28,7 +28,7 @@ var layers = map[string][]string{
 	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments"},
 	"seats/verify":                     {"seats", "seats/seal"},
 	"seats/seal":                       {},
-	"seats/orders":                     {"seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/payments", "seats/events", "seats/pricing"},
+	"seats/orders":                     {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/payments", "seats/events", "seats/pricing"},
 	"seats/payments":                   {"seats", "seats/jobs", "seats/seal", "seats/events", "seats/pricing"},
 	"seats/waitingroom":                {"seats", "seats/database", "seats/seal", "seats/events"},
 	"seats/limit":                      {"seats"},
@@ -36,10 +36,11 @@ var layers = map[string][]string{
 	"seats/organizers":                 {"seats", "seats/seal", "seats/plan", "seats/idempotency"},
 	"seats/sales":                      {"seats", "seats/payments", "seats/organizers"},
 	"seats/waitlist":                   {"seats", "seats/events", "seats/pricing"},
-	"seats/invoices":                   {"seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
+	"seats/invoices":                   {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/privacy":                    {"seats/seal", "seats/invoices", "seats/payments/banktransfer", "seats/giftcards", "seats/credit", "seats/idempotency", "seats/mail", "seats/orders", "seats/organizers", "seats/payments", "seats/waitingroom", "seats/waitlist"},
 	"seats/giftcards":                  {"seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal"},
 	"seats/pages":                      {"seats/organizers"},
+	"seats/text":                       {},
 	"seats/webhooks":                   {"seats", "seats/jobs", "seats/seal", "seats/organizers"},
 	"seats/credit":                     {"seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},
@@ -48,14 +49,14 @@ var layers = map[string][]string{
 	"seats/payments/stripe/standin":    {},
 	"seats/payments/stripe/stripetest": {"seats/payments/stripe/standin"},
 	"realtime":                         {"seats", "seats/database"},
-	"views":                            {"seats/pages", "seats", "seats/orders", "seats/organizers", "static", "seats/payments", "seats/pricing"},
-	"views/shop":                       {"seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
+	"views":                            {"seats/text", "seats/pages", "seats", "seats/orders", "seats/organizers", "static", "seats/payments", "seats/pricing"},
+	"views/shop":                       {"seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
 	"views/desk":                       {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"views/mail":                       {"seats/invoices", "seats/giftcards", "seats/pages", "seats/payments/banktransfer", "seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop", "seats/payments"},
 	"handlers":                         {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/web":                     {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/shop":                    {"seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/desk":                    {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
+	"handlers/web":                     {"seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/shop":                    {"seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/desk":                    {"seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
 	"migrations":                       {},
 	"static":                           {},
 	"cmd/usher/postgres":               {},
@@ -88,7 +89,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -48,7 +48,7 @@ func (h *Handlers) CancelMany(w http.ResponseWriter, r *http.Request, m organize
 	for _, order := range list {
 		err := h.cancelWhole(r, m, s, order, deskKeyOf(r, form), orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != ""})
 		if refusal, refused := asRefusal(err); refused {
-			done.Kept = append(done.Kept, keptOrder{order.Code, refusal.Message, order.Name})
+			done.Kept = append(done.Kept, keptOrder{order.Code, refusal.Error(), order.Name})
 		} else if err != nil {
 			return err
 		} else {

@@ -226,7 +226,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 		var refusal *seats.Conflict
 		switch {
 		case i > 0 && errors.As(err, &refusal):
-			return &seats.Conflict{Code: refusal.Code, Message: fmt.Sprintf("The codes were created in %d of %d events, and not from %s on: %s", i, len(of), e.event.Name, refusal.Message)}
+			return &seats.Conflict{Code: refusal.Code, Message: fmt.Sprintf("The codes were created in %d of %d events, and not from %s on: %s", i, len(of), e.event.Name, refusal.Error())}
 		case err != nil:
 			return err
 		case !first && e.code.Code == "":

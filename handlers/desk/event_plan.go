@@ -62,9 +62,9 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	case web.WantsJSON(r) && err != nil:
 		return h.problemOf(w, r, s, err)
 	case errors.As(err, &refusal):
-		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.Message)
+		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.Error())
 	case errors.As(err, &nonsense):
-		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, nonsense.Message)
+		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, nonsense.Error())
 	case err != nil:
 		return err
 	}

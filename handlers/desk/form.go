@@ -108,9 +108,9 @@ func deskRefused(r *http.Request, err error) (words string, is bool) {
 	case err == nil || web.WantsJSON(r):
 		return "", false
 	case errors.As(err, &refusal):
-		return refusal.Message, true
+		return refusal.Error(), true
 	case errors.As(err, &nonsense):
-		return nonsense.Message, true
+		return nonsense.Error(), true
 	case errors.As(err, &mistakes):
 		return mistakes.Error(), true
 	case errors.Is(err, orders.ErrNotPaid):

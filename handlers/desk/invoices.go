@@ -2,6 +2,7 @@ package desk
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"net/http"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -106,7 +108,7 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request, m organizers.
 	if err != nil {
 		return err
 	}
-	return web.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+	return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
 }
 
 // invoicesOf writes all documents of a year, as a list or as their files.
@@ -128,7 +130,9 @@ func (h *Handlers) invoicesOf(w http.ResponseWriter, r *http.Request, m organize
 	} else {
 		w.Header().Set("Content-Type", "application/zip")
 		files := zip.NewWriter(w)
-		err = h.eachInvoice(r, m, year, func(d invoices.Document) error { return zipInvoice(files, d, web.InvoiceLanguage(r, d)) })
+		err = h.eachInvoice(r, m, year, func(d invoices.Document) error {
+			return zipInvoice(text.With(r.Context(), h.InvoiceLanguage(r, d)), files, d)
+		})
 		if err == nil {
 			err = files.Close()
 		}
@@ -182,8 +186,8 @@ func invoiceRows(to sheet, d invoices.Document) error {
 	return nil
 }
 
-func zipInvoice(files *zip.Writer, d invoices.Document, language string) error {
-	pdf, err := shop.InvoicePaper(d, language)
+func zipInvoice(ctx context.Context, files *zip.Writer, d invoices.Document) error {
+	pdf, err := shop.InvoicePaper(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) 
 // problemOf answers what no page of the desk shows by itself.
 func (h *Handlers) problemOf(w http.ResponseWriter, r *http.Request, s *seats.Sale, err error) error {
 	if refusal, is := asRefusal(err); is && web.WantsJSON(r) {
-		return h.WriteRefusal(w, s, refusal)
+		return h.WriteRefusal(w, r, s, refusal)
 	}
 	return err
 }

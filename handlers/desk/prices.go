@@ -82,7 +82,7 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 	case web.WantsJSON(r):
 		return err
 	case errors.As(err, &conflict):
-		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.Message)
+		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.Error())
 	case errors.As(err, &invalid):
 		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.Message)
 	}

@@ -123,7 +123,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 	v, err := h.Orders.Scan(r.Context(), d, scan)
 	var refusal *seats.Conflict
 	if errors.As(err, &refusal) && web.WantsJSON(r) {
-		return h.WriteRefusal(w, s, refusal)
+		return h.WriteRefusal(w, r, s, refusal)
 	}
 	if err != nil {
 		return err

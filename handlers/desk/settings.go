@@ -171,7 +171,7 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 		q, err := events.ReadQuestion(strings.TrimSpace(line))
 		var nonsense *seats.ValidationError
 		if errors.As(err, &nonsense) {
-			wrong["questions"] = nonsense.Message
+			wrong["questions"] = nonsense.Error()
 			return nil
 		}
 		list = append(list, q)

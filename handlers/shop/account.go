@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -28,7 +29,7 @@ var (
 	errNoLink       = web.NewProblem(404, "link", "This link opens nothing: it was used, it is older than half an hour, or a newer one was sent.", web.NothingChanged, "Open your credit and have a new one sent.")
 	errOften        = web.NewProblem(429, "too_often", "Three mails went to this address within the hour.", web.NothingChanged, "Take the newest of them, or try again in an hour.")
 	errOtherAddress = web.NewProblem(409, "key", "This form was sent before with another address. The mail to that one is on its way.", web.NothingChanged, "Send it once more for this one.")
-	errAddress      = web.NewProblem(422, "invalid", "This is not an e-mail address such as ann@example.org.", web.NothingChanged, "Change it and send it again.")
+	errAddress      = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.NothingChanged, "Change it and send it again.")
 )
 
 // account is the address with the credit that this session may spend; empty if it proved none.

@@ -75,7 +75,7 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)
 	case errors.As(err, &refusal):
-		return h.showOrder(w, r, s, order, http.StatusConflict, refusal.Message)
+		return h.showOrder(w, r, s, order, http.StatusConflict, refusal.In(h.Reading(r)))
 	case err != nil:
 		return err
 	case !web.WantsJSON(r):

@@ -11,10 +11,10 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -83,7 +83,7 @@ func lostBefore(r *http.Request, s *seats.Sale, holder seats.ID, hold seats.Hold
 	if len(gone) == 0 {
 		return p, nil
 	}
-	p.Message, p.Nearest = lost(s, gone)
+	p.Message, p.Nearest = lost(r.Context(), s, gone)
 	if len(hold.Seats) == 0 {
 		p.Form.Hold, p.Form.Seats = id, had
 	} else {
@@ -99,12 +99,12 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 		return web.ErrNoHold
 	}
 	hold, err := s.Hold(r.Context(), holder)
-	p.Page = views.Page{Title: "Checkout · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Checkout") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:
 		if p.Hold = nil; p.Message == "" {
-			p.Message, p.Nearest = lost(s, p.Form.Seats)
+			p.Message, p.Nearest = lost(r.Context(), s, p.Form.Seats)
 		}
 		if err := h.showBilling(r, s, &p); err != nil {
 			return err
@@ -161,7 +161,7 @@ type wanted struct {
 
 // Place answers POST /events/{slug}/orders
 func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	form, err := decodeOrder(r, s)
+	form, err := h.decodeOrder(r, s)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if other, err := h.otherTypes(r, s, holder); err != nil {
 		return err
 	} else if other {
-		return h.setCheckoutTypes(w, r, s, holder, form, r.PostForm.Get("key")+"-types", "The prices are those of the ticket types that you chose. Nothing was ordered. Check the new total, then order.")
+		return h.setCheckoutTypes(w, r, s, holder, form, r.PostForm.Get("key")+"-types", text.T(r.Context(), "The prices are those of the ticket types that you chose. Nothing was ordered. Check the new total, then order."))
 	}
 	if chosen := r.PostForm.Get("instead"); chosen != "" {
 		return h.takeInstead(w, r, s, holder, form, chosen)
@@ -258,14 +258,14 @@ func (h *Handlers) refuseOrder(w http.ResponseWriter, r *http.Request, s *seats.
 	case web.WantsJSON(r):
 		return err
 	case errors.Is(err, orders.ErrUnpaid):
-		typed.Message = web.ErrUnpaid.What + " " + web.ErrUnpaid.Next
+		typed.Message = text.T(r.Context(), web.ErrUnpaid.What) + " " + text.T(r.Context(), web.ErrUnpaid.Next)
 	case errors.As(err, &typed.Mistakes):
 	case errors.As(err, &refusal):
-		typed.Message, typed.Nearest = refusal.Message, refusal.Nearest
+		typed.Message, typed.Nearest = refusal.In(h.Reading(r)), refusal.Nearest
 	case errors.As(err, &nonsense) && !nonsense.Unknown:
-		typed.Message = nonsense.Message
+		typed.Message = nonsense.In(h.Reading(r))
 	case errors.Is(err, seats.ErrNoHold):
-		typed.Message, typed.Nearest = lost(s, form.Seats)
+		typed.Message, typed.Nearest = lost(r.Context(), s, form.Seats)
 	default:
 		return err
 	}
@@ -337,7 +337,7 @@ func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *s
 }
 
 // decodeOrder reads an order from JSON or a form.
-func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
+func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 	var asked wanted
 	switch {
 	case web.IsForm(r):
@@ -372,9 +372,8 @@ func decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form, err error) {
 	default:
 		return form, web.ErrMedia
 	}
-	if form, err = asked.form(s); r.Header.Get("Accept-Language") != "" {
-		form.Language = web.PreferredLanguage(r, invoices.Languages)
-	}
+	form, err = asked.form(s)
+	form.Language, _ = h.LanguageOf(r)
 	return form, err
 }
 

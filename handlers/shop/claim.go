@@ -76,13 +76,13 @@ func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seat
 // refuse says why not: as JSON, or on the page again.
 func (h *Handlers) refuse(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
 	if web.WantsJSON(r) {
-		return h.WriteRefusal(w, s, refusal)
+		return h.WriteRefusal(w, r, s, refusal)
 	}
 	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
 		return nil
 	}
-	message := &shop.Message{Text: refusal.Message, Nearest: refusal.Nearest}
+	message := &shop.Message{Text: refusal.In(h.Reading(r)), Nearest: refusal.Nearest}
 	return h.showFrom(w, r, s, http.StatusConflict, message)
 }
 

@@ -163,7 +163,7 @@ func (h *Handlers) EnterCode(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if err == nil {
 		err = h.remember(w, r, s, found.Code, none)
 	}
-	a := codeAnswer{Code: found.Code, Does: shop.CodeDoes(s, found), Types: []string{}, Seats: []string{}, Presale: found.Presale, Percent: found.Percent, Amount: found.Amount}
+	a := codeAnswer{Code: found.Code, Does: shop.CodeDoes(h.Reading(r), s, found), Types: []string{}, Seats: []string{}, Presale: found.Presale, Percent: found.Percent, Amount: found.Amount}
 	for _, kind := range found.UnlocksTypes {
 		a.Types = append(a.Types, s.Prices.Types[kind].Key)
 	}
@@ -233,7 +233,7 @@ func (h *Handlers) showCode(r *http.Request, s *seats.Sale, p *shop.CheckoutPage
 	if p.Code = found.Code; found.TakesOff() {
 		p.Discount = &found.Discount
 	} else {
-		p.Unlocked = shop.CodeDoes(s, found)
+		p.Unlocked = shop.CodeDoes(r.Context(), s, found)
 	}
 	return nil
 }

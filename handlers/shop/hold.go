@@ -2,6 +2,7 @@ package shop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -48,10 +49,10 @@ type LineBody struct {
 	Choices []shop.Choice `json:"choices,omitempty"` // the ticket types that it may have, if there are several
 }
 
-func linesOf(s *seats.Sale, hold seats.Hold, cost pricing.Cost, access *seats.Access) []LineBody {
+func linesOf(ctx context.Context, s *seats.Sale, hold seats.Hold, cost pricing.Cost, access *seats.Access) []LineBody {
 	bodies, view := make([]LineBody, len(hold.Lines)), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Hold: &hold, Codes: shop.Codes{Access: access}}
 	for i, l := range hold.Lines {
-		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Category: s.Plan.Categories[s.Plan.Seats[l.Seat].Category].Key, Price: cost.Lines[i].Cost() + cost.Lines[i].Discount, Choices: view.Choices(l.Seat)}
+		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Category: s.Plan.Categories[s.Plan.Seats[l.Seat].Category].Key, Price: cost.Lines[i].Cost() + cost.Lines[i].Discount, Choices: view.Choices(ctx, l.Seat)}
 		if l.Phase > 0 {
 			bodies[i].Phase = s.Prices.Phases[l.Phase-1].Name
 		}
@@ -71,12 +72,12 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		return err
 	}
 	code, off := codes.Discount()
-	cost := pricing.WithCode(s.Event, hold.Lines, off)
+	cost, ctx := pricing.WithCode(s.Event, hold.Lines, off), h.Reading(r)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Expired: hold.Expired, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
-		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(s.Event, cost, code)...),
-		Lines: linesOf(s, hold, cost, codes.Access),
+		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(ctx, s.Event, cost, code)...),
+		Lines: linesOf(ctx, s, hold, cost, codes.Access),
 	}})
 }
 

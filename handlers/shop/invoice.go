@@ -45,7 +45,7 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request) error {
 	label := strings.TrimSuffix(strings.TrimSuffix(file, ".pdf"), ".xml")
 	for _, d := range list {
 		if d.Label == label {
-			return web.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+			return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
 		}
 	}
 	return web.ErrNoPage

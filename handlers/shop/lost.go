@@ -1,8 +1,8 @@
 package shop
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,12 +11,13 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
 // lost says what became of seats that a checkout has lost, and what to take
 // instead: the same where they are free again, else the nearest.
-func lost(s *seats.Sale, gone []int) (message string, instead []int) {
+func lost(ctx context.Context, s *seats.Sale, gone []int) (message string, instead []int) {
 	states := s.Snapshot().States
 	free := func(idx int) bool { return states[idx].Shown() == seats.Free }
 	instead = slices.DeleteFunc(slices.Clone(gone), func(idx int) bool { return !free(idx) })
@@ -24,14 +25,18 @@ func lost(s *seats.Sale, gone []int) (message string, instead []int) {
 	instead = append(instead, nearest(s, slices.DeleteFunc(slices.Clone(gone), free), instead)...)
 	switch {
 	case again == len(gone):
-		message = "Your hold expired, and these seats are still available. You haven’t paid anything. Hold them again, or choose others."
+		message = text.T(ctx, "Your hold expired, and these seats are still available. You haven’t paid anything. Hold them again, or choose others.")
 	case again > 0:
-		message = "Your hold expired, and someone else took some of these seats. You haven’t paid anything."
+		message = text.T(ctx, "Your hold expired, and someone else took some of these seats. You haven’t paid anything.")
+	case len(gone) > 2:
+		message = text.N(ctx, "Sorry, %d seat was taken by someone else after your hold expired. You haven’t paid anything.", "Sorry, %d seats were taken by someone else after your hold expired. You haven’t paid anything.", len(gone))
+	case len(gone) == 2:
+		message = text.T(ctx, "Sorry, %s were taken by someone else after your hold expired. You haven’t paid anything.", text.List(ctx, []string{shop.SeatWords(ctx, s.Plan, gone[0]), shop.SeatWords(ctx, s.Plan, gone[1])}))
 	default:
-		message = "Sorry, " + nameSeats(s, gone) + " taken by someone else after your hold expired. You haven’t paid anything."
+		message = text.T(ctx, "Sorry, %s was taken by someone else after your hold expired. You haven’t paid anything.", shop.SeatWords(ctx, s.Plan, gone[0]))
 	}
 	if len(instead) == 0 {
-		message += " No seats near them are available. Choose others."
+		message += " " + text.T(ctx, "No seats near them are available. Choose others.")
 	}
 	return message, instead
 }
@@ -45,17 +50,6 @@ func nearest(s *seats.Sale, gone, beside []int) []int {
 // without lists those that are not among others.
 func without(idxs, others []int) []int {
 	return slices.DeleteFunc(slices.Clone(idxs), func(idx int) bool { return slices.Contains(others, idx) })
-}
-
-// nameSeats is "Stalls, row C, seat 12 was" or "3 of your seats were".
-func nameSeats(s *seats.Sale, idxs []int) string {
-	switch len(idxs) {
-	case 1:
-		return s.Plan.Words(idxs[0]) + " was"
-	case 2:
-		return s.Plan.Words(idxs[0]) + " and " + s.Plan.Words(idxs[1]) + " were"
-	}
-	return fmt.Sprintf("%d seats were", len(idxs))
 }
 
 // takeInstead claims what the page of a checkout offered in place of seats that were lost, together with what is left of

@@ -108,7 +108,7 @@ func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.S
 	case errors.As(err, &p.Mistakes):
 		return h.showJoin(w, r, s, http.StatusUnprocessableEntity, p)
 	case errors.As(err, &refusal):
-		p.Message = refusal.Message
+		p.Message = refusal.In(h.Reading(r))
 		return h.showJoin(w, r, s, http.StatusConflict, p)
 	case errors.Is(err, waitlist.ErrOften):
 		errWaitOften.TooOften(w)

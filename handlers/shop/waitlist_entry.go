@@ -176,7 +176,7 @@ func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlis
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)
 	case errors.As(err, &refusal):
-		return h.showPlace(w, r, n, http.StatusConflict, shop.WaitPage{Message: refusal.Message})
+		return h.showPlace(w, r, n, http.StatusConflict, shop.WaitPage{Message: refusal.In(h.Reading(r))})
 	case err != nil:
 		return err
 	}

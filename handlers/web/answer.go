@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -49,7 +50,11 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // WritePage renders to a buffer first, so that a failed page is not sent half.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var buffer bytes.Buffer
-	if err := page.Render(context.WithoutCancel(r.Context()), &buffer); err != nil {
+	ctx := context.WithoutCancel(r.Context())
+	if translated(r) {
+		ctx = views.WithLanguages(ctx, r.URL.RawQuery)
+	}
+	if err := page.Render(ctx, &buffer); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -26,16 +27,27 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.What }
 
+// In says it in the language of its reader.
+func (p *Problem) In(ctx context.Context) string {
+	said := text.T(ctx, p.What)
+	for _, more := range []string{p.Holds, p.Next} {
+		if more != "" {
+			said += " " + text.T(ctx, more)
+		}
+	}
+	return said
+}
+
 func NewProblem(status int, code, what, holds, next string) *Problem {
 	return &Problem{status, code, what, holds, next}
 }
 
-const NothingChanged = "Nothing was changed; what you hold is still yours."
+var NothingChanged = text.Mark("Nothing has changed, and your seats are still held.")
 
 var (
 	ErrNoPage    = NewProblem(404, "unknown", "There is no such page.", NothingChanged, "Start from the list of events.")
 	errNoEvent   = NewProblem(404, "unknown", "There is no such event.", NothingChanged, "Start from the list of events.")
-	ErrNoHold    = NewProblem(404, "no_hold", "You hold no seats of this event.", "The event and its free seats are there.", "Choose seats first.")
+	ErrNoHold    = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
 	errNoOrder   = NewProblem(404, "unknown", "There is no such order.", "An order that was confirmed holds.", "Take the address from the mail about it, letter by letter.")
 	errEnded     = NewProblem(401, "session_ended", "Your visit has ended.", "Seats you held stay yours until the time you were shown, then they are free again.", "Open the event again and choose anew.")
 	ErrMethod    = NewProblem(405, "method", "This address does not take that method.", NothingChanged, "The header Allow says which ones it takes.")
@@ -100,7 +112,7 @@ var problems = Problems{
 }
 
 // Known returns the words for an error; nil if it is the program's own fault.
-func (h *Server) Known(err error) *Problem {
+func (h *Server) Known(ctx context.Context, err error) *Problem {
 	var p *Problem
 	var nonsense *seats.ValidationError
 	var mistakes orders.Mistakes
@@ -110,11 +122,11 @@ func (h *Server) Known(err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &refusal):
-		return NewProblem(http.StatusConflict, refusal.Code, refusal.Message, "", "")
+		return NewProblem(http.StatusConflict, refusal.Code, refusal.In(ctx), "", "")
 	case errors.As(err, &nonsense) && nonsense.Unknown:
-		return NewProblem(404, "unknown", nonsense.Message, "What you hold is still yours.", "Look at the event's seats.")
+		return NewProblem(404, "unknown", nonsense.In(ctx), "What you hold is still yours.", "Look at the event's seats.")
 	case errors.As(err, &nonsense):
-		return NewProblem(422, "invalid", nonsense.Message, "What you hold is still yours.", "Change the request and send it again.")
+		return NewProblem(422, "invalid", nonsense.In(ctx), "What you hold is still yours.", "Change the request and send it again.")
 	case errors.As(err, &large):
 		return errTooLarge
 	case errors.As(err, &mistakes):
@@ -143,7 +155,8 @@ func (h *Server) Answer(next Handler) http.HandlerFunc {
 // Fail answers with the words for an error; one that has none is told to the operator, and to the caller only that it
 // was not their fault.
 func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	p := h.Known(err)
+	ctx := h.Reading(r)
+	p := h.Known(ctx, err)
 	if p == nil {
 		if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 			return // the caller went away
@@ -160,15 +173,15 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		number = w.Header().Get(RequestID)
 	}
 	if WantsJSON(r) {
-		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: strings.TrimSpace(p.What + " " + p.Holds + " " + p.Next), Seats: []string{}, Nearest: []string{}, Fields: fields(err), Request: number}})
+		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number}})
 	} else {
 		page := views.ErrorPage{
-			Page: views.Page{Title: p.What, Nonce: Nonce(w), Legal: h.Legal(r, 0)}, Status: p.Status, What: p.What, Holds: p.Holds, Next: p.Next, Number: number,
+			Page: views.Page{Title: text.T(ctx, p.What), Nonce: Nonce(w), Legal: h.Legal(r, 0)}, Status: p.Status, What: text.T(ctx, p.What), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
 		}
 		if !p.gone() || atDesk(r) {
 			page.Back, page.Words = Onward(r)
 		}
-		err = WritePage(w, r, p.Status, views.Error(page))
+		err = WritePage(w, r.WithContext(ctx), p.Status, views.Error(page))
 	}
 	if err != nil {
 		h.About(w, r).Error("an error page failed", "error", err)
@@ -203,12 +216,12 @@ type ErrorBody struct {
 }
 
 // fields says which fields an error is about, if it is about some.
-func fields(err error) map[string]string {
+func fields(ctx context.Context, err error) map[string]string {
 	about := map[string]string{}
 	var mistakes orders.Mistakes
 	if errors.As(err, &mistakes) {
 		for _, m := range mistakes {
-			about[m.Field] = m.Message
+			about[m.Field] = text.T(ctx, m.Message)
 		}
 	}
 	var deskMistakes organizers.Mistakes
@@ -221,13 +234,13 @@ func fields(err error) map[string]string {
 }
 
 // WriteRefusal answers a program after a refused claim, order or other change of seats.
-func (h *Server) WriteRefusal(w http.ResponseWriter, s *seats.Sale, refusal *seats.Conflict) error {
+func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
 	status, to := http.StatusConflict, ""
 	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status, to = http.StatusForbidden, "/rooms/"+room.Slug
 	}
 	return WriteJSON(w, status, ErrorAnswer{ErrorBody{
-		Code: refusal.Code, Message: refusal.Message, Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,
+		Code: refusal.Code, Message: refusal.In(h.Reading(r)), Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,
 	}})
 }
 

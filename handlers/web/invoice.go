@@ -2,12 +2,10 @@ package web
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
-	"golang.org/x/text/language"
-
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -39,32 +37,28 @@ func DescribeInvoice(d invoices.Document) InvoiceBody {
 	return b
 }
 
-// PreferredLanguage is the language of a list that the reader prefers: by ?lang=, or by what the browser asks for.
-func PreferredLanguage(r *http.Request, list []string) string {
-	tags := make([]language.Tag, len(list))
-	for i, l := range list {
-		tags[i] = language.Make(l)
-	}
-	_, at := language.MatchStrings(language.NewMatcher(tags), r.URL.Query().Get("lang"), r.Header.Get("Accept-Language"))
-	return list[at]
-}
-
 // InvoiceLanguage is the language of a document: that of ?lang=, of its buyer, or what the reader prefers.
-func InvoiceLanguage(r *http.Request, d invoices.Document) string {
-	if r.URL.Query().Get("lang") == "" && slices.Contains(invoices.Languages, d.Language) {
-		return d.Language
+func (h *Server) InvoiceLanguage(r *http.Request, d invoices.Document) string {
+	if tag, found := chosen(r); found {
+		return tag
 	}
-	return PreferredLanguage(r, invoices.Languages)
+	if tag, known := text.Shipped(d.Language); known {
+		return tag
+	}
+	if tag, asked := h.LanguageOf(r); asked {
+		return tag
+	}
+	return text.Source
 }
 
 // WriteInvoice answers with a document, as .pdf in its InvoiceLanguage, or as .xml.
-func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
+func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
 	var content []byte
 	var err error
 	kind := "application/pdf"
 	switch {
 	case ending == ".pdf":
-		content, err = shop.InvoicePaper(d, InvoiceLanguage(r, d))
+		content, err = shop.InvoicePaper(text.With(r.Context(), h.InvoiceLanguage(r, d)), d)
 	case ending == ".xml" && d.Electronic():
 		kind = "application/xml"
 		content, err = d.XML()
@@ -75,8 +69,8 @@ func WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, e
 		return err
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Language", InvoiceLanguage(r, d))
-	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Content-Language", h.InvoiceLanguage(r, d))
+	w.Header().Set("Vary", "Accept-Language, Cookie")
 	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
 	_, _ = w.Write(content) // a reader who is gone needs none
 	return nil

@@ -20,6 +20,9 @@ func (h *Server) Wrap(routes http.Handler) http.Handler {
 // Ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
 // what is compressed. The rule is the route's own, so no address can choose another one.
 func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
+	if !rule.public() && rule.Plain != PlainAll {
+		next = h.speaking(next)
+	}
 	whole := h.Guard.Handler(next)
 	pages := static.Pack(whole)
 	cache := []string{cmp.Or(rule.Cache, "no-store")}
@@ -98,7 +101,7 @@ var (
 	sameOrigin = []string{"same-origin"}
 	noStore    = []string{"no-store"}
 	TypeJSON   = []string{"application/json; charset=utf-8"}
-	varyAccept = []string{"Accept"}
+	varyAccept = []string{"Accept", "Accept-Language", "Cookie"}
 	noCache    = []string{GoBack}
 	nothing    = []string{"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
 	shared     = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own

@@ -2,6 +2,7 @@ package invoices
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ type element struct {
 
 func el(name string, children ...element) element { return element{name: name, children: children} }
 
-func text(name, text string) element { return element{name: name, text: text} }
+func leaf(name, text string) element { return element{name: name, text: text} }
 
 func (e element) empty() bool {
 	for _, c := range e.children {
@@ -98,9 +99,9 @@ func (d Document) root() element {
 		el("ram:ApplicableHeaderTradeDelivery", el("ram:ActualDeliverySupplyChainEvent", date("ram:OccurrenceDateTime", "udt", d.Day))),
 		d.settlement())
 	root := el("rsm:CrossIndustryInvoice",
-		el("rsm:ExchangedDocumentContext", el("ram:GuidelineSpecifiedDocumentContextParameter", text("ram:ID", profile))),
-		el("rsm:ExchangedDocument", text("ram:ID", d.Label), text("ram:TypeCode", code), date("ram:IssueDateTime", "udt", d.IssuedOn.Format(time.DateOnly)),
-			el("ram:IncludedNote", text("ram:Content", d.Event+", "+d.Day))),
+		el("rsm:ExchangedDocumentContext", el("ram:GuidelineSpecifiedDocumentContextParameter", leaf("ram:ID", profile))),
+		el("rsm:ExchangedDocument", leaf("ram:ID", d.Label), leaf("ram:TypeCode", code), date("ram:IssueDateTime", "udt", d.IssuedOn.Format(time.DateOnly)),
+			el("ram:IncludedNote", leaf("ram:Content", d.Event+", "+d.Day))),
 		transaction)
 	root.attr = namespaces
 	return root
@@ -120,9 +121,9 @@ func (p Party) element(name string) element {
 	registration := func(scheme, id string) element {
 		return el("ram:SpecifiedTaxRegistration", element{name: "ram:ID", attr: ` schemeID="` + scheme + `"`, text: id})
 	}
-	return el(name, text("ram:Name", called), text("ram:Description", p.Register),
-		el("ram:DefinedTradeContact", text("ram:PersonName", contact)),
-		el("ram:PostalTradeAddress", text("ram:PostcodeCode", p.Postcode), text("ram:LineOne", p.Street), text("ram:CityName", p.City), text("ram:CountryID", p.Country)),
+	return el(name, leaf("ram:Name", called), leaf("ram:Description", p.Register),
+		el("ram:DefinedTradeContact", leaf("ram:PersonName", contact)),
+		el("ram:PostalTradeAddress", leaf("ram:PostcodeCode", p.Postcode), leaf("ram:LineOne", p.Street), leaf("ram:CityName", p.City), leaf("ram:CountryID", p.Country)),
 		el("ram:URIUniversalCommunication", element{name: "ram:URIID", attr: ` schemeID="EM"`, text: p.Email}),
 		registration("VA", p.VATID), registration("FC", p.TaxNumber))
 }
@@ -134,13 +135,13 @@ func (d Document) line(n int, l Line) element {
 		quantity, net = "-1", -l.Net
 	}
 	return el("ram:IncludedSupplyChainTradeLineItem",
-		el("ram:AssociatedDocumentLineDocument", text("ram:LineID", fmt.Sprint(n))),
-		el("ram:SpecifiedTradeProduct", text("ram:Name", d.Words(l, "en"))),
-		el("ram:SpecifiedLineTradeAgreement", el("ram:NetPriceProductTradePrice", text("ram:ChargeAmount", d.amount(net)))),
+		el("ram:AssociatedDocumentLineDocument", leaf("ram:LineID", fmt.Sprint(n))),
+		el("ram:SpecifiedTradeProduct", leaf("ram:Name", d.Words(context.Background(), l))),
+		el("ram:SpecifiedLineTradeAgreement", el("ram:NetPriceProductTradePrice", leaf("ram:ChargeAmount", d.amount(net)))),
 		el("ram:SpecifiedLineTradeDelivery", element{name: "ram:BilledQuantity", attr: ` unitCode="C62"`, text: quantity}),
 		el("ram:SpecifiedLineTradeSettlement",
-			el("ram:ApplicableTradeTax", text("ram:TypeCode", "VAT"), text("ram:CategoryCode", d.category(l.Rate)), text("ram:RateApplicablePercent", pricing.Rate(l.Rate))),
-			el("ram:SpecifiedTradeSettlementLineMonetarySummation", text("ram:LineTotalAmount", d.amount(l.Net)))))
+			el("ram:ApplicableTradeTax", leaf("ram:TypeCode", "VAT"), leaf("ram:CategoryCode", d.category(l.Rate)), leaf("ram:RateApplicablePercent", pricing.Rate(l.Rate))),
+			el("ram:SpecifiedTradeSettlementLineMonetarySummation", leaf("ram:LineTotalAmount", d.amount(l.Net)))))
 }
 
 // category is the code of UNTDID 5305 for a rate: standard, reverse charge, or exempt for the rate 0.
@@ -158,31 +159,31 @@ func (d Document) category(rate int) string {
 const noReason = "Exempt from VAT"
 
 func (d Document) settlement() element {
-	s := el("ram:ApplicableHeaderTradeSettlement", text("ram:InvoiceCurrencyCode", d.Currency))
+	s := el("ram:ApplicableHeaderTradeSettlement", leaf("ram:InvoiceCurrencyCode", d.Currency))
 	for _, r := range d.Rates() {
 		reason := ""
 		if r.Rate == 0 {
-			if reason = d.Exemption("en"); reason == "" {
+			if reason = d.Exemption(context.Background()); reason == "" {
 				reason = noReason
 			}
 		}
-		s.children = append(s.children, el("ram:ApplicableTradeTax", text("ram:CalculatedAmount", d.amount(r.Tax)), text("ram:TypeCode", "VAT"),
-			text("ram:ExemptionReason", reason), text("ram:BasisAmount", d.amount(r.Net)), text("ram:CategoryCode", d.category(r.Rate)), text("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
+		s.children = append(s.children, el("ram:ApplicableTradeTax", leaf("ram:CalculatedAmount", d.amount(r.Tax)), leaf("ram:TypeCode", "VAT"),
+			leaf("ram:ExemptionReason", reason), leaf("ram:BasisAmount", d.amount(r.Net)), leaf("ram:CategoryCode", d.category(r.Rate)), leaf("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
 	}
 	paid, due := int64(0), d.Gross
 	if d.Paid && d.Kind == Invoice {
 		paid, due = d.Gross, 0
 	}
-	terms := el("ram:SpecifiedTradePaymentTerms", text("ram:Description", d.Terms("en")))
+	terms := el("ram:SpecifiedTradePaymentTerms", leaf("ram:Description", d.Terms(context.Background())))
 	if d.DueOn != "" && due > 0 && d.Kind == Invoice {
 		terms.children = append(terms.children, date("ram:DueDateDateTime", "udt", d.DueOn))
 	}
 	total := element{name: "ram:TaxTotalAmount", attr: ` currencyID="` + d.Currency + `"`, text: d.amount(d.Tax)}
 	s.children = append(s.children, terms, el("ram:SpecifiedTradeSettlementHeaderMonetarySummation",
-		text("ram:LineTotalAmount", d.amount(d.Net)), text("ram:TaxBasisTotalAmount", d.amount(d.Net)), total,
-		text("ram:GrandTotalAmount", d.amount(d.Gross)), text("ram:TotalPrepaidAmount", d.amount(paid)), text("ram:DuePayableAmount", d.amount(due))))
+		leaf("ram:LineTotalAmount", d.amount(d.Net)), leaf("ram:TaxBasisTotalAmount", d.amount(d.Net)), total,
+		leaf("ram:GrandTotalAmount", d.amount(d.Gross)), leaf("ram:TotalPrepaidAmount", d.amount(paid)), leaf("ram:DuePayableAmount", d.amount(due))))
 	if d.Corrects != nil {
-		s.children = append(s.children, el("ram:InvoiceReferencedDocument", text("ram:IssuerAssignedID", d.Corrects.Label), date("ram:FormattedIssueDateTime", "qdt", d.Corrects.On)))
+		s.children = append(s.children, el("ram:InvoiceReferencedDocument", leaf("ram:IssuerAssignedID", d.Corrects.Label), date("ram:FormattedIssueDateTime", "qdt", d.Corrects.On)))
 	}
 	return s
 }

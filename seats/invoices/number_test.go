@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/text"
 )
 
 func TestNumber_HasNoGapUnderConcurrentOrdersAndKill9(t *testing.T) {
@@ -211,7 +212,7 @@ func TestNumber_LinesNameTypeAndDiscount(t *testing.T) {
 	if d.Gross != 2*price || !strings.HasSuffix(d.Lines[0].Text, ", Child") || d.Lines[0].Less != 1000 || d.Lines[1].Less != 0 {
 		t.Errorf("the invoice is %+v", d)
 	}
-	if en, de := d.Words(d.Lines[0], "en"), d.Words(d.Lines[0], "de"); !strings.HasSuffix(en, ", discount 10.00 (3 for 2)") || !strings.HasSuffix(de, ", Ermäßigung 10.00 (3 for 2)") {
+	if en, de := d.Words(t.Context(), d.Lines[0]), d.Words(text.With(t.Context(), "de"), d.Lines[0]); !strings.HasSuffix(en, ", discount 10.00 (3 for 2)") || !strings.HasSuffix(de, ", Ermäßigung 10.00 (3 for 2)") {
 		t.Errorf("a line says %q and %q", en, de)
 	}
 	h.wantBooks(t)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // XMLName is the name of the XML in the PDF, as Factur-X and ZUGFeRD fix it.
@@ -158,14 +157,3 @@ func SRGB() []byte {
 	copy(header[68:], bytes.Join([][]byte{fixed(0.9642), fixed(1), fixed(0.8249)}, nil))
 	return append(append(header, table...), data...)
 }
-
-// day writes a day as it is written on a document in a language.
-func day(at time.Time, language string) string {
-	if language == "de" {
-		return at.Format("02.01.2006")
-	}
-	return at.Format("2 January 2006")
-}
-
-// DayOfIssue returns the day of issue in a language.
-func (d Document) DayOfIssue(language string) string { return day(d.IssuedOn, language) }

@@ -1,69 +1,64 @@
 package invoices
 
-import "github.com/usherbox/usher/seats/pricing"
+import (
+	"context"
+	"strings"
 
-// Languages are those that documents can be written in. The first one is that of the others.
-var Languages = []string{"en", "de"}
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
+)
 
-// dictionary has the words of documents by language.
-var dictionary = map[string]map[string]string{
-	"en": {
-		Invoice: "Invoice", Credit: "Credit note", "number": "Number", "date": "Date", "day": "Date of the event", "order": "Order", "corrects": "Corrects invoice",
-		"net": "Net", "tax": "VAT", "gross": "Total", "total": "Total", "rate": "VAT rate", "to": "To", "vat_id": "VAT id", "tax_number": "Tax number",
-		LineTicket: "Ticket", LineFee: "Booking fee", LineKept: "Kept by the cancellation terms", LineRefund: "Refund", "less": "discount",
-		"reverse": "Reverse charge: the buyer owes the VAT.", "paid": "Paid with the order.", "due": "Due at the event, or as the order says.", "due on": "Due on", "back": "This amount is refunded, or no longer due.",
-	},
-	"de": {
-		Invoice: "Rechnung", Credit: "Rechnungskorrektur", "number": "Nummer", "date": "Datum", "day": "Veranstaltungstag", "order": "Bestellung", "corrects": "Korrigiert Rechnung",
-		"net": "Netto", "tax": "USt.", "gross": "Brutto", "total": "Summe", "rate": "Steuersatz", "to": "An", "vat_id": "USt-IdNr.", "tax_number": "Steuernummer",
-		LineTicket: "Karte", LineFee: "Buchungsgebühr", LineKept: "Einbehalt nach den Stornobedingungen", LineRefund: "Erstattung", "less": "Ermäßigung",
-		"reverse": "Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge).", "paid": "Mit der Bestellung bezahlt.", "due": "Zahlbar bei der Veranstaltung oder laut Bestellung.", "due on": "Zahlbar bis", "back": "Dieser Betrag wird erstattet oder ist nicht mehr zu zahlen.",
-	},
+// kinds are the words for kinds of documents and lines.
+var kinds = map[string]string{
+	Invoice: text.Mark("Invoice"), Credit: text.Mark("Credit note"),
+	LineTicket: text.Mark("Ticket"), LineFee: text.Mark("Booking fee"), LineKept: text.Mark("Kept by the cancellation terms"), LineRefund: text.Mark("Refund"),
 }
 
-// Word returns a word of documents in a language; one that is not known is English.
-func Word(language, word string) string {
-	if words := dictionary[language]; words != nil {
-		return words[word]
-	}
-	return dictionary["en"][word]
+// Title names a document in the language of its reader.
+func (d Document) Title(ctx context.Context) string {
+	return text.T(ctx, kinds[d.Kind]) + " " + d.Label
 }
 
 // Words says what a line is for.
-func (d Document) Words(l Line, language string) string {
-	words := Word(language, l.Kind)
-	if l.Text != "" {
-		words += ", " + l.Text
-	}
-	if l.Place != "" {
-		words += ", " + l.Place
-	}
-	if l.Less > 0 {
-		words += ", " + Word(language, "less") + " " + pricing.Amount(l.Less, d.Currency)
-		if d.Less != "" {
-			words += " (" + d.Less + ")"
+func (d Document) Words(ctx context.Context, l Line) string {
+	words := []string{text.T(ctx, kinds[l.Kind])}
+	for _, more := range []string{l.Text, l.Place} {
+		if more != "" {
+			words = append(words, more)
 		}
 	}
-	return words
+	if l.Less > 0 {
+		less := text.T(ctx, "discount %s", pricing.Amount(l.Less, d.Currency))
+		if d.Less != "" {
+			less += " (" + d.Less + ")"
+		}
+		words = append(words, less)
+	}
+	return strings.Join(words, ", ")
 }
 
 // Exemption says why no tax is charged at the rate 0; empty if the seller gave no reason.
-func (d Document) Exemption(language string) string {
+func (d Document) Exemption(ctx context.Context) string {
 	if d.Reverse {
-		return Word(language, "reverse")
+		return text.T(ctx, "Reverse charge: the buyer owes the VAT.")
 	}
 	return d.Seller.Exemption
 }
 
 // Terms says how a document is paid.
-func (d Document) Terms(language string) string {
+func (d Document) Terms(ctx context.Context) string {
 	switch {
 	case d.Kind == Credit:
-		return Word(language, "back")
+		return text.T(ctx, "This amount is refunded, or no longer due.")
 	case d.Paid:
-		return Word(language, "paid")
+		return text.T(ctx, "Paid with the order.")
 	case d.DueOn != "":
-		return Word(language, "due on") + " " + d.DueOn + "."
+		return text.T(ctx, "Due on %s.", d.DueOn)
 	}
-	return Word(language, "due")
+	return text.T(ctx, "Due at the event, or as the order says.")
+}
+
+// DayOfIssue is the day on which a document was issued.
+func (d Document) DayOfIssue(ctx context.Context) string {
+	return text.Time(ctx, d.IssuedOn, "2 January 2006")
 }

@@ -1,7 +1,6 @@
 package orders
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Billing is the company that a buyer wants the invoice for. It stands in orders.billing; package invoices reads it.
@@ -96,22 +96,22 @@ func (b *Billing) mistakes() (m Mistakes) {
 	for _, t := range b.texts() {
 		switch {
 		case !utf8.ValidString(*t.text) || strings.ContainsFunc(*t.text, unicode.IsControl):
-			m = append(m, Mistake{t.field, "This has characters that cannot be printed."})
+			m = append(m, Mistake{t.field, text.Mark("This has characters that cannot be printed.")})
 		case utf8.RuneCountInString(*t.text) > t.most:
-			m = append(m, Mistake{t.field, fmt.Sprintf("This is longer than %d characters.", t.most)})
+			m = append(m, Mistake{t.field, text.Mark("This text is too long.")})
 		}
 	}
 	for _, need := range []struct{ field, text, message string }{
-		{FieldCompany, b.Company, "Enter the name of the company."},
-		{FieldStreet, b.Street, "Enter street and house number."},
-		{FieldCity, b.City, "Enter the city."},
+		{FieldCompany, b.Company, text.Mark("Enter the name of the company.")},
+		{FieldStreet, b.Street, text.Mark("Enter the street and house number.")},
+		{FieldCity, b.City, text.Mark("Enter the city.")},
 	} {
 		if need.text == "" {
 			m = append(m, Mistake{need.field, need.message})
 		}
 	}
 	if !countryForm.MatchString(b.Country) {
-		m = append(m, Mistake{FieldCountry, "Choose the country."})
+		m = append(m, Mistake{FieldCountry, text.Mark("Choose the country.")})
 	}
 	if wrong := b.WrongVATID(); wrong != "" && m.About(FieldVATID) == "" {
 		m = append(m, Mistake{FieldVATID, wrong})
@@ -127,11 +127,11 @@ func (b *Billing) WrongVATID() string {
 	_, country, err := pricing.ReadVATID(b.VATID)
 	switch {
 	case b.unregistered:
-		return "VIES, the register of the EU, does not have this VAT id. Correct it, or leave it empty."
+		return text.Mark("VIES, the register of the EU, does not have this VAT ID. Correct it, or leave it empty.")
 	case err != nil:
-		return "Check the VAT id, or leave it empty: " + err.Error() + "."
+		return text.Mark("This VAT ID is not valid. Correct it, or leave it empty.")
 	case country != b.Country && !(country == "XI" && b.Country == "GB"):
-		return "This VAT id is of " + country + ", and the company of " + b.Country + ". Correct one of them."
+		return text.Mark("The VAT ID is from another country than the company. Correct one of them.")
 	}
 	return ""
 }

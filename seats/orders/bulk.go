@@ -161,7 +161,7 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code s
 		if !errors.As(err, &refusal) {
 			return err
 		}
-		refused = refusal.Message // a person has to look at it
+		refused = refusal.Error() // a person has to look at it
 	}
 	var q pgx.Batch
 	been(&q)

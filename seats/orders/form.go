@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Form is what an attendee sends to place an order.
@@ -151,13 +152,13 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 	note(FieldTerms, wrongTerms(f.Terms, f.InForce))
 	note(FieldMethod, wrongMethod(f.Method, methods))
 	if f.Method == payments.Credit && f.Account == "" {
-		note(FieldMethod, "Sign in with the address your credit is of, then pay with it.")
+		note(FieldMethod, text.Mark("Sign in with the email address of your credit, then pay with it."))
 	}
 	switch {
 	case f.Credit != 0 && f.Account == "":
-		note(FieldMethod, "Sign in with the address your credit is of, then pay a part with it.")
+		note(FieldMethod, text.Mark("Sign in with the email address of your credit, then pay a part with it."))
 	case f.Credit < 0 || f.Credit > 0 && f.Credit >= total:
-		note(FieldMethod, "Credit pays a part of the order, or all of it. Choose again how to pay.")
+		note(FieldMethod, text.Mark("Credit pays a part of the order, or all of it. Choose again how to pay."))
 	}
 	if len(m) > 0 {
 		return nil, m
@@ -168,11 +169,11 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 func wrongName(name string) string {
 	switch {
 	case !strings.ContainsFunc(name, visible):
-		return "Say your name."
+		return text.Mark("Enter your name.")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "The name has characters that cannot be printed."
+		return text.Mark("The name has characters that cannot be printed.")
 	case utf8.RuneCountInString(name) > mostName:
-		return fmt.Sprintf("The name is longer than %d characters.", mostName)
+		return text.Mark("The name is longer than 200 characters.")
 	}
 	return ""
 }
@@ -182,30 +183,30 @@ func visible(r rune) bool { return unicode.IsPrint(r) && r != ' ' || r == utf8.R
 
 func wrongEmail(address string) string {
 	if address == "" {
-		return "Say your e-mail address: your tickets go there."
+		return text.Mark("Enter your email address. We’ll send your tickets there.")
 	}
 	parsed, err := mail.ParseAddress(address)
 	switch {
 	case len(address) > mostEmail:
-		return fmt.Sprintf("The e-mail address is longer than %d characters.", mostEmail)
+		return text.Mark("The email address is longer than 254 characters.")
 	case err != nil || parsed.Address != address || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl):
-		return "This is not an e-mail address such as ann@example.org."
+		return text.Mark("Enter an email address in the format name@example.com.")
 	}
 	return ""
 }
 
-func birth(text string, today time.Time) (day time.Time, message string) {
-	if text == "" {
-		return day, "Say your date of birth."
+func birth(typed string, today time.Time) (day time.Time, message string) {
+	if typed == "" {
+		return day, text.Mark("Enter your date of birth.")
 	}
-	day, err := time.Parse(time.DateOnly, text)
+	day, err := time.Parse(time.DateOnly, typed)
 	switch {
 	case err != nil:
-		return day, "This is not a date such as 1990-12-31."
+		return day, text.Mark("Enter a date such as 1990-12-31.")
 	case day.After(today):
-		return day, "This date of birth is yet to come."
+		return day, text.Mark("This date of birth is in the future.")
 	case day.Before(today.AddDate(-130, 0, 0)):
-		return day, "This date of birth is more than 130 years ago."
+		return day, text.Mark("This date of birth is more than 130 years ago.")
 	}
 	return day, ""
 }
@@ -215,9 +216,9 @@ func wrongMethod(method string, methods []string) string {
 	case slices.Contains(methods, method):
 		return ""
 	case len(methods) == 0:
-		return "This event has to be paid ahead, and no way to do that is set up here yet."
+		return text.Mark("This event has to be paid in advance, and the organizer has not set up payments yet.")
 	}
-	return "Choose how to pay."
+	return text.Mark("Choose how to pay.")
 }
 
 func wrongTerms(accepted, inForce int) string {
@@ -225,9 +226,9 @@ func wrongTerms(accepted, inForce int) string {
 	case accepted == inForce:
 		return ""
 	case accepted == 0:
-		return "Please accept the terms."
+		return text.Mark("Please accept the terms.")
 	}
-	return "The terms have changed. Please read and accept the new version."
+	return text.Mark("The terms have changed. Please read and accept the new version.")
 }
 
 // hash names the content of a form: a repeat has the same.
@@ -272,21 +273,21 @@ func tidyAnswers(answers map[string]string, asked []seats.Question) map[string]s
 }
 
 // wrongAnswer says what is wrong with the answer to a question, or nothing.
-func wrongAnswer(q seats.Question, text string) string {
+func wrongAnswer(q seats.Question, given string) string {
 	unprintable := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 	switch {
-	case text == "" && q.Required && q.Kind == seats.AskCheckbox:
-		return "Mark this: it is required to get in."
-	case text == "" && q.Required:
-		return "Answer this question."
-	case text == "":
+	case given == "" && q.Required && q.Kind == seats.AskCheckbox:
+		return text.Mark("Tick this box: it is required.")
+	case given == "" && q.Required:
+		return text.Mark("Answer this question.")
+	case given == "":
 		return ""
-	case q.Kind == seats.AskCheckbox && text != Yes, q.Kind == seats.AskChoice && !slices.Contains(q.Choices, text):
-		return "Choose one of the answers given."
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
-		return "The answer has characters that cannot be printed."
-	case utf8.RuneCountInString(text) > mostAnswer:
-		return fmt.Sprintf("The answer is longer than %d characters.", mostAnswer)
+	case q.Kind == seats.AskCheckbox && given != Yes, q.Kind == seats.AskChoice && !slices.Contains(q.Choices, given):
+		return text.Mark("Choose one of the answers.")
+	case !utf8.ValidString(given) || strings.ContainsFunc(given, unprintable):
+		return text.Mark("The answer has characters that cannot be printed.")
+	case utf8.RuneCountInString(given) > mostAnswer:
+		return text.Mark("The answer is longer than 1,000 characters.")
 	}
 	return ""
 }

@@ -59,7 +59,7 @@ func (ps *Payments) await(ctx context.Context, p Payment, s Standing) (again boo
 		}})
 		var conflict *seats.Conflict
 		if errors.As(err, &conflict) {
-			return ps.lose(ctx, p, 0, conflict.Message+" If your payment still arrives, it goes back to you.", "")
+			return ps.lose(ctx, p, 0, conflict.Error()+" If your payment still arrives, it goes back to you.", "")
 		}
 		if err != nil {
 			return false, err

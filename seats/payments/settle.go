@@ -169,7 +169,7 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	case errors.Is(err, errAmount):
 		return ps.lose(ctx, p, 0, reasonPrice, "")
 	case errors.As(err, &refusal):
-		return ps.lose(ctx, p, 0, refusal.Message+" Nothing was charged.", "")
+		return ps.lose(ctx, p, 0, refusal.Error()+" Nothing was charged.", "")
 	case err != nil:
 		return false, err
 	}

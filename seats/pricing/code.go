@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Code takes something off the prices of an event, or unlocks something, or both. It does not change; it is retired.
@@ -203,11 +204,11 @@ func (s CodeState) Message() string {
 	case CodeGood:
 		return ""
 	case CodeEarly:
-		return "This code cannot be used yet."
+		return text.Mark("This code cannot be used yet.")
 	case CodeOver:
-		return "This code has ended."
+		return text.Mark("This code has ended.")
 	case CodeUsedUp:
-		return "This code was used as often as it may be, or is in an order that is being paid for."
+		return text.Mark("This code has been used up, or is in an order that is being paid for.")
 	}
-	return "This event has no such code. Check it letter by letter."
+	return text.Mark("There is no such code for this event. Check each letter.")
 }

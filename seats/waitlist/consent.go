@@ -156,7 +156,7 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 		}
 		var refusal *seats.Conflict
 		if why = err.Error(); errors.As(err, &refusal) {
-			says = refusal.Message
+			says = refusal.Error()
 		}
 	}
 	if _, err := l.db.Exec(ctx, notOrderedSQL, s.Event.ID, p.entry, why, says); err != nil {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -171,7 +172,7 @@ func (p SeatsPage) rows() (rows []rowOfSeats) {
 		case at.Area:
 			rows = append(rows, rowOfSeats{name: fmt.Sprintf("Places from %s", plan.Seats[idx].Number)})
 		default:
-			rows = append(rows, rowOfSeats{name: shop.RowWords(plan.Seats[idx].Row)})
+			rows = append(rows, rowOfSeats{name: shop.RowWords(context.Background(), plan.Seats[idx].Row)})
 		}
 		rows[len(rows)-1].seats = append(rows[len(rows)-1].seats, idx)
 	}

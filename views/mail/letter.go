@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -67,18 +68,18 @@ func (p LetterPage) Subject() string {
 }
 
 // account says what is to pay and what goes back. A charge under way is left out: mail may be read late.
-func (p LetterPage) account() (lines []string) {
-	if due := shop.ToPay(p.Order); due != "" && !payments.Ahead(p.Order.Method) {
-		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(p.Event, p.Order)))
+func (p LetterPage) account(ctx context.Context) (lines []string) {
+	if due := shop.ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
+		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(ctx, p.Event, p.Order)))
 	}
-	for _, f := range shop.TransferFacts(p.Transfer) {
+	for _, f := range shop.TransferFacts(ctx, p.Transfer) {
 		lines = append(lines, f.Label+": "+f.Text)
 	}
-	if back := shop.WentBack(p.Order); back != "" {
+	if back := shop.WentBack(ctx, p.Order); back != "" {
 		lines = append(lines, back)
 	}
 	if p.Kind == orders.MailConfirmation && len(p.order().Live()) > 0 && !p.Order.AtOffice {
-		if words := p.order().CancelWords(); words != "" {
+		if words := p.order().CancelWords(ctx); words != "" {
 			lines = append(lines, words)
 		}
 	}
@@ -86,8 +87,8 @@ func (p LetterPage) account() (lines []string) {
 }
 
 // bill is the total and what it consists of; nothing if that is the prices alone.
-func (p LetterPage) bill() (lines []string) {
-	parts := p.order().Parts()
+func (p LetterPage) bill(ctx context.Context) (lines []string) {
+	parts := p.order().Parts(ctx)
 	if len(parts) == 0 {
 		return nil
 	}
@@ -99,9 +100,9 @@ func (p LetterPage) bill() (lines []string) {
 }
 
 // documents are links to the invoices and credit notes of the order.
-func (p LetterPage) documents() (links []views.Link) {
+func (p LetterPage) documents(ctx context.Context) (links []views.Link) {
 	for _, d := range p.Invoices {
-		links = append(links, views.Link{Words: shop.DocumentWord(d) + " " + d.Label + " (PDF)", Path: p.Address + "/invoices/" + d.Label + ".pdf"})
+		links = append(links, views.Link{Words: shop.DocumentWord(ctx, d) + " " + d.Label + " (PDF)", Path: p.Address + "/invoices/" + d.Label + ".pdf"})
 	}
 	return links
 }
@@ -127,13 +128,13 @@ func (p LetterPage) advice() string {
 }
 
 // Text is the same for programs that show plain text.
-func (p LetterPage) Text() string {
+func (p LetterPage) Text(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", p.Subject(), views.When(p.Event))
 	if views.Place(p.Event) != "" {
 		b.WriteString(views.Place(p.Event) + "\n")
 	}
-	for _, line := range p.account() {
+	for _, line := range p.account(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	for _, line := range p.words() {
@@ -150,10 +151,10 @@ func (p LetterPage) Text() string {
 		}
 		b.WriteString("\n")
 	}
-	for _, line := range p.bill() {
+	for _, line := range p.bill(ctx) {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
-	for _, d := range p.documents() {
+	for _, d := range p.documents(ctx) {
 		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
@@ -187,11 +188,11 @@ func (p LostPage) why() string {
 	return p.Payment.Reason + " If your bank shows the amount as reserved, that ends by itself within some days."
 }
 
-func (p LostPage) amount() string {
+func (p LostPage) amount(ctx context.Context) string {
 	if p.Payment.Captured == 0 {
 		return ""
 	}
-	return views.Money(p.Payment.Captured, p.Payment.Currency) + " goes back " + shop.WayBack(p.Payment.Method) + "."
+	return views.Money(p.Payment.Captured, p.Payment.Currency) + " goes back " + shop.WayBack(ctx, p.Payment.Method) + "."
 }
 
 // wanted are the seats that the payment was for.
@@ -207,10 +208,10 @@ func (p LostPage) wanted() (words []string) {
 const lostAdvice = "There is no order, and nothing is left for you to do. If you still want to come, look at the seats that are free."
 
 // Text is the same for programs that show plain text.
-func (p LostPage) Text() string {
+func (p LostPage) Text(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(), views.When(p.Event), p.why())
-	if amount := p.amount(); amount != "" {
+	if amount := p.amount(ctx); amount != "" {
 		fmt.Fprintf(&b, "\n%s\n", amount)
 	}
 	b.WriteString("\nYou had chosen:\n")

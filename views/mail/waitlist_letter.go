@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -90,7 +91,7 @@ func (p WaitLetter) offered() []string {
 	if p.Kind != "offer" || p.Entry.Offer == nil {
 		return nil
 	}
-	return p.SeatsOf(p.Entry.Offer.Seats)
+	return p.SeatsOf(context.Background(), p.Entry.Offer.Seats)
 }
 
 const waitAdvice = "If you did not ask to wait, do nothing: no other person can use this mail."

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -32,15 +34,21 @@ type CheckoutPage struct {
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 
+// What scripts find in sentences.
+var (
+	freeTotal = views.Marks{"b": {"data-free-total": true}}
+	countdown = views.Marks{"b": {"data-countdown": true}}
+)
+
 // CheckoutPath is the address where a hold becomes an order.
 func (s Sale) CheckoutPath() string { return s.Path() + "/checkout" }
 
 // facts are what the script of a checkout needs.
-func (p CheckoutPage) facts() templ.Attributes {
+func (p CheckoutPage) facts(ctx context.Context) templ.Attributes {
 	facts := p.Body()
 	facts["data-deadline"] = strconv.FormatInt(p.held().ExpiresAt.UnixMilli(), 10)
 	facts["data-extensions"] = strconv.Itoa(p.held().ExtensionsLeft)
-	facts["data-spent"], facts["data-full"] = noExtensions, noSeats
+	facts["data-spent"], facts["data-full"] = text.T(ctx, noExtensions), text.T(ctx, noSeats)
 	facts["data-since"] = p.since()
 	facts["data-now"] = strconv.FormatInt(p.held().Now.UnixMilli(), 10)
 	return facts
@@ -55,20 +63,20 @@ func (s Sale) since() string {
 func (p CheckoutPage) idxs() string { return instead(p.held().Seats...) }
 
 // Why a hold cannot be extended.
-const (
-	noExtensions = "You can’t extend your time again."
-	noSeats      = "No more time: no seats are left."
+var (
+	noExtensions = text.Mark("You can’t extend your time again.")
+	noSeats      = text.Mark("No more time: no seats are left.")
 )
 
 // noMore says why the hold cannot be extended; nothing if it can. The script says the same (checkout.js).
-func (p CheckoutPage) noMore() string {
+func (p CheckoutPage) noMore(ctx context.Context) string {
 	switch {
 	case p.Hold == nil || p.Hold.Expired:
 		return ""
 	case p.Hold.ExtensionsLeft == 0:
-		return noExtensions
+		return text.T(ctx, noExtensions)
 	case p.free() == 0:
-		return noSeats
+		return text.T(ctx, noSeats)
 	}
 	return ""
 }
@@ -82,53 +90,56 @@ func (p CheckoutPage) billing() orders.Billing {
 }
 
 // rechargeWords say who owes the tax of an online event.
-func (p CheckoutPage) rechargeWords() string {
+func (p CheckoutPage) rechargeWords(ctx context.Context) string {
 	if p.Reverse {
-		return TaxName(p.Event) + " is not charged: your company owes it (reverse charge)."
+		return text.T(ctx, "%s is not charged: your company owes it (reverse charge).", TaxName(ctx, p.Event))
 	}
-	return "With the VAT id of another EU country you pay without " + TaxName(p.Event) + "."
+	return text.T(ctx, "With the VAT ID of another EU country you pay without %s.", TaxName(ctx, p.Event))
 }
 
 // confirmWords say that the email has to be confirmed, if it has; the server knows who did before.
-func (p CheckoutPage) confirmWords() string {
+func (p CheckoutPage) confirmWords(ctx context.Context) string {
 	switch {
 	case p.total() == 0 && events.ConfirmsFree(p.Event):
-		return "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+		return text.T(ctx, "Unless you confirmed your email address here before, we’ll ask you to do so first. Your seats stay held meanwhile.")
 	case p.total() > 0 && (slices.Contains(p.Methods, payments.Door) || slices.Contains(p.Methods, payments.Invoice)):
-		return "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats are kept meanwhile."
+		return text.T(ctx, "If you pay later: unless you confirmed your email address here before, we’ll ask you to do so first. Your seats stay held meanwhile.")
 	}
 	return ""
 }
 
 // discountWords says what a discount is for.
-func (p CheckoutPage) discountWords() string {
+func (p CheckoutPage) discountWords(ctx context.Context) string {
 	if p.cost().Applied.Code {
-		return "Discount: code " + p.Code
+		return text.T(ctx, "Discount: %s", text.T(ctx, "code %s", p.Code))
 	}
 	if name := p.cost().Applied.Name; name != "" {
-		return "Discount: " + name
+		return text.T(ctx, "Discount: %s", name)
 	}
-	return "Discount"
+	return text.T(ctx, "Discount")
 }
 
 // codeWords says what became of the code that was typed; nothing if none was.
-func (p CheckoutPage) codeWords() string {
+func (p CheckoutPage) codeWords(ctx context.Context) string {
 	switch c := p.cost(); {
 	case p.Unlocked != "":
 		return p.Unlocked
 	case p.Discount == nil:
 		return ""
 	case c.Applied.Code:
-		return "You save " + views.Money(c.Discount, p.Event.Currency) + "."
+		return text.T(ctx, "You save %s.", views.MoneyIn(ctx, c.Discount, p.Event.Currency))
 	case c.Applied.Offer > 0:
-		return c.Applied.Name + " saves you more, so the code is not used."
+		return text.T(ctx, "%s saves you more, so the code is not used.", c.Applied.Name)
 	}
-	return "This code takes nothing off these tickets."
+	return text.T(ctx, "This code takes nothing off these tickets.")
 }
 
 // limitWords says how many tickets one person gets, and what counts.
-func (p CheckoutPage) limitWords() string {
-	return "You can book up to " + views.Counted(p.Event.SeatsPerHolder, "ticket") + " for this event. All your orders count: the ones with the same email address, account, card or browser."
+func (p CheckoutPage) limitWords(ctx context.Context) string {
+	return text.N(ctx,
+		"You can book up to %d ticket for this event. All your orders count: those with the same email address, account, card or browser.",
+		"You can book up to %d tickets for this event. All your orders count: those with the same email address, account, card or browser.",
+		p.Event.SeatsPerHolder)
 }
 
 func (s Sale) held() seats.Hold {

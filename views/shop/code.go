@@ -1,10 +1,12 @@
 package shop
 
 import (
+	"context"
 	"slices"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -48,46 +50,46 @@ func (s *Sale) Unlock(c Codes) {
 }
 
 // CodeDoes says what a code does that is good.
-func CodeDoes(s *seats.Sale, c pricing.Code) string {
-	return Sale{Event: s.Event, Codes: Codes{Prices: s.Prices}}.codeDoes(c)
+func CodeDoes(ctx context.Context, s *seats.Sale, c pricing.Code) string {
+	return Sale{Event: s.Event, Codes: Codes{Prices: s.Prices}}.codeDoes(ctx, c)
 }
 
-func (s Sale) codeDoes(c pricing.Code) string {
+func (s Sale) codeDoes(ctx context.Context, c pricing.Code) string {
 	var does []string
 	switch {
 	case c.Percent > 0:
-		does = append(does, "takes "+pricing.Percentage(c.Percent)+"% off")
+		does = append(does, text.T(ctx, "takes %s off", percentage(ctx, c.Percent)))
 	case c.Amount > 0 && c.PerOrder:
-		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off the order")
+		does = append(does, text.T(ctx, "takes %s off the order", views.MoneyIn(ctx, c.Amount, s.Event.Currency)))
 	case c.Amount > 0:
-		does = append(does, "takes "+views.Money(c.Amount, s.Event.Currency)+" off each ticket")
+		does = append(does, text.T(ctx, "takes %s off each ticket", views.MoneyIn(ctx, c.Amount, s.Event.Currency)))
 	}
 	var types []string
 	for _, kind := range c.UnlocksTypes {
 		if p := s.Codes.Prices; p != nil && kind < len(p.Types) {
-			types = append(types, "“"+p.Types[kind].Name+"”")
+			types = append(types, text.T(ctx, "“%s”", p.Types[kind].Name))
 		}
 	}
 	if len(types) > 0 {
-		does = append(does, "lets you choose "+joined(types)+" tickets at the checkout")
+		does = append(does, text.T(ctx, "lets you choose %s tickets at the checkout", text.List(ctx, types)))
 	}
 	if len(c.UnlocksBlocks) > 0 {
-		does = append(does, "makes seats available that are reserved for it")
+		does = append(does, text.T(ctx, "makes seats available that are reserved for it"))
 	}
 	if c.Presale {
-		does = append(does, "lets you book before the sale opens")
+		does = append(does, text.T(ctx, "lets you book before the sale opens"))
 	}
-	return "This code " + joined(does) + "."
+	return text.T(ctx, "This code %s.", text.List(ctx, does))
 }
 
 // codeSays is what a page says of a code that was entered.
-func (s Sale) codeSays(c pricing.Code) string {
+func (s Sale) codeSays(ctx context.Context, c pricing.Code) string {
 	if wrong := c.State.Message(); wrong != "" {
-		return wrong
+		return text.T(ctx, wrong)
 	}
-	does := s.codeDoes(c)
+	does := s.codeDoes(ctx, c)
 	if cost := s.cost(); cost.Applied.Code && c.Code == s.Code {
-		does += " You save " + views.Money(cost.Discount, s.Event.Currency) + " on your seats."
+		does += " " + text.T(ctx, "You save %s on your seats.", views.MoneyIn(ctx, cost.Discount, s.Event.Currency))
 	}
 	return does
 }

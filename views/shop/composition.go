@@ -1,9 +1,12 @@
 package shop
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -15,56 +18,57 @@ type Part struct {
 }
 
 // PartsOf lists what a cost consists of; nothing if it is the prices alone.
-func PartsOf(e seats.Event, c pricing.Cost, code string) []Part {
+func PartsOf(ctx context.Context, e seats.Event, c pricing.Cost, code string) []Part {
 	name := c.Applied.Name
 	if c.Applied.Code {
-		name = "code " + code
+		name = text.T(ctx, "code %s", code)
 	}
-	return parts(e, c.Total, c.Discount, c.Fee, name, pricing.Taxes(c.Lines))
+	return parts(ctx, e, c.Total, c.Discount, c.Fee, name, pricing.Taxes(c.Lines))
 }
 
-func parts(e seats.Event, total, discount, fee int64, name string, taxes []pricing.TaxSum) (list []Part) {
+func parts(ctx context.Context, e seats.Event, total, discount, fee int64, name string, taxes []pricing.TaxSum) (list []Part) {
 	add := func(label string, amount int64) {
-		text := views.Money(max(amount, -amount), e.Currency)
+		said := views.MoneyIn(ctx, max(amount, -amount), e.Currency)
 		if amount < 0 {
-			text = "−" + text
+			said = "−" + said
 		}
-		list = append(list, Part{label, amount, text})
+		list = append(list, Part{label, amount, said})
 	}
 	if discount > 0 {
-		add("Before the discount", total+discount)
-		if name != "" {
-			name = ": " + name
+		add(text.T(ctx, "Before the discount"), total+discount)
+		if name == "" {
+			add(text.T(ctx, "Discount"), -discount)
+		} else {
+			add(text.T(ctx, "Discount: %s", name), -discount)
 		}
-		add("Discount"+name, -discount)
 	}
 	if fee > 0 {
-		add("Fees included", fee)
+		add(text.T(ctx, "Fees included"), fee)
 	}
 	for _, t := range taxes {
 		if t.Rate > 0 {
-			add(TaxName(e)+" "+pricing.Rate(t.Rate)+"% included", t.Tax)
+			add(text.T(ctx, "%s %s included", TaxName(ctx, e), taxRate(ctx, t.Rate)), t.Tax)
 		}
 	}
 	return list
 }
 
 // TaxName is what the tax of an event is called.
-func TaxName(e seats.Event) string {
+func TaxName(ctx context.Context, e seats.Event) string {
 	if e.Rules.Tax.Name == "" {
-		return "Tax"
+		return text.T(ctx, "Tax")
 	}
 	return e.Rules.Tax.Name
 }
 
 // parts lists what the hold costs consists of.
-func (s Sale) parts() []Part { return PartsOf(s.Event, s.cost(), s.Code) }
+func (s Sale) parts(ctx context.Context) []Part { return PartsOf(ctx, s.Event, s.cost(), s.Code) }
 
 // Parts lists what an order cost consists of, for its live tickets.
-func (p OrderPage) Parts() []Part { return PartsOfOrder(p.Event, p.Order) }
+func (p OrderPage) Parts(ctx context.Context) []Part { return PartsOfOrder(ctx, p.Event, p.Order) }
 
 // PartsOfOrder lists what the live tickets of an order cost consists of.
-func PartsOfOrder(e seats.Event, o orders.Order) []Part {
+func PartsOfOrder(ctx context.Context, e seats.Event, o orders.Order) []Part {
 	var total, discount, fee int64
 	for _, t := range o.Tickets {
 		if !t.Revoked {
@@ -73,9 +77,9 @@ func PartsOfOrder(e seats.Event, o orders.Order) []Part {
 	}
 	name := o.Offer
 	if o.DiscountCode != "" {
-		name = "code " + o.DiscountCode
+		name = text.T(ctx, "code %s", o.DiscountCode)
 	}
-	return parts(e, total, discount, fee, name, o.Taxes())
+	return parts(ctx, e, total, discount, fee, name, o.Taxes())
 }
 
 // AllIn is the price to show for a line: with fees and taxes.
@@ -84,46 +88,48 @@ func AllIn(e seats.Event, l seats.Line) int64 {
 }
 
 // Contents says what the prices of an event contain; nothing if they are the prices alone.
-func Contents(e seats.Event) (said []string) {
+func Contents(ctx context.Context, e seats.Event) (said []string) {
 	var fees []string
 	if e.Fees.Ticket > 0 {
-		fees = append(fees, views.Money(e.Fees.Ticket, e.Currency)+" for each ticket")
+		fees = append(fees, text.T(ctx, "%s for each ticket", views.MoneyIn(ctx, e.Fees.Ticket, e.Currency)))
 	}
 	if e.Fees.Percent > 0 {
-		fees = append(fees, pricing.Percentage(e.Fees.Percent)+"% of its price")
+		fees = append(fees, text.T(ctx, "%s of its price", percentage(ctx, e.Fees.Percent)))
 	}
 	tax := e.Rules.Tax
 	if len(fees) > 0 {
-		words := "A fee of " + joined(fees)
 		if tax.OnTop && tax.FeeRate > 0 {
-			words += ", plus " + TaxName(e) + " " + pricing.Rate(tax.FeeRate) + "%"
+			said = append(said, text.T(ctx, "A fee of %s, plus %s %s.", text.List(ctx, fees), TaxName(ctx, e), taxRate(ctx, tax.FeeRate)))
+		} else {
+			said = append(said, text.T(ctx, "A fee of %s.", text.List(ctx, fees)))
 		}
-		said = append(said, words+".")
 	}
 	if tax.Rate > 0 {
-		said = append(said, TaxName(e)+" "+pricing.Rate(tax.Rate)+"%.")
+		said = append(said, TaxName(ctx, e)+" "+taxRate(ctx, tax.Rate)+".")
 	}
 	for _, o := range e.Rules.Offers {
-		said = append(said, "Offer: "+OfferWords(o)+".")
+		said = append(said, text.T(ctx, "Offer: %s.", OfferWords(ctx, o)))
 	}
 	return said
 }
 
 // OfferWords says what an offer gives.
-func OfferWords(o seats.PriceOffer) string {
-	percent := pricing.Percentage(o.Percent) + "% off"
+func OfferWords(ctx context.Context, o seats.PriceOffer) string {
 	switch o.Kind {
 	case seats.OfferMulti:
-		return o.Name + ", " + views.Counted(o.Count, "ticket") + " for the price of " + views.Number(o.Pay)
+		return text.N(ctx, "%[2]s, %[1]d ticket for the price of %[3]d", "%[2]s, %[1]d tickets for the price of %[3]d", o.Count, o.Name, o.Pay)
 	case seats.OfferGroup:
-		return o.Name + ", " + percent + " from " + views.Counted(o.Count, "ticket")
+		return text.N(ctx, "%[2]s, %[3]s off from %[1]d ticket", "%[2]s, %[3]s off from %[1]d tickets", o.Count, o.Name, percentage(ctx, o.Percent))
 	}
-	return o.Name + ", " + percent + " for " + views.Counted(o.Count, "adult") + " with at least " + childrenWords(o.Children)
+	return text.T(ctx, "%s, %s off for %s with at least %s", o.Name, percentage(ctx, o.Percent), text.N(ctx, "%d adult", "%d adults", o.Count), text.N(ctx, "%d child", "%d children", o.Children))
 }
 
-func childrenWords(n int) string {
-	if n == 1 {
-		return "1 child"
-	}
-	return views.Number(n) + " children"
+// percentage writes hundredths of a percent: "12.5%".
+func percentage(ctx context.Context, hundredths int) string {
+	return text.Percent(ctx, float64(hundredths)/100)
+}
+
+// taxRate writes the rate of a tax, in thousandths of a percent: "8.875%".
+func taxRate(ctx context.Context, thousandths int) string {
+	return text.Percent(ctx, float64(thousandths)/1000)
 }

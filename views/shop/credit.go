@@ -1,12 +1,13 @@
 package shop
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/usherbox/usher/seats/credit"
-	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -40,23 +41,23 @@ func (p CheckoutPage) partly() bool {
 }
 
 // about says what a way to pay means for this order.
-func (p CheckoutPage) about(method string) string {
+func (p CheckoutPage) about(ctx context.Context, method string) string {
 	if method == payments.Credit && p.Wallet != nil {
-		return views.Money(p.total(), p.Event.Currency) + " of the " + views.Money(p.Wallet.Balance, p.Event.Currency) + " of " + p.Wallet.Account + "."
+		return text.T(ctx, "%s of the %s of %s.", views.MoneyIn(ctx, p.total(), p.Event.Currency), views.MoneyIn(ctx, p.Wallet.Balance, p.Event.Currency), p.Wallet.Account)
 	}
 	if method == payments.Door || method == payments.Invoice {
-		return methodWords[method].about + " " + p.payBy()
+		return text.T(ctx, methodWords[method].about) + " " + p.payBy(ctx)
 	}
-	return methodWords[method].about
+	return text.T(ctx, methodWords[method].about)
 }
 
 // payBy says until when an order that is paid later is to be paid.
-func (p CheckoutPage) payBy() string {
-	by, latest := "within "+events.Span(p.Event.Policy.PayLater), p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
+func (p CheckoutPage) payBy(ctx context.Context) string {
+	latest := p.Event.StartsAt.Add(-p.Event.Policy.PayBefore)
 	if p.held().Now.Add(p.Event.Policy.PayLater).After(latest) {
-		by = "by " + p.Event.Local(latest).Format("Mon 2 January 2006, 15:04\u00a0MST")
+		return text.T(ctx, "Pay by %s, or we cancel the order.", views.DayTimeIn(ctx, p.Event, latest))
 	}
-	return "Pay " + by + ", or we cancel the order."
+	return text.T(ctx, "Pay within %s, or we cancel the order.", views.LengthIn(ctx, p.Event.Policy.PayLater))
 }
 
 // voucherPath is where a voucher is redeemed, with the checkout to go back to.

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // producer names the program in the metadata of a PDF.
@@ -21,21 +23,20 @@ const (
 	invoiceEnd   = 265.0 // no line begins below
 )
 
-// InvoicePaper is an invoice or credit note as PDF/A-3 in a language. It contains its XML if the document has one.
-func InvoicePaper(d invoices.Document, language string) ([]byte, error) {
-	say := func(word string) string { return invoices.Word(language, word) }
-	title := say(d.Kind) + " " + d.Label
+// InvoicePaper is an invoice or credit note as PDF/A-3. It contains its XML if the document has one.
+func InvoicePaper(ctx context.Context, d invoices.Document) ([]byte, error) {
+	title := d.Title(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(d.IssuedAt.UTC())
 	doc.SetModificationDate(d.IssuedAt.UTC())
 	doc.SetTitle(title, true)
 	doc.SetProducer(producer, true)
-	doc.SetLang(language)
+	doc.SetLang(text.Tag(ctx))
 	doc.SetAutoPageBreak(false, 0)
 	doc.SetXmpMetadata(d.Metadata(title, producer))
 	doc.AddOutputIntent(fpdf.OutputIntentType{SubtypeIdent: fpdf.OutputIntent_GTS_PDFA1, OutputConditionIdentifier: "sRGB", Info: "sRGB", ICCProfile: invoices.SRGB()})
-	p := invoicePen{pen: newPen(doc), d: d, say: say, language: language}
+	p := invoicePen{pen: newPen(doc), d: d, ctx: ctx}
 	p.head(title)
 	p.lines()
 	p.sums()
@@ -48,23 +49,22 @@ func InvoicePaper(d invoices.Document, language string) ([]byte, error) {
 
 type invoicePen struct {
 	*pen
-	d        invoices.Document
-	say      func(word string) string
-	language string
-	y        float64
+	d   invoices.Document
+	ctx context.Context // has the language
+	y   float64
 }
 
-// text writes a line of text and moves on.
-func (p *invoicePen) text(size float64, text string) {
-	if text != "" {
-		p.y = p.write(invoiceLeft, p.y, size, invoiceRight-invoiceLeft, 3, text)
+// line writes a line of text and moves on.
+func (p *invoicePen) line(size float64, words string) {
+	if words != "" {
+		p.y = p.write(invoiceLeft, p.y, size, invoiceRight-invoiceLeft, 3, words)
 	}
 }
 
 // right writes a text that ends at x.
-func (p *invoicePen) right(x float64, text string) {
+func (p *invoicePen) right(x float64, words string) {
 	p.doc.SetFontSize(9)
-	p.doc.Text(x-p.doc.GetStringWidth(text), p.y, text)
+	p.doc.Text(x-p.doc.GetStringWidth(words), p.y, words)
 }
 
 func (p *invoicePen) money(minor int64) string { return pricing.Amount(minor, p.d.Currency) }
@@ -72,33 +72,33 @@ func (p *invoicePen) money(minor int64) string { return pricing.Amount(minor, p.
 // address writes a seller or buyer.
 func (p *invoicePen) address(party invoices.Party) {
 	for _, line := range []string{party.Company, party.Name, party.Street, strings.TrimSpace(party.Postcode + " " + party.City), party.Country} {
-		p.text(9, line)
+		p.line(9, line)
 	}
-	for _, id := range [][2]string{{"vat_id", party.VATID}, {"tax_number", party.TaxNumber}} {
+	for _, id := range [][2]string{{text.T(p.ctx, "VAT ID"), party.VATID}, {text.T(p.ctx, "Tax number"), party.TaxNumber}} {
 		if id[1] != "" {
-			p.text(9, p.say(id[0])+" "+id[1])
+			p.line(9, id[0]+" "+id[1])
 		}
 	}
-	p.text(9, party.Register)
+	p.line(9, party.Register)
 }
 
 func (p *invoicePen) head(title string) {
 	p.doc.AddPage()
 	p.y = 25
 	p.address(p.d.Seller)
-	p.text(9, p.d.Seller.Email)
+	p.line(9, p.d.Seller.Email)
 	p.y += 8
-	p.text(9, p.say("to"))
+	p.line(9, text.T(p.ctx, "To"))
 	p.address(p.d.Buyer)
 	p.y += 10
-	p.text(16, title)
+	p.line(16, title)
 	p.y += 2
-	p.text(9, p.say("date")+": "+p.d.DayOfIssue(p.language))
-	p.text(9, p.d.Event)
-	p.text(9, p.say("day")+": "+p.d.Day)
-	p.text(9, p.say("order")+": "+p.d.Order)
+	p.line(9, text.T(p.ctx, "Date")+": "+p.d.DayOfIssue(p.ctx))
+	p.line(9, p.d.Event)
+	p.line(9, text.T(p.ctx, "Date of the event")+": "+p.d.Day)
+	p.line(9, text.T(p.ctx, "Order")+": "+p.d.Order)
 	if p.d.Corrects != nil {
-		p.text(9, p.say("corrects")+": "+p.d.Corrects.Label+" ("+p.d.Corrects.On+")")
+		p.line(9, text.T(p.ctx, "Corrects invoice")+": "+p.d.Corrects.Label+" ("+p.d.Corrects.On+")")
 	}
 	p.y += 6
 	p.columns()
@@ -106,10 +106,10 @@ func (p *invoicePen) head(title string) {
 
 // columns writes the heads of the columns.
 func (p *invoicePen) columns() {
-	p.right(120, p.say("net"))
-	p.right(140, p.say("rate"))
-	p.right(162, p.say("tax"))
-	p.right(invoiceRight, p.say("gross"))
+	p.right(120, text.T(p.ctx, "Net"))
+	p.right(140, text.T(p.ctx, "VAT rate"))
+	p.right(162, text.T(p.ctx, "VAT"))
+	p.right(invoiceRight, text.T(p.ctx, "Gross"))
 	p.y += 2
 	p.doc.SetDrawColor(120, 120, 120)
 	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
@@ -124,7 +124,7 @@ func (p *invoicePen) lines() {
 			p.columns()
 		}
 		p.amounts(l.Net, l.Tax, l.Gross, l.Rate)
-		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, p.d.Words(l, p.language)) + 1
+		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, p.d.Words(p.ctx, l)) + 1
 	}
 }
 
@@ -150,10 +150,10 @@ func (p *invoicePen) sums() {
 	p.doc.SetFontSize(12)
 	total := p.d.Currency + " " + p.money(p.d.Gross)
 	p.doc.Text(invoiceRight-p.doc.GetStringWidth(total), p.y, total)
-	p.text(12, p.say("total"))
+	p.line(12, text.T(p.ctx, "Total"))
 	p.y += 4
-	p.text(9, p.d.Terms(p.language))
+	p.line(9, p.d.Terms(p.ctx))
 	if p.d.Tax == 0 {
-		p.text(9, p.d.Exemption(p.language))
+		p.line(9, p.d.Exemption(p.ctx))
 	}
 }

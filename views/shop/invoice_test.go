@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/text"
 )
 
 func TestInvoicePaper_IsTheSameEachTimeAndContainsItsXML(t *testing.T) {
@@ -16,11 +17,11 @@ func TestInvoicePaper_IsTheSameEachTimeAndContainsItsXML(t *testing.T) {
 			Seller: invoices.Party{Name: "Theatre", Country: "AT"}, Buyer: invoices.Party{Name: "Ann", Country: country}, Day: "2030-05-02",
 			Lines: []invoices.Line{{Kind: invoices.LineTicket, Text: "A", Net: 1000, Gross: 1000}},
 		}}
-		first, err := InvoicePaper(d, "de")
+		first, err := InvoicePaper(text.With(t.Context(), "de"), d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := InvoicePaper(d, "de"); err != nil || !bytes.Equal(first, again) {
+		if again, err := InvoicePaper(text.With(t.Context(), "de"), d); err != nil || !bytes.Equal(first, again) {
 			t.Errorf("printed again the PDF differs: %v", err)
 		}
 		for _, part := range []string{"/AFRelationship /Alternative", "/AF [", "<rsm:CrossIndustryInvoice", "<fx:ConformanceLevel>EN 16931<"} {

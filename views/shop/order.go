@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -39,154 +41,152 @@ func (p OrderPage) Unused() []orders.Ticket {
 }
 
 // giveUp says what giving tickets up means.
-func (p OrderPage) giveUp() string {
-	text := "Your tickets stop being valid at once, and others can book the seats."
+func (p OrderPage) giveUp(ctx context.Context) string {
+	said := text.T(ctx, "Your tickets stop being valid at once, and others can book the seats.")
 	if payments.Ahead(p.Order.Method) {
-		text += " The price goes back " + WayBack(p.Order.Method) + p.withFees()
+		said += " " + text.T(ctx, "The price goes back %s", WayBack(ctx, p.Order.Method)) + p.withFees(ctx)
 		if p.Order.Offer != "" {
-			text += " Each amount is for that ticket alone. If the tickets you keep are too few for the offer “" + p.Order.Offer + "”, they cost their full price, and less goes back."
+			said += " " + text.T(ctx, "Each amount is for that ticket alone. If you keep too few tickets for the offer “%s”, they cost their full price, and you get less back.", p.Order.Offer)
 		}
 	}
-	return text
+	return said
 }
 
 // withFees says what becomes of the fees of tickets that are given up.
-func (p OrderPage) withFees() string {
+func (p OrderPage) withFees(ctx context.Context) string {
 	switch {
 	case p.Order.Fee == 0:
 		return "."
 	case p.Order.FeeKept:
-		return ", without the fees."
+		return text.T(ctx, ", without the fees.")
 	}
-	return ", with their share of the fees."
+	return text.T(ctx, ", with their share of the fees.")
 }
 
-func WayBack(method string) string {
+// WayBack says how money goes back that was paid by a method.
+func WayBack(ctx context.Context, method string) string {
 	switch method {
 	case payments.Credit:
-		return "into your credit"
+		return text.T(ctx, "into your credit")
 	case payments.Demo:
-		return "to the demo card"
+		return text.T(ctx, "to the demo card")
 	case payments.Door, payments.Invoice, payments.Cash, payments.Terminal:
-		return "to you, paid out by the organizer"
+		return text.T(ctx, "to you, paid out by the organizer")
 	}
-	return "the way you paid"
+	return text.T(ctx, "the way you paid")
 }
 
 // CancelWords says whether and until when the buyer of these tickets may cancel them, and what we keep. Nothing if all are used.
-func (p OrderPage) CancelWords() string {
+func (p OrderPage) CancelWords(ctx context.Context) string {
 	o := p.Order
 	switch {
 	case len(p.Unused()) == 0:
 		return ""
 	case o.Paid > 0 && !payments.Ahead(o.Method):
-		return "Only the organizer can cancel this order, as it was not paid online."
+		return text.T(ctx, "Only the organizer can cancel this order, as it was not paid online.")
 	case o.CancelEnds == nil:
-		return neverCancelled
+		return text.T(ctx, neverCancelled)
 	}
-	said := cancelUntil(p.Event, *o.CancelEnds, o.CancelOver)
+	said := cancelUntil(ctx, p.Event, *o.CancelEnds, o.CancelOver)
 	keeps := slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return pricing.Kept(o.Policy, t.Price) > 0 })
 	if !o.CancelOver && keeps && payments.Ahead(o.Method) {
-		said += keepWords(p.Event, o.Policy)
+		said += keepWords(ctx, p.Event, o.Policy)
 	}
 	return said
 }
 
 // CancelWords says until when the tickets of this checkout may be cancelled, and what we keep.
-func (p CheckoutPage) CancelWords() string { return p.cancelWords(p.total() > 0) }
-
-// CancelWords says the same of all tickets of the event, before any are chosen.
-func (s Sale) CancelWords() string {
-	return s.cancelWords(slices.ContainsFunc(s.Plan.Categories, func(c seats.Category) bool { return c.Price > 0 }))
+func (p CheckoutPage) CancelWords(ctx context.Context) string {
+	return p.cancelWords(ctx, p.total() > 0)
 }
 
-func (s Sale) cancelWords(priced bool) string {
+// CancelWords says the same of all tickets of the event, before any are chosen.
+func (s Sale) CancelWords(ctx context.Context) string {
+	return s.cancelWords(ctx, slices.ContainsFunc(s.Plan.Categories, func(c seats.Category) bool { return c.Price > 0 }))
+}
+
+func (s Sale) cancelWords(ctx context.Context, priced bool) string {
 	ends, may := events.CancelEnds(s.Event)
 	if !may {
-		return neverCancelled
+		return text.T(ctx, neverCancelled)
 	}
 	over := !s.Now.Before(ends)
-	said := cancelUntil(s.Event, ends, over)
+	said := cancelUntil(ctx, s.Event, ends, over)
 	if !over && priced {
-		said += keepWords(s.Event, s.Event.Policy)
+		said += keepWords(ctx, s.Event, s.Event.Policy)
 	}
 	return said
 }
 
-const neverCancelled = "Tickets for this event cannot be cancelled."
+var neverCancelled = text.Mark("Tickets for this event cannot be cancelled.")
 
-func cancelUntil(e seats.Event, ends time.Time, over bool) string {
+func cancelUntil(ctx context.Context, e seats.Event, ends time.Time, over bool) string {
 	if over {
-		return "Tickets for this event can no longer be cancelled."
+		return text.T(ctx, "Tickets for this event can no longer be cancelled.")
 	}
-	return "You can cancel until " + e.Local(ends).Format("Mon 2 January 2006, 15:04\u00a0MST") + "."
+	return text.T(ctx, "You can cancel until %s.", views.DayTimeIn(ctx, e, ends))
 }
 
 // keepWords says what we keep of cancelled tickets; nothing if the policy keeps nothing.
-func keepWords(e seats.Event, policy seats.Policy) string {
-	var kept []string
-	if policy.CancelFee > 0 {
-		kept = append(kept, views.Money(policy.CancelFee, e.Currency))
+func keepWords(ctx context.Context, e seats.Event, policy seats.Policy) string {
+	fee, percent := views.MoneyIn(ctx, policy.CancelFee, e.Currency), percentage(ctx, policy.CancelPercent)
+	switch {
+	case policy.CancelFee > 0 && policy.CancelPercent > 0:
+		return " " + text.T(ctx, "We keep %s and %s of its price for each cancelled ticket, at most its price.", fee, percent)
+	case policy.CancelFee > 0:
+		return " " + text.T(ctx, "We keep %s for each cancelled ticket, at most its price.", fee)
+	case policy.CancelPercent > 0:
+		return " " + text.T(ctx, "We keep %s of its price for each cancelled ticket.", percent)
 	}
-	if policy.CancelPercent > 0 {
-		kept = append(kept, pricing.Percentage(policy.CancelPercent)+"% of its price")
-	}
-	if len(kept) == 0 {
-		return ""
-	}
-	said := " We keep " + strings.Join(kept, " and ") + " for each cancelled ticket"
-	if policy.CancelFee > 0 {
-		said += ", at most its price"
-	}
-	return said + "."
+	return ""
 }
 
 // backWords says what goes back for a ticket that its attendee cancels; nothing if nothing was paid here.
-func (p OrderPage) backWords(t orders.Ticket) string {
+func (p OrderPage) backWords(ctx context.Context, t orders.Ticket) string {
 	if !payments.Ahead(p.Order.Method) {
 		return ""
 	}
-	return " · " + views.Money(p.Order.GoesBack(t.ID), p.Order.Currency) + " back"
+	return " · " + text.T(ctx, "%s back", views.MoneyIn(ctx, p.Order.GoesBack(t.ID), p.Order.Currency))
 }
 
 // DueWords says until when an order is to be paid, and what happens then; nothing if nothing is to be paid later.
-func DueWords(e seats.Event, o orders.Order) string {
+func DueWords(ctx context.Context, e seats.Event, o orders.Order) string {
 	if o.DueAt == nil || o.Due() == 0 {
 		return ""
 	}
-	return "Pay by " + e.Local(*o.DueAt).Format("Mon 2 January 2006, 15:04\u00a0MST") + ". Unpaid orders are cancelled then."
+	return text.T(ctx, "Pay by %s. Unpaid orders are cancelled then.", views.DayTimeIn(ctx, e, *o.DueAt))
 }
 
 // WentBack says what became of money that was paid; nothing if none goes back.
-func WentBack(o orders.Order) string {
+func WentBack(ctx context.Context, o orders.Order) string {
 	var said []string
 	if o.ByHand > 0 {
-		said = append(said, views.Money(o.ByHand, o.Currency)+" goes back to you, paid out by the organizer.")
+		said = append(said, text.T(ctx, "%s goes back to you, paid out by the organizer.", views.MoneyIn(ctx, o.ByHand, o.Currency)))
 	}
 	switch rest := o.Back - o.ByHand; {
 	case rest == 0:
 	case o.OnItsWay > o.ByHand:
-		said = append(said, views.Money(rest, o.Currency)+" goes back "+WayBack(o.Method)+". It is on its way.")
+		said = append(said, text.T(ctx, "%s goes back %s. It is on its way.", views.MoneyIn(ctx, rest, o.Currency), WayBack(ctx, o.Method)))
 	case o.Method == payments.Card:
-		said = append(said, views.Money(rest, o.Currency)+" went back the way you paid. Banks take some days to show it.")
+		said = append(said, text.T(ctx, "%s went back the way you paid. Banks take some days to show it.", views.MoneyIn(ctx, rest, o.Currency)))
 	default:
-		said = append(said, views.Money(rest, o.Currency)+" went back "+WayBack(o.Method)+".")
+		said = append(said, text.T(ctx, "%s went back %s.", views.MoneyIn(ctx, rest, o.Currency), WayBack(ctx, o.Method)))
 	}
 	return strings.Join(said, " ")
 }
 
 // ToPay says what is still to pay of an order, and how; nothing if nothing is.
-func ToPay(o orders.Order) string {
+func ToPay(ctx context.Context, o orders.Order) string {
 	due := o.Due()
 	switch {
 	case due == 0:
 		return ""
 	case o.Method == payments.Door:
-		return views.Money(due, o.Currency) + " to pay at the door."
+		return text.T(ctx, "%s to pay at the door.", views.MoneyIn(ctx, due, o.Currency))
 	case o.Method == payments.Invoice:
-		return views.Money(due, o.Currency) + " to pay by bank transfer."
+		return text.T(ctx, "%s to pay by bank transfer.", views.MoneyIn(ctx, due, o.Currency))
 	}
-	return views.Money(due, o.Currency) + " is being charged."
+	return text.T(ctx, "%s is being charged.", views.MoneyIn(ctx, due, o.Currency))
 }
 
 // Live are the tickets that hold.
@@ -200,16 +200,16 @@ func (p OrderPage) Live() (list []orders.Ticket) {
 }
 
 // Mailed says how the mail about the order stands.
-func (p OrderPage) Mailed() string {
+func (p OrderPage) Mailed(ctx context.Context) string {
 	switch {
 	case p.Order.Email == "":
-		return "Sold at the box office."
+		return text.T(ctx, "Sold at the box office.")
 	case p.Sent.Refused != "":
-		return "The email to " + p.Order.Email + " was refused. Keep the link to this page: it is your ticket."
+		return text.T(ctx, "The email to %s was refused. Keep the link to this page: it is your ticket.", p.Order.Email)
 	case p.Sent.At != nil:
-		return "We emailed " + p.Order.Email + " at " + views.Clock(p.Event, *p.Sent.At) + "."
+		return text.T(ctx, "We emailed %s at %s.", p.Order.Email, views.ClockIn(ctx, p.Event, *p.Sent.At))
 	}
-	return "We’re emailing " + p.Order.Email + "."
+	return text.T(ctx, "We’re emailing %s.", p.Order.Email)
 }
 
 // OrderPath is the address of an order.
@@ -233,20 +233,20 @@ func last(yes bool) int {
 	return 0
 }
 
-func (p OrderPage) headline() string {
+func (p OrderPage) headline(ctx context.Context) string {
 	switch {
 	case p.Order.State == orders.Cancelled:
-		return "This order was cancelled"
+		return text.T(ctx, "This order was cancelled")
 	case len(p.Order.Tickets) == 1:
-		return "Your ticket"
+		return text.T(ctx, "Your ticket")
 	}
-	return "Your tickets"
+	return text.T(ctx, "Your tickets")
 }
 
 // DocumentWord names a document of an order.
-func DocumentWord(d invoices.Document) string {
+func DocumentWord(ctx context.Context, d invoices.Document) string {
 	if d.Kind == invoices.Credit {
-		return "Credit note"
+		return text.T(ctx, "Credit note")
 	}
-	return "Invoice"
+	return text.T(ctx, "Invoice")
 }

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -10,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -23,13 +25,13 @@ const (
 )
 
 // Paper is an order's live tickets as a PDF, each with its QR code.
-func (p OrderPage) Paper() ([]byte, error) {
+func (p OrderPage) Paper(ctx context.Context) ([]byte, error) {
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(p.Order.CreatedAt)
 	doc.SetModificationDate(p.Order.CreatedAt)
 	doc.SetTitle(p.Event.Name, true)
-	doc.SetLang("en")
+	doc.SetLang(text.Tag(ctx))
 	doc.SetAutoPageBreak(false, 0)
 	pen := newPen(doc)
 	n := 0
@@ -40,12 +42,12 @@ func (p OrderPage) Paper() ([]byte, error) {
 		if n%3 == 0 {
 			doc.AddPage()
 		}
-		p.paperTicket(pen, t, paperTop+float64(n%3)*(paperHeight+8))
+		p.paperTicket(ctx, pen, t, paperTop+float64(n%3)*(paperHeight+8))
 		n++
 	}
 	if n == 0 {
 		doc.AddPage()
-		pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, "The tickets of this order are no longer valid.")
+		pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, text.T(ctx, "The tickets of this order are no longer valid."))
 	}
 	var b bytes.Buffer
 	if err := doc.Output(&b); err != nil {
@@ -55,23 +57,23 @@ func (p OrderPage) Paper() ([]byte, error) {
 }
 
 // ContainedIn says what the price of a ticket contains, behind it; nothing if it is the price alone.
-func ContainedIn(e seats.Event, t orders.Ticket, iso string) string {
+func ContainedIn(ctx context.Context, e seats.Event, t orders.Ticket, iso string) string {
 	var said []string
 	if t.Fee > 0 {
-		said = append(said, views.Money(t.Fee, iso)+" fee")
+		said = append(said, text.T(ctx, "%s fee", views.MoneyIn(ctx, t.Fee, iso)))
 	}
 	for _, s := range pricing.Taxes([]pricing.Priced{t.Priced}) {
 		if s.Tax > 0 {
-			said = append(said, views.Money(s.Tax, iso)+" "+TaxName(e)+" "+pricing.Rate(s.Rate)+"%")
+			said = append(said, views.MoneyIn(ctx, s.Tax, iso)+" "+TaxName(ctx, e)+" "+taxRate(ctx, s.Rate))
 		}
 	}
 	if len(said) == 0 {
 		return ""
 	}
-	return " (including " + joined(said) + ")"
+	return " " + text.T(ctx, "(including %s)", text.List(ctx, said))
 }
 
-func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
+func (p OrderPage) paperTicket(ctx context.Context, pen *pen, t orders.Ticket, top float64) {
 	pen.doc.SetDrawColor(120, 120, 120)
 	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
 	width := paperWidth - paperCode - 18
@@ -82,10 +84,10 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 		text        string
 	}{
 		{0, 14, 2, p.Event.Name},
-		{0, 10, 1, views.When(p.Event)},
-		{0, 10, 1, views.Place(p.Event)},
-		{3.5, 20, 2, p.Plan.Words(t.Idx)},
-		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.Price(t.Cost(), p.Order.Currency) + ContainedIn(p.Event, t, p.Order.Currency)},
+		{0, 10, 1, views.WhenIn(ctx, p.Event)},
+		{0, 10, 1, views.PlaceIn(ctx, p.Event)},
+		{3.5, 20, 2, SeatWords(ctx, p.Plan, t.Idx)},
+		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency) + ContainedIn(ctx, p.Event, t, p.Order.Currency)},
 		{0, 10, 1, t.TypeWords()},
 		{2, 12, 2, p.Order.Name},
 	} {
@@ -93,9 +95,9 @@ func (p OrderPage) paperTicket(pen *pen, t orders.Ticket, top float64) {
 			y = pen.write(paperLeft+7, y+line.above+line.size/millimetre, line.size, width, line.lines, line.text) - 0.7*line.size/millimetre
 		}
 	}
-	if due := ToPay(p.Order); due != "" && !payments.Ahead(p.Order.Method) {
-		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, "Of the whole order: "+due)
+	if due := ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
+		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, text.T(ctx, "Of the whole order: %s", due))
 	}
 	pen.code(paperLeft+paperWidth-paperCode-5, top+5, paperCode, t.Code)
-	pen.write(paperLeft+7, top+paperHeight-5, 7, width, 1, "Order "+p.Order.Code)
+	pen.write(paperLeft+7, top+paperHeight-5, 7, width, 1, text.T(ctx, "Order %s", p.Order.Code))
 }

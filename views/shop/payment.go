@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -99,11 +100,11 @@ var demoAnswers = []struct{ answer, label, about string }{
 
 // methodWords are the ways to pay as the checkout shows them.
 var methodWords = map[string]struct{ label, about string }{
-	payments.Demo:    {"Demo card", "This is a demo event: the card is not real and no money moves."},
-	payments.Card:    {"Pay online", "By card, wallet or bank, on the page of our payment provider. A card is charged only once the seats are yours."},
-	payments.Credit:  {"Credit", "It is taken from your credit here."},
-	payments.Door:    {"At the door", "Pay at the box office. Nothing is charged now."},
-	payments.Invoice: {"Bank transfer", "We’ll email you what to transfer and until when. Nothing is charged now."},
+	payments.Demo:    {text.Mark("Demo card"), text.Mark("This is a demo event: the card is not real and no money moves.")},
+	payments.Card:    {text.Mark("Pay online"), text.Mark("By card, wallet or bank, on the page of our payment provider. A card is charged only once the seats are yours.")},
+	payments.Credit:  {text.Mark("Credit"), text.Mark("It is taken from your credit here.")},
+	payments.Door:    {text.Mark("At the door"), text.Mark("Pay at the box office. Nothing is charged now.")},
+	payments.Invoice: {text.Mark("Bank transfer"), text.Mark("We’ll email you what to transfer and until when. Nothing is charged now.")},
 }
 
 // state is that of the payment, for the script: it asks how an open payment stands.

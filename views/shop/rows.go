@@ -8,28 +8,30 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // seats writes one fieldset per row. A section may have thousands of seats and a crowd opens it at once, so bytes are
 // appended by hand.
 func (m RowsModel) seats() templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		at := m.Plan.Sections[m.Section]
 		b := make([]byte, 0, at.Count*160)
 		row, open := "", false
+		say := m.said(ctx)
 		prices := make([]string, len(m.Plan.Categories))
 		for _, c := range m.categoriesIn(m.Section) {
-			prices[c] = m.priceIn(c)
+			prices[c] = m.priceIn(ctx, c)
 		}
 		for idx := at.First; idx < at.First+at.Count; idx++ {
 			if next := m.Plan.Seats[idx].Row; !open || next != row {
 				b = closeRow(b, open)
 				b = append(b, `<fieldset><legend>`...)
-				b = append(b, templ.EscapeString(RowWords(next))...)
+				b = append(b, templ.EscapeString(RowWords(ctx, next))...)
 				b = append(b, `</legend><div>`...)
 				row, open = next, true
 			}
-			b = m.seat(b, idx, prices[m.Plan.Seats[idx].Category])
+			b = m.seat(say, b, idx, prices[m.Plan.Seats[idx].Category])
 		}
 		_, err := w.Write(closeRow(b, open))
 		return err
@@ -43,12 +45,27 @@ func closeRow(b []byte, open bool) []byte {
 	return append(b, `</div></fieldset>`...)
 }
 
+// rowSaid are the words of rows in the language of their page: they are looked up once, and not for each seat.
+type rowSaid struct {
+	ctx                   context.Context
+	seat, yours, reserved string
+	states                map[seats.State]string
+}
+
+func (m RowsModel) said(ctx context.Context) rowSaid {
+	say := rowSaid{ctx, text.T(ctx, "Seat"), templ.EscapeString(text.T(ctx, ", yours")), templ.EscapeString(text.T(ctx, ", reserved, needs a code")), map[seats.State]string{}}
+	for state, words := range stateWords {
+		say.states[state] = templ.EscapeString(text.T(ctx, words))
+	}
+	return say
+}
+
 // seat appends one checkbox: ticked if it is mine, disabled if it is taken, with the reason in its name.
-func (m RowsModel) seat(b []byte, idx int, price string) []byte {
+func (m RowsModel) seat(say rowSaid, b []byte, idx int, price string) []byte {
 	seat, state := &m.Plan.Seats[idx], m.Map.States[idx].Shown()
 	label, mine, expired := m.Plan.Label(idx), m.mine(idx), m.expired(idx)
 	if mine || expired {
-		price = m.PriceOf(idx)
+		price = m.PriceOf(say.ctx, idx)
 	}
 	if expired { // the map may not have heard of it yet
 		state = seats.Expired
@@ -71,17 +88,19 @@ func (m RowsModel) seat(b []byte, idx int, price string) []byte {
 	b = append(b, `" data-state="`...)
 	b = append(b, state.String()...)
 	b = append(b, `" aria-label="`...)
-	b = append(b, templ.EscapeString("Seat "+seat.Number+", "+price+flagWords(seat.Flags))...)
+	b = append(b, templ.EscapeString(say.seat+" "+seat.Number+", "+price+flagWords(say.ctx, seat.Flags))...)
 	switch {
 	case mine:
-		b = append(b, `, yours" checked>`...)
+		b = append(b, say.yours...)
+		b = append(b, `" checked>`...)
 	case state == seats.Free, expired:
-		b = append(b, stateWords[state]...)
+		b = append(b, say.states[state]...)
 		b = append(b, `">`...)
 	case state == seats.Blocked && m.Codes.Reserved != nil && m.Codes.Reserved(idx):
-		b = append(b, `, reserved, needs a code" disabled>`...)
+		b = append(b, say.reserved...)
+		b = append(b, `" disabled>`...)
 	default:
-		b = append(b, stateWords[state]...)
+		b = append(b, say.states[state]...)
 		b = append(b, `" disabled>`...)
 	}
 	b = append(b, `<span>`...)

@@ -1,9 +1,9 @@
 package shop
 
 import (
+	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
@@ -121,7 +121,7 @@ func (s Sale) categoryOf(section int) (most int) {
 }
 
 // prices is what the seats of a section cost: one price, or from and to.
-func (s Sale) prices(section int) string {
+func (s Sale) prices(ctx context.Context, section int) string {
 	low, high := int64(-1), int64(0)
 	for _, c := range s.categoriesIn(section) {
 		l, sold := s.lineIn(c)
@@ -135,16 +135,16 @@ func (s Sale) prices(section int) string {
 		low, high = min(low, p), max(high, p)
 	}
 	if low < 0 {
-		return s.notSold()
+		return s.notSold(ctx)
 	}
-	return s.span(low, high)
+	return s.span(ctx, low, high)
 }
 
-func (s Sale) span(low, high int64) string {
+func (s Sale) span(ctx context.Context, low, high int64) string {
 	if low == high {
-		return views.Price(low, s.Event.Currency)
+		return views.PriceIn(ctx, low, s.Event.Currency)
 	}
-	return views.Price(low, s.Event.Currency) + "–" + views.Price(high, s.Event.Currency)
+	return views.PriceIn(ctx, low, s.Event.Currency) + "–" + views.PriceIn(ctx, high, s.Event.Currency)
 }
 
 // cost is what the hold costs.
@@ -157,13 +157,6 @@ func (s Sale) cost() pricing.Cost {
 }
 
 func (s Sale) total() int64 { return s.cost().Total }
-
-func joined(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
 
 // trayState is which of its three faces the tray shows.
 func (s Sale) trayState() string {

@@ -1,7 +1,10 @@
 package shop
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -9,12 +12,12 @@ import (
 type Fact struct{ Label, Text string }
 
 // TransferFacts is what a person enters at the bank; nothing if there is no account to transfer to.
-func TransferFacts(t banktransfer.Transfer) (facts []Fact) {
+func TransferFacts(ctx context.Context, t banktransfer.Transfer) (facts []Fact) {
 	if !t.Known() {
 		return nil
 	}
 	for _, f := range []Fact{
-		{"Pay to", t.Holder}, {"IBAN", t.Grouped()}, {"BIC", t.BIC}, {"Bank", t.Bank}, {"Reference", t.Reference}, {"Amount", views.Money(t.Amount, t.Currency)},
+		{text.T(ctx, "Pay to"), t.Holder}, {"IBAN", t.Grouped()}, {"BIC", t.BIC}, {text.T(ctx, "Bank"), t.Bank}, {text.T(ctx, "Reference"), t.Reference}, {text.T(ctx, "Amount"), views.MoneyIn(ctx, t.Amount, t.Currency)},
 	} {
 		if f.Text != "" {
 			facts = append(facts, f)

@@ -269,7 +269,7 @@ func Tray(m TrayModel) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = chip(m.Plan.Label(idx), strconv.Itoa(idx), m.Plan.Words(idx), m.PriceOf(idx)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = chip(m.Plan.Label(idx), strconv.Itoa(idx), m.Plan.Words(idx), m.PriceOf(ctx, idx)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -327,12 +327,12 @@ func Tray(m TrayModel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(Contents(m.Event)) > 0 || m.Discount != nil {
+		if len(Contents(ctx, m.Event)) > 0 || m.Discount != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"hint\" data-when=\"held\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(m.parts()) == 0 {
+			if len(m.parts(ctx)) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, " hidden")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -342,7 +342,7 @@ func Tray(m TrayModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, part := range m.parts() {
+			for _, part := range m.parts(ctx) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -610,7 +610,7 @@ func kindOfSeat(s Sale, idx int) templ.Component {
 			templ_7745c5c3_Var34 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if choices := s.Choices(idx); len(choices) > 0 {
+		if choices := s.Choices(ctx, idx); len(choices) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<select name=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

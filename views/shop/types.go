@@ -1,7 +1,7 @@
 package shop
 
 import (
-	"fmt"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -123,12 +124,12 @@ func (s Sale) lineIn(category int) (l seats.Line, sold bool) {
 
 // priceIn is what a ticket of a category costs, with fees and taxes, and with the name of the type if it is not the chosen
 // one: the price that pages show, and that a claim gets.
-func (s Sale) priceIn(category int) string {
+func (s Sale) priceIn(ctx context.Context, category int) string {
 	l, sold := s.lineIn(category)
 	if !sold {
-		return s.notSold()
+		return s.notSold(ctx)
 	}
-	price := views.Price(AllIn(s.Event, l), s.Event.Currency)
+	price := views.PriceIn(ctx, AllIn(s.Event, l), s.Event.Currency)
 	if s.Prices != nil && l.Type != s.chosen() {
 		return s.Prices.Types[l.Type].Name + " " + price
 	}
@@ -145,15 +146,15 @@ func (s Sale) shown(category int) templ.Attributes {
 }
 
 // notSold stands in place of a price where tickets of the chosen type are not sold, or none are.
-func (s Sale) notSold() string {
+func (s Sale) notSold(ctx context.Context) string {
 	if s.asked() != "" {
-		return "not as " + s.Prices.Types[s.chosen()].Name
+		return text.T(ctx, "not as %s", s.Prices.Types[s.chosen()].Name)
 	}
-	return "not on sale"
+	return text.T(ctx, "not on sale")
 }
 
 // then says what a category costs after this phase; nothing if it is the same.
-func (s Sale) then(category int) string {
+func (s Sale) then(ctx context.Context, category int) string {
 	l, sold := s.lineIn(category)
 	if s.Running.Phase == 0 || !sold {
 		return ""
@@ -163,7 +164,7 @@ func (s Sale) then(category int) string {
 		return ""
 	}
 	l.Price = price
-	return "then " + views.Price(AllIn(s.Event, l), s.Event.Currency)
+	return text.T(ctx, "then %s", views.PriceIn(ctx, AllIn(s.Event, l), s.Event.Currency))
 }
 
 // fare names a price on the page, for the scripts that take it from a fresh copy.
@@ -180,36 +181,36 @@ func (s Sale) typed(kind int) string {
 }
 
 // rule says what a ticket type is sold with, how many an order has, and what is shown at the door; empty for nothing.
-func (s Sale) rule(kind int) string {
+func (s Sale) rule(ctx context.Context, kind int) string {
 	t := &s.Prices.Types[kind]
 	var words, with []string
 	if t.With.Type != nil && *t.With.Type < len(s.Prices.Types) {
 		with = append(with, s.Prices.Types[*t.With.Type].Name)
 	}
 	if t.With.Accessible {
-		with = append(with, "a wheelchair place")
+		with = append(with, text.T(ctx, "a wheelchair place"))
 	}
 	if len(with) > 0 {
-		each := ""
 		if t.With.Each > 0 {
-			each = fmt.Sprintf(", up to %d for each", t.With.Each)
+			words = append(words, text.T(ctx, "Only with %s, up to %d for each", text.Either(ctx, with), t.With.Each))
+		} else {
+			words = append(words, text.T(ctx, "Only with %s", text.Either(ctx, with)))
 		}
-		words = append(words, "Only with "+strings.Join(with, " or ")+each)
 	}
 	if t.Least > 0 {
-		words = append(words, fmt.Sprintf("At least %d", t.Least))
+		words = append(words, text.T(ctx, "At least %d", t.Least))
 	}
 	if t.Most > 0 {
-		words = append(words, fmt.Sprintf("Up to %d", t.Most))
+		words = append(words, text.T(ctx, "Up to %d", t.Most))
 	}
 	if t.Proof != "" {
-		words = append(words, "Proof at the door: "+t.Proof)
+		words = append(words, text.T(ctx, "Proof at the door: %s", t.Proof))
 	}
 	return strings.Join(words, " · ")
 }
 
 // kindPrice is what tickets of a type cost in these categories: one price, or from and to.
-func (s Sale) kindPrice(kind int, categories []int) string {
+func (s Sale) kindPrice(ctx context.Context, kind int, categories []int) string {
 	low, high := int64(-1), int64(0)
 	for _, c := range categories {
 		if !s.sells(kind, c) {
@@ -222,7 +223,7 @@ func (s Sale) kindPrice(kind int, categories []int) string {
 		}
 		low, high = min(low, all), max(high, all)
 	}
-	return s.span(low, high)
+	return s.span(ctx, low, high)
 }
 
 // usually is how many tickets of a type a form asks for before it was changed.
@@ -242,7 +243,7 @@ type Choice struct {
 }
 
 // Choices lists the ticket types that a held seat may have, with the one it has; nothing if that is the only one.
-func (s Sale) Choices(idx int) (list []Choice) {
+func (s Sale) Choices(ctx context.Context, idx int) (list []Choice) {
 	if s.Prices == nil || s.Hold == nil {
 		return nil
 	}
@@ -257,7 +258,7 @@ func (s Sale) Choices(idx int) (list []Choice) {
 			l.Price, _ = s.Prices.Price(has.Phase, kind, has.Category)
 		}
 		price := AllIn(s.Event, l)
-		list = append(list, Choice{s.Prices.Types[kind].Key, s.Prices.Types[kind].Name, price, views.Price(price, s.Event.Currency)})
+		list = append(list, Choice{s.Prices.Types[kind].Key, s.Prices.Types[kind].Name, price, views.PriceIn(ctx, price, s.Event.Currency)})
 	}
 	if len(list) < 2 {
 		return nil
@@ -267,7 +268,7 @@ func (s Sale) Choices(idx int) (list []Choice) {
 
 // severalTypes reports whether the type of a held seat can be changed.
 func (s Sale) severalTypes() bool {
-	return slices.ContainsFunc(s.held().Seats, func(idx int) bool { return len(s.Choices(idx)) > 0 })
+	return slices.ContainsFunc(s.held().Seats, func(idx int) bool { return len(s.Choices(context.Background(), idx)) > 0 })
 }
 
 // typeKey is the key of the ticket type of a held seat.

@@ -543,9 +543,9 @@ func waitFields(s Sale, l EntryForm, m waitlist.Mistakes) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var24 string
-					templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(s.priceIn(i))
+					templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(s.priceIn(ctx, i))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 115, Col: 179}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 115, Col: 184}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 					if templ_7745c5c3_Err != nil {
@@ -614,9 +614,9 @@ func waitFields(s Sale, l EntryForm, m waitlist.Mistakes) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var27 string
-					templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(s.prices(i))
+					templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(s.prices(ctx, i))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 122, Col: 164}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/waitlist.templ`, Line: 122, Col: 169}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 					if templ_7745c5c3_Err != nil {
@@ -1280,7 +1280,7 @@ func waitOffer(p WaitPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, words := range p.SeatsOf(p.Entry.Offer.Seats) {
+			for _, words := range p.SeatsOf(ctx, p.Entry.Offer.Seats) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<li>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -84,10 +85,10 @@ func (s Sale) Moment(t time.Time) string {
 }
 
 // SeatsOf lists seats of an offer in words, as far as the plan has them.
-func (s Sale) SeatsOf(idxs []int) (words []string) {
+func (s Sale) SeatsOf(ctx context.Context, idxs []int) (words []string) {
 	for _, idx := range idxs {
 		if idx >= 0 && idx < len(s.Plan.Seats) {
-			words = append(words, s.Plan.Words(idx)+", "+s.PriceOf(idx))
+			words = append(words, s.seatWords(ctx, idx)+", "+s.PriceOf(ctx, idx))
 		}
 	}
 	return words

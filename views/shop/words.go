@@ -1,17 +1,36 @@
 package shop
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
 // RowWords is a row by its name; tables have names of their own.
-func RowWords(row string) string {
+func RowWords(ctx context.Context, row string) string {
 	if seats.OwnName(row) {
 		return row
 	}
-	return "Row " + row
+	return text.T(ctx, "Row %s", row)
 }
+
+// SeatWords is a seat in the language of a page: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in
+// an area.
+func SeatWords(ctx context.Context, p *seats.Plan, idx int) string {
+	seat := &p.Seats[idx]
+	section := p.Sections[seat.Section].Name
+	switch {
+	case seat.Row == "":
+		return text.T(ctx, "%s, place %s", section, seat.Number)
+	case seats.OwnName(seat.Row):
+		return text.T(ctx, "%s, %s, seat %s", section, seat.Row, seat.Number)
+	}
+	return text.T(ctx, "%s, row %s, seat %s", section, seat.Row, seat.Number)
+}
+
+func (s Sale) seatWords(ctx context.Context, idx int) string { return SeatWords(ctx, s.Plan, idx) }
 
 // line is a seat with its type and price: those of the hold it is in, or those that it is claimed with.
 func (s Sale) line(idx int) seats.Line {
@@ -36,12 +55,12 @@ func (s Sale) heldLine(idx int) (l seats.Line, held bool) {
 }
 
 // PriceOf is what a seat costs, with fees and taxes.
-func (s Sale) PriceOf(idx int) string {
+func (s Sale) PriceOf(ctx context.Context, idx int) string {
 	category := s.Plan.Seats[idx].Category
 	if _, held := s.heldLine(idx); !held && !s.onSale(category) {
-		return s.notSold()
+		return s.notSold(ctx)
 	}
-	return views.Price(AllIn(s.Event, s.line(idx)), s.Event.Currency)
+	return views.PriceIn(ctx, AllIn(s.Event, s.line(idx)), s.Event.Currency)
 }
 
 // onSale reports whether a claim of a seat in a category gets a price.
@@ -51,12 +70,14 @@ func (s Sale) onSale(category int) bool {
 }
 
 // flagWords says what is special about a seat, with a comma before each.
-func flagWords(f seats.Flags) string {
+func flagWords(ctx context.Context, f seats.Flags) string {
 	words := ""
 	for _, w := range []struct {
 		flag seats.Flags
 		text string
-	}{{seats.Accessible, ", wheelchair place"}, {seats.Companion, ", companion place"}, {seats.RestrictedView, ", restricted view"}} {
+	}{
+		{seats.Accessible, text.T(ctx, ", wheelchair place")}, {seats.Companion, text.T(ctx, ", companion place")}, {seats.RestrictedView, text.T(ctx, ", restricted view")},
+	} {
 		if f&w.flag != 0 {
 			words += w.text
 		}
@@ -66,5 +87,5 @@ func flagWords(f seats.Flags) string {
 
 // stateWords says why a seat is not simply free, with a comma before it. Only one's own expired seats are shown as such.
 var stateWords = map[seats.State]string{
-	seats.Free: "", seats.Held: ", held by somebody", seats.Sold: ", sold", seats.Blocked: ", not for sale", seats.Expired: ", your time ran out, still free",
+	seats.Free: "", seats.Held: text.Mark(", in someone’s basket"), seats.Sold: text.Mark(", sold"), seats.Blocked: text.Mark(", not for sale"), seats.Expired: text.Mark(", your hold expired, still available"),
 }

@@ -1,0 +1,151 @@
+package text
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/leonelquinteros/gotext"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Source is the language of the messages in the source.
+const Source = "en"
+
+// Language is a language with its catalogue.
+type Language struct {
+	Tag       string // BCP 47
+	Name      string // in the language itself
+	leftwards bool   // written from right to left
+	messages  map[string]string
+	catalog   *gotext.Po // nil: the messages are those of the source
+	printer   *message.Printer
+}
+
+//go:embed po/*.po
+var files embed.FS
+
+// english is the source; shipped has it and every language with a catalogue, by tag.
+var (
+	english = newLanguage(Source, nil)
+	shipped = load()
+)
+
+func load() map[string]*Language {
+	all := map[string]*Language{Source: english}
+	list, err := files.ReadDir("po")
+	if err != nil {
+		panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
+	}
+	for _, f := range list {
+		content, err := files.ReadFile("po/" + f.Name())
+		if err != nil {
+			panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
+		}
+		tag := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
+		all[tag] = newLanguage(tag, content)
+	}
+	return all
+}
+
+// newLanguage is a language with its catalogue; nil: none.
+func newLanguage(tag string, catalogue []byte) *Language {
+	script, _ := language.Make(tag).Script()
+	l := &Language{Tag: tag, Name: "English", leftwards: slices.Contains(leftward, script.String()), printer: message.NewPrinter(language.Make(tag))}
+	if catalogue == nil {
+		return l
+	}
+	l.catalog, l.messages = gotext.NewPo(), map[string]string{}
+	l.catalog.Parse(catalogue)
+	for id, m := range l.catalog.GetDomain().GetTranslations() {
+		if said := m.Get(); id != "" && m.PluralID == "" && said != id {
+			l.messages[id] = said
+		}
+	}
+	if name, found := l.messages[Mark("English")]; found {
+		l.Name = name
+	}
+	return l
+}
+
+// plural is the form of a message for n things.
+func (l *Language) plural(one, many string, n int) string {
+	switch {
+	case l.catalog != nil:
+		return l.catalog.GetN(one, many, n)
+	case n == 1:
+		return one
+	}
+	return many
+}
+
+// find returns a language by its tag, without a catalogue if none is shipped.
+func find(tag string) *Language {
+	if l := shipped[tag]; l != nil {
+		return l
+	}
+	return newLanguage(tag, nil)
+}
+
+// Languages lists what the program is translated to, English first.
+func Languages() []*Language {
+	list := slices.SortedFunc(maps.Values(shipped), func(a, b *Language) int { return strings.Compare(a.Tag, b.Tag) })
+	return slices.SortedStableFunc(slices.Values(list), func(a, b *Language) int {
+		switch Source {
+		case a.Tag:
+			return -1
+		case b.Tag:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Shipped reports whether the program is translated to a language. It finds "de" for "de-AT".
+func Shipped(tag string) (found string, is bool) {
+	switch {
+	case tag == "":
+		return "", false
+	case shipped[tag] != nil:
+		return tag, true
+	}
+	base, sure := language.Make(tag).Base()
+	if sure != language.Exact || shipped[base.String()] == nil {
+		return "", false
+	}
+	return base.String(), true
+}
+
+// Accepted is the shipped language that an Accept-Language header prefers, or false if it names none.
+func Accepted(header string) (tag string, found bool) {
+	if first, _, _ := strings.Cut(header, ","); strings.HasPrefix(first, Source+"-") || first == Source {
+		return Source, true // of most programs and many readers
+	}
+	best := float32(0)
+	for part := range strings.SplitSeq(header, ",") {
+		tags, weights, err := language.ParseAcceptLanguage(part)
+		if err != nil || len(tags) == 0 || weights[0] <= best {
+			continue // a language that the library does not know ends no others
+		}
+		if of, is := Shipped(tags[0].String()); is {
+			tag, best = of, weights[0]
+		}
+	}
+	return tag, best > 0
+}
+
+// Direction is how the language of a context is written: "ltr", or "rtl" from right to left.
+func Direction(ctx context.Context) string {
+	if of(ctx).leftwards {
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// leftward are the scripts that are written from right to left, by ISO 15924.
+var leftward = []string{"Arab", "Hebr", "Nkoo", "Syrc", "Thaa"}

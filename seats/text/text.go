@@ -1,0 +1,114 @@
+// Package text says everything that people read in the language of its reader.
+//
+// The source of a message is English, and is its key:
+//
+//	text.T(ctx, "Checkout")
+//	text.T(ctx, "You save %s.", text.Money(ctx, 250, "EUR"))
+//	text.N(ctx, "%d ticket", "%d tickets", n)
+//
+// The language is in the context: of the request's reader, or of the buyer whom a mail or paper is for. Each language is one
+// catalogue of gettext, po/<tag>.po, which is embedded. `make words` finds the messages in the source, and merges them into
+// the catalogues. A message without a translation is English, and a test fails. Layouts of dates and amounts are messages, too,
+// so that a language is its catalogue and nothing else. See docs/languages.md.
+package text
+
+import (
+	"context"
+
+	"golang.org/x/text/message"
+)
+
+// Local is a part of a message that is written in the language of its reader, such as an amount of money.
+type Local interface {
+	In(ctx context.Context) string
+}
+
+type key struct{}
+
+// With returns a context in which messages are in a language. Without a catalogue they are English.
+func With(ctx context.Context, tag string) context.Context {
+	return context.WithValue(ctx, key{}, find(tag))
+}
+
+// of returns the language of a context: English, if it has none.
+func of(ctx context.Context) *Language {
+	if l, known := ctx.Value(key{}).(*Language); known {
+		return l
+	}
+	return english
+}
+
+// Known reports whether a context has a language.
+func Known(ctx context.Context) bool {
+	_, known := ctx.Value(key{}).(*Language)
+	return known
+}
+
+// Tag is the language of a context, as BCP 47 writes it.
+func Tag(ctx context.Context) string { return of(ctx).Tag }
+
+// T is a message in the language of a context. Arguments fill its verbs as fmt does, with numbers as the language writes
+// them. Without arguments it is a lookup, and verbs stay as they are.
+func T(ctx context.Context, id string, args ...any) string {
+	l := of(ctx)
+	if translated, found := l.messages[id]; found {
+		id = translated
+	}
+	if len(args) == 0 {
+		return id
+	}
+	return l.format(ctx, id, args)
+}
+
+// N is a message about n things in the language of a context. The number is its first argument.
+func N(ctx context.Context, one, many string, n int, args ...any) string {
+	l := of(ctx)
+	return l.format(ctx, l.plural(one, many, n), append([]any{n}, args...))
+}
+
+// format fills the verbs of a message.
+func (l *Language) format(ctx context.Context, form string, args []any) string {
+	filled := args
+	for i, a := range args {
+		if local, is := a.(Local); is {
+			if &filled[0] == &args[0] {
+				filled = append([]any(nil), args...)
+			}
+			filled[i] = local.In(ctx)
+		}
+	}
+	return l.printer.Sprintf(message.Key("", form), filled...)
+}
+
+// Mark returns a message as it is, for `make words` to find. Its translation is asked for later: T(ctx, marked).
+func Mark(id string) string { return id }
+
+// Message is a sentence that is said later, in the language of its reader.
+type Message struct {
+	ID   string
+	Args []any
+}
+
+// Say makes a sentence that is said later.
+func Say(id string, args ...any) Message { return Message{id, args} }
+
+// In says it.
+func (m Message) In(ctx context.Context) string { return T(ctx, m.ID, m.Args...) }
+
+// String says it in English, for programs and logs.
+func (m Message) String() string { return m.In(context.Background()) }
+
+// Count is a number of things that is said later: Some(n, "%d ticket", "%d tickets").
+type Count struct {
+	N         int
+	One, Many string
+}
+
+// Some makes a number of things that is said later.
+func Some(n int, one, many string) Count { return Count{n, one, many} }
+
+// In says it.
+func (c Count) In(ctx context.Context) string { return N(ctx, c.One, c.Many, c.N) }
+
+// String says it in English.
+func (c Count) String() string { return c.In(context.Background()) }
