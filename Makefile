@@ -111,7 +111,8 @@ attack: postgres build ## try every known attack on box offices of its own; none
 
 test: unit e2e ## every test, end to end included
 
-check: lint drift test ## exactly what CI runs; after a change to a decoder also run make fuzz
+check: ## exactly what CI runs, with the seconds of each stage; after a change to a decoder also run make fuzz
+	@for stage in lint drift unit e2e; do SECONDS=0; $(MAKE) --no-print-directory $$stage || exit; echo "$$stage took $$SECONDS s"; done
 
 postgres:
 	@if [ -z "$$DATABASE_URL" ] && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then \
