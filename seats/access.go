@@ -375,7 +375,7 @@ func (s *Sale) readCodes(ctx context.Context, holder ID, lines []Line) error {
 	if !s.Prices.Coded {
 		return nil
 	}
-	rows, err := s.office.db.Query(ctx, codesOfHoldSQL, s.Event.ID, holder, seatsOf(SeatsOf(lines)))
+	rows, err := s.inventory.db.Query(ctx, codesOfHoldSQL, s.Event.ID, holder, seatsOf(SeatsOf(lines)))
 	if err != nil {
 		return fmt.Errorf("seats: codes of a hold in event %d: %w", s.Event.ID, err)
 	}

@@ -19,23 +19,23 @@ import (
 // code makes a code of the evening.
 func (b *bench) code(t *testing.T, code string, c pricing.Code) {
 	t.Helper()
-	if _, err := b.office.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+	if _, err := b.inventory.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		return true, pricing.CreateCodes(t.Context(), tx, e.ID, c, []string{code})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	b.sale = latest(t, b.office)
+	b.sale = latest(t, b.inventory)
 }
 
 // latest is the evening as a node knows it after everything that was committed.
-func latest(t *testing.T, office *seats.Inventory) *seats.Sale {
+func latest(t *testing.T, inventory *seats.Inventory) *seats.Sale {
 	t.Helper()
-	s, err := office.Sale(t.Context(), "evening")
+	s, err := inventory.Sale(t.Context(), "evening")
 	if err == nil {
 		err = s.CatchUp(t.Context())
 	}
 	if err == nil {
-		s, err = office.Sale(t.Context(), "evening")
+		s, err = inventory.Sale(t.Context(), "evening")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -238,12 +238,12 @@ func TestPresale_OpensWithTheCodeOnlyOnBothNodes(t *testing.T) {
 	b.code(t, "FRIENDS", pricing.Code{Presale: true})
 	b.code(t, "TENOFF", pricing.Code{Discount: pricing.Discount{Percent: 10_00}})
 	for _, to := range []events.Change{{Status: seats.Paused, Reason: "The lights are out"}, {Status: seats.Scheduled, OpensAt: time.Now().Add(time.Hour)}} {
-		if _, err := events.SetStatus(t.Context(), b.office, "evening", to, nil); err != nil {
+		if _, err := events.SetStatus(t.Context(), b.inventory, "evening", to, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	otherOffice, _ := node(t, b.db)
-	for n, s := range []*seats.Sale{latest(t, b.office), latest(t, otherOffice)} {
+	for n, s := range []*seats.Sale{latest(t, b.inventory), latest(t, otherOffice)} {
 		w := seats.ClaimRequest{Seats: []string{s.Plan.Label(n)}}
 		for _, access := range []*seats.Access{nil, b.access(t, "TENOFF")} {
 			w.Access = access
@@ -368,7 +368,7 @@ func TestCode_OfAnotherEventUnlocksNothing(t *testing.T) {
 	}
 	guest := b.access(t, "GUEST")
 	for _, c := range []pricing.Code{{UnlocksBlocks: guest.Unlocks[0].Blocks}, {UnlocksTypes: []int{7}}} {
-		_, err := b.office.ChangeEvent(t.Context(), other.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		_, err := b.inventory.ChangeEvent(t.Context(), other.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 			return true, pricing.CreateCodes(t.Context(), tx, e.ID, c, []string{"THEIRS"})
 		})
 		var invalid *seats.ValidationError
@@ -376,7 +376,7 @@ func TestCode_OfAnotherEventUnlocksNothing(t *testing.T) {
 			t.Errorf("a code of another event for this one's seats or types: %v", err)
 		}
 	}
-	if _, err := b.office.ChangeEvent(t.Context(), other.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+	if _, err := b.inventory.ChangeEvent(t.Context(), other.Slug, nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		return true, pricing.CreateCodes(t.Context(), tx, e.ID, pricing.Code{Presale: true}, []string{"MORNING"})
 	}); err != nil {
 		t.Fatal(err)

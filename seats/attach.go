@@ -232,8 +232,8 @@ func (b *batch) rememberVisits() {
 // errRoom has a batch tried again: the event has another waiting room than this node knew.
 var errRoom = errors.New("the event has another waiting room than this node knew")
 
-// knowRoom notes which room the event has now.
-func (b *batch) knowRoom() error {
+// checkRoom notes which room the event has now.
+func (b *batch) checkRoom() error {
 	if b.terms.room == b.room {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (s *Sale) admission(room int64) Admission {
 	if room == 0 {
 		return nil
 	}
-	return s.office.Admission(room, s.Event.ID)
+	return s.inventory.Admission(room, s.Event.ID)
 }
 
 // closed is the admission of a node that knows no waiting rooms: it admits no holder.

@@ -19,9 +19,9 @@ import (
 // batchCommands is the most commands one batch carries.
 const batchCommands = 512
 
-// besideFast is the fewest commands that are sent beside a fast-path batch. Most of a small batch is what any batch costs,
+// leastConcurrent is the fewest commands that are sent beside a fast-path batch. Most of a small batch is what any batch costs,
 // as much as some sixty claims: it is cheaper to let it grow until the other has ended, and that is soon.
-const besideFast = 64
+const leastConcurrent = 64
 
 // command is one try to change seats. It is decided as a whole, under the lock, by decide.
 type command struct {
@@ -29,20 +29,20 @@ type command struct {
 	seats  []int // to lock, besides those the holder has
 	decide func(*batch) (Hold, error)
 
-	claim   bool    // it claims seats: see sql.go
-	sells   bool    // it sells what its holder has: see attach.go
-	from    ID      // another holder; it moves their seats; none for most
-	ofList  bool    // it is about seats held for the waitlist: see waitlist.go
-	entries []int64 // of the waiting list, that are offered seats
-	lock    Entries // locks them
-	keys    []ID    // purchase keys it counts tickets for; see allowance.go
-	uses    []Use   // allowances it counts for; see allowance.go
-	choice  *choice // for claims that leave the choice of seats to us; see best.go
-	access  *Access // what codes of the visitor unlock; nil for most, see access.go
-	early   bool    // a code lets it claim before the event is on sale
-	mix     []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
-	key     string  // idempotency key, empty if none
-	request string  // hash of what was asked for, kept beside the key
+	claim      bool    // it claims seats: see sql.go
+	sells      bool    // it sells what its holder has: see attach.go
+	from       ID      // another holder; it moves their seats; none for most
+	ofWaitlist bool    // it is about seats held for the waitlist: see waitlist.go
+	entries    []int64 // of the waiting list, that are offered seats
+	lock       Entries // locks them
+	keys       []ID    // purchase keys it counts tickets for; see allowance.go
+	uses       []Use   // allowances it counts for; see allowance.go
+	choice     *choice // for claims that leave the choice of seats to us; see best.go
+	access     *Access // what codes of the visitor unlock; nil for most, see access.go
+	early      bool    // a code lets it claim before the event is on sale
+	mix        []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
+	key        string  // idempotency key, empty if none
+	request    string  // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
 	visit  *Visit           // the session it comes from; nil if none
@@ -84,7 +84,7 @@ func (s *Sale) do(ctx context.Context, c *command) (Hold, error) {
 
 // doAll puts commands into the queue at one moment, in their order, and waits for their answers.
 func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
-	if s.put(ctx, commands) {
+	if s.enqueue(ctx, commands) {
 		s.lead()
 	}
 	answers := make([]answer, len(commands))
@@ -98,8 +98,8 @@ func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 	return answers
 }
 
-// put puts commands into the queue. It reports whether the caller leads.
-func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
+// enqueue puts commands into the queue. It reports whether the caller leads.
+func (s *Sale) enqueue(ctx context.Context, commands []*command) (lead bool) {
 	for _, c := range commands {
 		c.answer, c.visit = make(chan answer, 1), VisitOf(ctx)
 	}
@@ -109,7 +109,7 @@ func (s *Sale) put(ctx context.Context, commands []*command) (lead bool) {
 	l.waiting = append(l.waiting, commands...)
 	if lead = !l.running; lead {
 		l.running = true
-		s.office.queues.Add(1)
+		s.inventory.queues.Add(1)
 	}
 	s.follow()
 	if l.want > 0 && len(l.waiting) >= l.want {
@@ -133,9 +133,9 @@ func (s *Sale) lead() {
 	crowd := s.queue.crowd
 	s.mu.Unlock()
 	if crowd {
-		runtime.Gosched() // who is about to come comes along; who is alone would only be moved to another processor
+		runtime.Gosched() // let callers that are about to come join; a single one would only move to another processor
 	}
-	commands, _ := s.take(nil)
+	commands, _ := s.dequeue(nil)
 	t := s.now.Load().fastPath(commands, nil)
 	if t == nil {
 		s.requeue(commands)
@@ -156,17 +156,17 @@ func (s *Sale) led(t *inFlight) {
 	defer s.mu.Unlock()
 	if s.follow(); s.queue.leads == t {
 		s.queue.leads, s.queue.running = nil, false
-		s.office.queues.Done()
+		s.inventory.queues.Done()
 	}
 }
 
 // run carries batch after batch while commands wait. While one is under way the next one gathers: the busier the event,
 // the larger its batches.
 func (s *Sale) run(before *inFlight) {
-	defer s.office.queues.Done()
+	defer s.inventory.queues.Done()
 	for {
-		runtime.Gosched() // who is about to come comes along
-		commands, rest := s.take(before)
+		runtime.Gosched() // let callers that are about to come join
+		commands, rest := s.dequeue(before)
 		switch {
 		case rest:
 			return
@@ -202,10 +202,10 @@ func (s *Sale) start(commands []*command, before *inFlight) *inFlight {
 	return t
 }
 
-// take returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are
+// dequeue returns the commands of the next batch: all that wait, if nothing is under way. Else as soon as there are
 // half as many as in the batch under way, or as many if that is one of the fast path (seen: 6 % more claims of 256 people); or
-// none, when that has ended before. It tells whether the queue may rest.
-func (s *Sale) take(before *inFlight) (commands []*command, rest bool) {
+// none, when that has ended before. It reports whether the queue may rest.
+func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.queue
@@ -240,7 +240,7 @@ func (t *inFlight) enough() int {
 	case t == nil:
 		return 0
 	case t.fast:
-		return max(besideFast, len(t.batch.commands))
+		return max(leastConcurrent, len(t.batch.commands))
 	default:
 		return max(1, len(t.batch.commands)/2)
 	}
@@ -297,11 +297,11 @@ func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
 // The statement names cached on a connection survive a ROLLBACK, so a connection is given back in any case.
 func (s *Sale) lock(ctx context.Context, t *inFlight, commands []*command, before *inFlight) (err error) {
 	t.batch = newBatch(s, commands, before)
-	if t.conn, err = s.office.db.Acquire(ctx); err != nil {
+	if t.conn, err = s.inventory.db.Acquire(ctx); err != nil {
 		return err
 	}
 	if err = t.batch.lock(ctx, t.conn.Conn()); err != nil {
-		s.office.count(err)
+		s.inventory.count(err)
 		err = errors.Join(err, rollback(t.conn.Conn()))
 		t.conn.Release()
 		t.conn = nil
@@ -317,7 +317,7 @@ func (s *Sale) end(t *inFlight) {
 	defer cancel()
 	if t.err == nil {
 		t.err = s.write(ctx, t)
-		s.office.count(t.err)
+		s.inventory.count(t.err)
 	}
 	t.release()
 	if t.concurrent != nil {
@@ -348,7 +348,7 @@ func (s *Sale) answer(ctx context.Context, t *inFlight) {
 	}
 	if t.batch.behind {
 		if err := s.CatchUp(ctx); err != nil {
-			s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+			s.inventory.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
 		}
 	}
 	s.requeue(again)
@@ -359,7 +359,7 @@ func (s *Sale) latest(ctx context.Context) *Sale {
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
 	if err := s.CatchUp(ctx); err != nil {
-		s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+		s.inventory.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
 	}
 	return s.now.Load()
 }
@@ -376,7 +376,7 @@ func (s *Sale) write(ctx context.Context, t *inFlight) error {
 		return errors.Join(err, rollback(t.conn.Conn()))
 	}
 	t.release() // it ended; the question needs another one
-	committed, unknown := t.batch.findCommit(s.office.db)
+	committed, unknown := t.batch.findCommit(s.inventory.db)
 	if committed {
 		return nil
 	}
@@ -409,7 +409,7 @@ func (s *Sale) failed(t *inFlight) {
 		c.answer <- answer{err: err}
 	}
 	if len(again) == 0 {
-		s.office.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
+		s.inventory.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
 	}
 	s.requeue(again)
 }
@@ -417,24 +417,24 @@ func (s *Sale) failed(t *inFlight) {
 // committed takes the map on and tells the world.
 func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.newEnd != nil {
-		s.office.wakeExpiry(*b.newEnd)
+		s.inventory.wakeExpiry(*b.newEnd)
 	}
 	if b.change.Version == 0 {
 		return
 	}
 	if s.seats.apply(b.change) {
-		s.office.changed(s)
+		s.inventory.changed(s)
 	} else if err := s.CatchUp(ctx); err != nil {
-		s.office.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
+		s.inventory.log.Warn("the map is behind until the next poll", "event", s.Event.ID, "error", err)
 	}
-	s.office.Committed(s.Event.ID, b.change.Version)
+	s.inventory.Committed(s.Event.ID, b.change.Version)
 }
 
-// retryable tells whether another try of the same batch may well succeed: a deadlock (there should be none), or two
+// retryable reports whether another try of the same batch may well succeed: a deadlock (there should be none), or two
 // nodes that made the same holder's first hold at once, or claims that need locks after all, or an event with a
 // waiting room this node did not know, or with another wait list, status or price list than it knew.
 func retryable(err error) bool {
-	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errListed) || errors.Is(err, errPrices) ||
+	return deadlock(err) || IsConstraint(err, "hold_pkey") || errors.Is(err, errNotFast) || errors.Is(err, errRoom) || errors.Is(err, errEntryWaits) || errors.Is(err, errPrices) ||
 		shutMeanwhile(err) || overLimitMeanwhile(err) || outOfQuota(err) || usedUpMeanwhile(err)
 }
 
@@ -450,8 +450,8 @@ func (o *Inventory) count(err error) {
 	}
 }
 
-// retryPause is between tries on connections that are dead already; how often a database that is away is asked is for
-// the door.
+// retryPause is between tries on connections that are dead already; how often a database that is away is asked is up to
+// package database.
 const retryPause = 10 * time.Millisecond
 
 // rollback ends a transaction with an error that is already known; a connection that is gone has ended it itself.
@@ -468,12 +468,12 @@ func rollback(conn *pgx.Conn) error {
 // batch is one transaction: lock the rows, decide every command in the order it came, write what changed.
 // The decisions are plain Go over rows that cannot change meanwhile; the guard in changeSQL checks each of them again.
 type batch struct {
-	sale     *Sale
-	before   *inFlight // the one being written while this one is decided; nil if none
-	room     int64     // the waiting room of the event, as far as this node knew when the batch began; 0 for none
-	listed   bool      // an entry waits for seats that come back, as far as it knew; see waitlist.go
-	commands []*command
-	answers  []answer // one per command
+	sale       *Sale
+	before     *inFlight // the one being written while this one is decided; nil if none
+	room       int64     // the waiting room of the event, as far as this node knew when the batch began; 0 for none
+	entryWaits bool      // an entry waits for seats that come back, as far as it knew; see waitlist.go
+	commands   []*command
+	answers    []answer // one per command
 
 	// What the lock step read; decide keeps it up to date, so that a later command sees what an earlier one did.
 	now       time.Time // the database's clock, read after the last lock was granted
@@ -517,7 +517,7 @@ type terms struct {
 	status     Status
 	opensAt    *time.Time // from when on it is on sale; nil: from the beginning
 	reason     string     // of the status
-	listed     bool       // an entry waits for seats that come back
+	entryWaits bool       // an entry waits for seats that come back
 	prices     int64      // the version of the price list
 }
 
@@ -534,14 +534,14 @@ func newBatch(s *Sale, commands []*command, before *inFlight) *batch {
 	n := len(commands)
 	b := &batch{
 		sale: s, before: before, commands: commands, answers: make([]answer, n), id: NewID(),
-		room: s.room.Load(), listed: s.listed.Load(), admission: s.admission(s.room.Load()), rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*holdRow, n),
+		room: s.room.Load(), entryWaits: s.entryWaits.Load(), admission: s.admission(s.room.Load()), rows: make(map[int]row, n), was: map[int]row{}, holds: make(map[ID]*holdRow, n),
 		dirty: make(map[int]ID, n), extended: map[int]bool{},
 	}
 	b.choose()
 	return b
 }
 
-// sharesHolder tells whether one of the commands acts for a holder of this batch, or the wait list has its first
+// sharesHolder reports whether one of the commands acts for a holder of this batch, or the wait list has its first
 // hold in it.
 func (b *batch) sharesHolder(commands []*command) bool {
 	if h := b.holds[waitList]; h != nil && !h.stored {
@@ -560,7 +560,7 @@ func (b *batch) sharesHolder(commands []*command) bool {
 // wanted gathers what to lock, each once.
 func (b *batch) wanted() (holders []ID, seats []int32) {
 	seats = []int32{}
-	if b.listed {
+	if b.entryWaits {
 		holders = append(holders, waitList)
 	}
 	for _, c := range b.commands {
@@ -570,7 +570,7 @@ func (b *batch) wanted() (holders []ID, seats []int32) {
 		if c.from != (ID{}) {
 			holders = append(holders, c.from)
 		}
-		if c.ofList {
+		if c.ofWaitlist {
 			holders = append(holders, waitList)
 		}
 		for _, idx := range c.seats {
@@ -600,11 +600,11 @@ func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
 	b.queueAllowances(&q)
 	b.queueCodes(&q, holders, seats)
 	b.queueVisits(&q)
-	b.queueLeft(&q)
+	b.queueAvailability(&q)
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
 		return err
 	}
-	return errors.Join(b.knowRoom(), b.knowList(), b.knowPrices())
+	return errors.Join(b.checkRoom(), b.checkWaitlist(), b.checkPrices())
 }
 
 func (b *batch) readHolds(rows pgx.Rows) error {
@@ -617,7 +617,7 @@ func (b *batch) readHolds(rows pgx.Rows) error {
 	var expired *bool
 	var text *string
 	_, err := pgx.ForEachRow(rows, []any{
-		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.listed, &b.terms.prices, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &expired, &text, &bought, &best, &session,
+		&length, &payment, &b.terms.limit, &b.terms.extensions, &b.terms.strict, &b.terms.room, &b.terms.entryWaits, &b.terms.prices, &b.terms.status, &b.terms.opensAt, &b.terms.reason, &b.now, &at, &holder, &id, &seats, &end, &extensions, &expired, &text, &bought, &best, &session,
 	}, func() error {
 		b.terms.holdLength, b.terms.payLength = time.Duration(length*float64(time.Second)), time.Duration(payment*float64(time.Second))
 		if end != nil { // else it is the event alone
@@ -645,7 +645,7 @@ func (b *batch) readSeats(rows pgx.Rows) error {
 
 // decide answers the commands first come, first served.
 func (b *batch) decide() {
-	b.sale.sees(b.now)
+	b.sale.noteTime(b.now)
 	b.sale.seats.mu.RLock()
 	b.openPrices(b.now)
 	b.sale.seats.mu.RUnlock()
@@ -672,10 +672,10 @@ func (r row) open(now time.Time) bool {
 }
 
 // mayTake is the guard in Go for those who claim. While an entry waits, an expired seat goes to the list
-// with the announcement of that, and only who had it may take it again before; what expired before anybody waited is
-// everybody's.
+// with the announcement of that, and only its last holder may take it again before; any visitor may take what
+// expired before an entry waited.
 func (b *batch) mayTake(r row, holder ID) bool {
-	return r.open(b.now) && (!b.listed || r.holder == ID{} || r.state == Expired || r.holder == holder || r.holder == waitList)
+	return r.open(b.now) && (!b.entryWaits || r.holder == ID{} || r.state == Expired || r.holder == holder || r.holder == waitList)
 }
 
 // set gives a seat another state for a holder. When several commands of a batch change one seat, the guard
@@ -688,7 +688,7 @@ func (b *batch) set(idx int, by ID, to row) {
 	if b.coded != nil {
 		to = b.keepReserved(idx, to)
 	}
-	if b.listed && to.holder == (ID{}) && b.rows[idx].holder != waitList {
+	if b.entryWaits && to.holder == (ID{}) && b.rows[idx].holder != waitList {
 		to = b.holdForWaitlist(idx)
 	}
 	if b.coded != nil {
@@ -699,7 +699,7 @@ func (b *batch) set(idx int, by ID, to row) {
 	b.rows[idx] = to
 }
 
-// Batches is where people wait while the statement before theirs runs. The next one takes them all: the more come,
+// Batches lets callers wait while the statement before theirs runs. The next one takes them all: the more come,
 // the larger it is, and a single claim does not wait. So a crowd costs the database as many statements as it
 // can do, and not as many as there are people.
 type Batches[T any] struct {
@@ -735,7 +735,7 @@ func (l *Batches[T]) Waiting() int {
 func (l *Batches[T]) run() {
 	defer l.Ends(-1)
 	for {
-		runtime.Gosched() // who is about to come comes along
+		runtime.Gosched() // let callers that are about to come join
 		l.mu.Lock()
 		n := min(len(l.waiting), l.Most)
 		people := l.waiting[:n:n]

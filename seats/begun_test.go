@@ -18,7 +18,7 @@ func (b *bench) schedule(t *testing.T) {
 	t.Helper()
 	b.set(t, events.Change{Status: seats.Closed})
 	b.set(t, events.Change{Status: seats.Scheduled, OpensAt: time.Now().Add(24 * time.Hour)})
-	b.sale = latest(t, b.office)
+	b.sale = latest(t, b.inventory)
 }
 
 // A presale sells tickets of an event that is scheduled, and one that sold tickets can be scheduled again.
@@ -49,7 +49,7 @@ func TestEdit_KeepsAgreedTermsOfAScheduledEvent(t *testing.T) {
 			who := seats.NewID()
 			h := b.claim(t, who, seat)
 			o := orders.New(b.db)
-			o.Open(b.office, "http://localhost")
+			o.Open(b.inventory, "http://localhost")
 			p, err := o.Pay(t.Context(), b.sale, who, orders.Form{Hold: h.ID, Seats: h.Seats, Name: "Ann", Email: "ann@example.org", Method: payments.Door})
 			if err != nil || p.Over() {
 				t.Fatalf("the payment is %s, %v", p.State, err)
@@ -70,15 +70,15 @@ func TestEdit_KeepsAgreedTermsOfAScheduledEvent(t *testing.T) {
 			} {
 				n := events.Of(b.current(t))
 				prices := edit(&n)
-				_, err := events.Edit(t.Context(), b.office, "evening", n, prices, nil)
+				_, err := events.Edit(t.Context(), b.inventory, "evening", n, prices, nil)
 				if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
 					t.Errorf("%s: %s", what, r.Message)
 				}
 			}
 			onTop := seats.PriceRules{Tax: seats.Tax{Rate: 10_000, OnTop: true}}
-			_, err := events.EditPrices(t.Context(), b.office, "evening", events.PriceEdit{Rules: &onTop}, nil)
+			_, err := events.EditPrices(t.Context(), b.inventory, "evening", events.PriceEdit{Rules: &onTop}, nil)
 			wantRefusal(t, err, seats.CodeChanged)
-			if begun, err := events.Begun(t.Context(), b.office, b.current(t)); err != nil || !begun {
+			if begun, err := events.Begun(t.Context(), b.inventory, b.current(t)); err != nil || !begun {
 				t.Errorf("begun is %t, %v", begun, err)
 			}
 		})
@@ -89,7 +89,7 @@ func TestEdit_KeepsAgreedTermsOfAScheduledEvent(t *testing.T) {
 	b.exec(t, `UPDATE hold SET expires_at = clock_timestamp() - interval '1 second'`)
 	n := events.Of(b.current(t))
 	n.Fees.Ticket = 500
-	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil {
+	if _, err := events.Edit(t.Context(), b.inventory, "evening", n, nil, nil); err != nil {
 		t.Errorf("without orders, payments and holds: %v", err)
 	}
 }

@@ -235,10 +235,10 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 	return found
 }
 
-// orphans refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
+// refuseOrphans refuses a claim that would leave single free seats that cannot be sold to a pair, where the event forbids
 // it and as many seats are free together elsewhere in the category. It looks at this node's map: the rule is a
 // courtesy to the organizer, not a promise. It never stands in the way of the last seats.
-func (s *Sale) orphans(c *command) *Conflict {
+func (s *Sale) refuseOrphans(c *command) *Conflict {
 	if !s.Event.NoOrphanSeats || c.choice != nil {
 		return nil
 	}

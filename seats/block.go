@@ -80,7 +80,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 			if len(fit) > 0 {
 				to := make(c, fit)
 				for _, idx := range fit {
-					b.set(idx, b.rows[idx].keeper(), to(b.rows[idx]))
+					b.set(idx, b.rows[idx].blockHolder(), to(b.rows[idx]))
 				}
 			}
 			return Hold{Seats: fit}, nil
@@ -97,9 +97,9 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 	return all, nil
 }
 
-// keeper is the holder under which the organizer changes a seat: of a blocked one its block; otherwise
+// blockHolder is the holder under which the organizer changes a seat: of a blocked one its block; otherwise
 // none, so that the guard passes only what any visitor might take.
-func (r row) keeper() ID {
+func (r row) blockHolder() ID {
 	if r.state == Blocked {
 		return r.holder
 	}

@@ -47,7 +47,7 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest)
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}
-	if err := s.early(ctx, c); err != nil {
+	if err := s.precheck(ctx, c); err != nil {
 		return Hold{}, s.withNearest(err)
 	}
 	c.visit.begin()
@@ -57,26 +57,26 @@ func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest)
 	return hold, s.withNearest(err)
 }
 
-// early refuses what need not go through the queue: what was seen sold at once, and what seems to be gone or shut after a
-// look. It returns nil for who may win.
-func (s *Sale) early(ctx context.Context, c *command) error {
+// precheck refuses what need not go through the queue: at once what this node saw sold, and after a read what seems to be
+// taken or shut. It returns nil if the claim may still succeed.
+func (s *Sale) precheck(ctx context.Context, c *command) error {
 	if s.onSale.Load() {
-		if refusal := s.gone(c); refusal != nil && c.access == nil {
+		if refusal := s.refuseSold(c); refusal != nil && c.access == nil {
 			return refusal
 		}
-		if refusal := s.orphans(c); refusal != nil {
+		if refusal := s.refuseOrphans(c); refusal != nil {
 			return refusal
 		}
 	}
-	return s.look(ctx, c)
+	return s.lookUp(ctx, c)
 }
 
-// gone refuses from memory what this node saw sold: a claim that names a sold seat, or that wants places where
+// refuseSold refuses from memory what this node saw sold: a claim that names a sold seat, or that wants places where
 // everything is sold. People who ask for what is plainly gone cost no round trip. Seats that are only held are
 // never refused here.
 //
 // It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
-func (s *Sale) gone(c *command) *Conflict {
+func (s *Sale) refuseSold(c *command) *Conflict {
 	if !c.visit.isNew() {
 		return nil
 	}
@@ -107,20 +107,20 @@ func (s *Sale) gone(c *command) *Conflict {
 // event is not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who
 // may win after all goes on to the queue.
 
-// mostLooks is the most claims that are looked up at once.
-const mostLooks = 4096
+// mostLookups is the most claims that are looked up at once.
+const mostLookups = 4096
 
-// lookTries is how often a look is tried while the database restarts.
-const lookTries = 20
+// lookupTries is how often a look is tried while the database restarts.
+const lookupTries = 20
 
-// look returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
+// lookUp returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
 // whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
-func (s *Sale) look(ctx context.Context, c *command) error {
+func (s *Sale) lookUp(ctx context.Context, c *command) error {
 	if !c.visit.isNew() || c.access != nil || s.onSale.Load() && !s.doubtful(c) {
 		return nil
 	}
 	c.answer = make(chan answer, 1)
-	s.looks.Come(c)
+	s.lookups.Come(c)
 	select {
 	case a := <-c.answer:
 		return a.err
@@ -129,7 +129,7 @@ func (s *Sale) look(ctx context.Context, c *command) error {
 	}
 }
 
-// doubtful tells whether the map would refuse a claim.
+// doubtful reports whether the map would refuse a claim.
 func (s *Sale) doubtful(c *command) bool {
 	m := &s.seats
 	m.mu.RLock()
@@ -146,9 +146,9 @@ func (s *Sale) doubtful(c *command) bool {
 	return false
 }
 
-// lookUp answers claims that are looked up together.
-func (s *Sale) lookUp(ctx context.Context, commands []*command) {
-	seen, err := s.see(ctx, commands)
+// answerLookups answers claims that are looked up together.
+func (s *Sale) answerLookups(ctx context.Context, commands []*command) {
+	seen, err := s.readLookups(ctx, commands)
 	for _, c := range commands {
 		a := answer{err: err}
 		if err == nil {
@@ -167,7 +167,7 @@ type seen struct {
 	open map[int]bool
 }
 
-const lookSQL = `
+const lookupSQL = `
 SELECT CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
        c.free,
        EXISTS (SELECT FROM hold WHERE NOT lapsed AND expires_at <= statement_timestamp()),
@@ -177,7 +177,7 @@ SELECT CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 's
   FROM counter c JOIN event e ON e.id = c.event_id
  WHERE c.event_id = $1`
 
-func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
+func (s *Sale) readLookups(ctx context.Context, commands []*command) (seen, error) {
 	asked := map[int]bool{}
 	list := []int32{}
 	for _, c := range commands {
@@ -191,11 +191,11 @@ func (s *Sale) see(ctx context.Context, commands []*command) (seen, error) {
 	var got seen
 	var open []int
 	read := func() error {
-		return s.office.db.QueryRow(ctx, lookSQL, s.Event.ID, list).
+		return s.inventory.db.QueryRow(ctx, lookupSQL, s.Event.ID, list).
 			Scan(&got.terms.status, &got.terms.opensAt, &got.terms.reason, &got.free, &got.due, &open)
 	}
 	err := read()
-	for tries := 1; connectionLost(err) && tries < lookTries && Sleep(ctx, retryPause) == nil; tries++ {
+	for tries := 1; connectionLost(err) && tries < lookupTries && Sleep(ctx, retryPause) == nil; tries++ {
 		err = read()
 	}
 	got.open = make(map[int]bool, len(open))
@@ -560,7 +560,7 @@ func (s *Sale) taken(seats []int) *Conflict {
 // The map at the version of the counts shows every available seat and every expired one, but not since when a seat is
 // expired, and not the holds with an end that was not announced yet. Those of all events are few, those of this one ever were
 // many: OFFSET keeps the planner from reading the event's. Seats that another visitor took since still stand in such a hold.
-const leftSQL = `
+const availabilitySQL = `
 SELECT c.version, s.idx, s.expires_at
   FROM counter c
        LEFT JOIN LATERAL (
@@ -598,13 +598,13 @@ func (b *batch) ask(m *seatMap) {
 	}
 }
 
-// queueLeft reads it with the locks.
-func (b *batch) queueLeft(q *pgx.Batch) {
+// queueAvailability reads it with the locks.
+func (b *batch) queueAvailability(q *pgx.Batch) {
 	if !b.asks {
 		return
 	}
 	l := &b.late
-	q.Queue(leftSQL, b.sale.Event.ID, l.mapped).Query(func(rows pgx.Rows) error {
+	q.Queue(availabilitySQL, b.sale.Event.ID, l.mapped).Query(func(rows pgx.Rows) error {
 		var idx *int
 		var end *time.Time
 		_, err := pgx.ForEachRow(rows, []any{&l.version, &idx, &end}, func() error {
@@ -739,7 +739,7 @@ func (b *batch) expired(idx int, shown State, coming func(int) bool) bool {
 	case Expired:
 		return !coming(idx)
 	case Held, Paying: // its end was not announced
-		return !b.listed
+		return !b.entryWaits
 	default:
 		return false
 	}

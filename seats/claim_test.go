@@ -68,7 +68,7 @@ func TestOverlappingClaimsAreAllOrNothingAndTheBooksBalance(t *testing.T) {
 	}
 	close(work)
 	all.Wait()
-	if n := b.office.Deadlocks() + second.Deadlocks(); n != 0 {
+	if n := b.inventory.Deadlocks() + second.Deadlocks(); n != 0 {
 		t.Errorf("%d deadlocks, want none", n)
 	}
 	wantBooks(t, b)

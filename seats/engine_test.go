@@ -19,9 +19,9 @@ import (
 
 // bench is one event on one node, ready to be claimed.
 type bench struct {
-	db     *pgxpool.Pool
-	office *seats.Inventory
-	sale   *seats.Sale
+	db        *pgxpool.Pool
+	inventory *seats.Inventory
+	sale      *seats.Sale
 }
 
 // hall is a plan of rows × 10 seats in section "Stalls" (category A up to the third row, then B) and an area "Floor"
@@ -54,7 +54,7 @@ func newBench(t *testing.T, e events.Settings, p *seats.Plan) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{db: db}
-	b.office, b.sale = node(t, db)
+	b.inventory, b.sale = node(t, db)
 	return b
 }
 

@@ -28,7 +28,7 @@ func (s *Sale) ClaimInOrder(holders []ID, requests []ClaimRequest) ([]error, err
 	}
 	s.mu.Lock()
 	s.queue.waiting, s.queue.running = append(s.queue.waiting, commands...), true
-	s.office.queues.Add(1)
+	s.inventory.queues.Add(1)
 	go s.run(nil)
 	s.mu.Unlock()
 	outcome := make([]error, len(commands))
@@ -79,7 +79,7 @@ func (s *Sale) DecideLate(ctx context.Context, holder ID, w ClaimRequest, betwee
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
 	b := newBatch(s, []*command{c}, nil)
 	between()
-	conn, err := s.office.db.Acquire(ctx)
+	conn, err := s.inventory.db.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -87,7 +87,7 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	var h Hold
 	var kinds, phases []int
 	var prices []*int64
-	err := s.office.db.QueryRow(ctx, holdSQL, s.Event.ID, holder).
+	err := s.inventory.db.QueryRow(ctx, holdSQL, s.Event.ID, holder).
 		Scan(&h.ID, &h.ExpiresAt, &h.ExtensionsLeft, &h.Expired, &h.Now, &h.Seats, &kinds, &phases, &prices)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(h.Seats) == 0 {
 		return Hold{}, ErrNoHold
@@ -110,7 +110,7 @@ const hadSQL = `SELECT id, seats FROM hold WHERE event_id = $1 AND holder = $2 A
 // Had returns what the holder chose and neither gave back nor bought, whether or not others took it since. ErrNoHold if
 // that is nothing.
 func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err error) {
-	err = s.office.db.QueryRow(ctx, hadSQL, s.Event.ID, holder).Scan(&id, &seats)
+	err = s.inventory.db.QueryRow(ctx, hadSQL, s.Event.ID, holder).Scan(&id, &seats)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return id, nil, ErrNoHold
 	}
@@ -317,7 +317,7 @@ func (s *Sale) expire(ctx context.Context, holder ID) error {
 		}
 		for _, idx := range b.still(h) {
 			if r := b.rows[idx]; (r.state == Held || r.state == Paying) && r.open(b.now) {
-				b.set(idx, holder, b.over(r))
+				b.set(idx, holder, b.afterExpiry(r))
 			}
 		}
 		if b.terms.strict {
@@ -329,10 +329,10 @@ func (s *Sale) expire(ctx context.Context, holder ID) error {
 	return err
 }
 
-// over is what becomes of an expired seat: others may take it. In a strict event it has no holder, and while
-// an entry waits for it, it is kept for them.
-func (b *batch) over(r row) row {
-	if b.terms.strict || b.listed && r.holder != waitList {
+// afterExpiry is what becomes of an expired seat: others may take it. In a strict event it has no holder, and while
+// an entry waits, the seat is held for the waitlist.
+func (b *batch) afterExpiry(r row) row {
+	if b.terms.strict || b.entryWaits && r.holder != waitList {
 		return row{}
 	}
 	return row{state: Expired, holder: r.holder, expiresAt: r.expiresAt, fare: fare{kind: r.kind}}

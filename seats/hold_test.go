@@ -13,7 +13,7 @@ import (
 // changes tells the test when the map moved.
 func changes(b *bench) <-chan struct{} {
 	moved := make(chan struct{}, 100)
-	b.office.Changed = func(*seats.Sale) { moved <- struct{}{} }
+	b.inventory.Changed = func(*seats.Sale) { moved <- struct{}{} }
 	return moved
 }
 

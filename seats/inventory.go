@@ -91,7 +91,7 @@ func (o *Inventory) open(ctx context.Context, slug string) (*Sale, error) {
 		o.epoch.Store(epoch)
 	}
 	var s *Sale
-	err := o.see(ctx, func(tx pgx.Tx) error {
+	err := o.atOneMoment(ctx, func(tx pgx.Tx) error {
 		event, err := EventBySlug(ctx, tx, slug)
 		if err != nil {
 			return err
@@ -128,8 +128,8 @@ func (o *Inventory) put(slug string, s *Sale) {
 	o.sales[slug] = s
 }
 
-// see reads several things as they are at one moment: an event and its plan may be replaced between two statements.
-func (o *Inventory) see(ctx context.Context, read func(tx pgx.Tx) error) error {
+// atOneMoment reads several things as they are at one moment: an event and its plan may be replaced between two statements.
+func (o *Inventory) atOneMoment(ctx context.Context, read func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, o.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, read)
 }
 
@@ -154,7 +154,7 @@ func (o *Inventory) Events(ctx context.Context) ([]Listing, error) {
 // none.
 func (o *Inventory) Deadlocks() int64 { return o.deadlocks.Load() }
 
-// Ping tells whether the database answers.
+// Ping returns nil if the database answers.
 func (o *Inventory) Ping(ctx context.Context) error {
 	if err := o.db.Ping(ctx); err != nil {
 		return fmt.Errorf("seats: ping: %w", err)
@@ -192,7 +192,7 @@ func (o *Inventory) Reload(ctx context.Context) error {
 		if err := bring(s, ctx); err != nil {
 			return err
 		}
-		if err := o.reread(ctx, s.Event.Slug); err != nil {
+		if err := o.reloadEvent(ctx, s.Event.Slug); err != nil {
 			return err
 		}
 	}
@@ -226,8 +226,8 @@ func (o *Inventory) readEpoch(ctx context.Context) (uint32, error) {
 }
 
 // Sale is one event as this node knows it: what its row and its plan said when they were read last, neither of
-// which ever changes in a Sale, and its works. When an event is changed, Inventory.Sale returns another Sale with the
-// same works.
+// which ever changes in a Sale, and its state. When an event is changed, Inventory.Sale returns another Sale with the
+// same state.
 type Sale struct {
 	Event  Event
 	Plan   *Plan
@@ -235,47 +235,47 @@ type Sale struct {
 
 	labels map[string]int // idx by label
 	runs   *runs
-	*works
+	*eventState
 }
 
-// works is what runs of an event on this node: its map, and the queue in which its commands travel.
-type works struct {
-	office *Inventory
-	room   atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
-	listed atomic.Bool  // an entry waits for seats that come back, as a batch saw it last
-	onSale atomic.Bool  // seats may be claimed, as this node read last
-	stale  atomic.Bool  // the event changed, and could not be read since
-	clock  atomic.Int64 // the database's, as a batch saw it last; microseconds
-	seats  seatMap
-	now    atomic.Pointer[Sale] // the Sale that was made last
+// eventState is what runs of an event on this node: its map, and the queue in which its commands travel.
+type eventState struct {
+	inventory  *Inventory
+	room       atomic.Int64 // the waiting room of the event, as a batch saw it last; 0 for none
+	entryWaits atomic.Bool  // an entry waits for seats that come back, as a batch saw it last
+	onSale     atomic.Bool  // seats may be claimed, as this node read last
+	stale      atomic.Bool  // the event changed, and could not be read since
+	clock      atomic.Int64 // the database's, as a batch saw it last; microseconds
+	seats      seatMap
+	now        atomic.Pointer[Sale] // the Sale that was made last
 
-	looks Batches[*command] // claims that are looked up: see look.go
+	lookups Batches[*command] // claims that are looked up: see claim.go
 
 	mu    sync.Mutex
 	queue commandQueue // guarded by mu
 }
 
 func newSale(o *Inventory, e Event, p *Plan, prices *Prices) *Sale {
-	s := &Sale{Event: e, Plan: p, Prices: prices, works: &works{office: o, queue: commandQueue{arrived: make(chan struct{}, 1)}}}
+	s := &Sale{Event: e, Plan: p, Prices: prices, eventState: &eventState{inventory: o, queue: commandQueue{arrived: make(chan struct{}, 1)}}}
 	s.onSale.Store(e.Status == OnSale)
 	s.know(p)
 	s.seats.of, s.seats.open = s.runs.of, make([]int32, len(s.runs.all))
 	s.now.Store(s)
-	s.looks = Batches[*command]{Most: mostLooks, Ends: func(n int) { o.queues.Add(n) }, Send: func(ctx context.Context, commands []*command) {
-		s.now.Load().lookUp(ctx, commands) // its plan has all seats that commands name
+	s.lookups = Batches[*command]{Most: mostLookups, Ends: func(n int) { o.queues.Add(n) }, Send: func(ctx context.Context, commands []*command) {
+		s.now.Load().answerLookups(ctx, commands) // its plan has all seats that commands name
 	}}
 	return s
 }
 
-// sees notes the time of the database. seen is the latest that was noted: where that is too early for the prices of a fast-path
+// noteTime notes the time of the database. latestTime is the latest that was noted: where that is too early for the prices of a fast-path
 // batch, its statement does nothing.
-func (s *Sale) sees(now time.Time) {
+func (s *Sale) noteTime(now time.Time) {
 	if micros := now.UnixMicro(); micros > s.clock.Load() {
 		s.clock.Store(micros)
 	}
 }
 
-func (s *Sale) seen() time.Time { return time.UnixMicro(s.clock.Load()) }
+func (s *Sale) latestTime() time.Time { return time.UnixMicro(s.clock.Load()) }
 
 // know prepares what is looked up in a plan.
 func (s *Sale) know(p *Plan) {
@@ -349,17 +349,17 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// reread reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
+// reloadEvent reads an event that is open here anew: a version of the change log said that it was changed, or its time came.
 // Who asks for its Sale from now on gets what it is now.
-func (o *Inventory) reread(ctx context.Context, slug string) error {
+func (o *Inventory) reloadEvent(ctx context.Context, slug string) error {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	before := o.sale(slug)
 	if before == nil {
 		return nil
 	}
-	next := &Sale{Plan: before.Plan, labels: before.labels, runs: before.runs, works: before.works}
-	err := o.see(ctx, func(tx pgx.Tx) (err error) {
+	next := &Sale{Plan: before.Plan, labels: before.labels, runs: before.runs, eventState: before.eventState}
+	err := o.atOneMoment(ctx, func(tx pgx.Tx) (err error) {
 		if next.Event, err = EventBySlug(ctx, tx, slug); err != nil {
 			return err
 		}
@@ -410,7 +410,7 @@ func (o *Inventory) openDue(ctx context.Context) error {
 		if s.Event.Status != Scheduled {
 			continue
 		}
-		if err := o.reread(ctx, s.Event.Slug); err != nil {
+		if err := o.reloadEvent(ctx, s.Event.Slug); err != nil {
 			return err
 		}
 	}

@@ -378,13 +378,13 @@ const catchUpRows = 512
 func (s *Sale) CatchUp(ctx context.Context) error {
 	moved, changed := false, s.stale.Load()
 	for {
-		changes, err := Changes(ctx, s.office.db, s.Event.ID, s.Version(), catchUpRows)
+		changes, err := Changes(ctx, s.inventory.db, s.Event.ID, s.Version(), catchUpRows)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Idx) == 0 }) {
 			changed = true
-			if err := s.office.reread(ctx, s.Event.Slug); err != nil { // first: what comes after may name seats that are new
+			if err := s.inventory.reloadEvent(ctx, s.Event.Slug); err != nil { // first: what comes after may name seats that are new
 				s.stale.Store(true)
 				return err
 			}
@@ -398,13 +398,13 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 	}
 	if changed {
 		s.stale.Store(true)
-		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+		if err := s.inventory.reloadEvent(ctx, s.Event.Slug); err != nil {
 			return err
 		}
-		s.office.wakeOpening()
+		s.inventory.wakeOpening()
 	}
 	if moved {
-		s.office.changed(s)
+		s.inventory.changed(s)
 	}
 	return nil
 }
@@ -423,12 +423,12 @@ SELECT c.version, c.free, c.held, c.sold, c.blocked, c.quota,
 
 // reload reads the whole map anew, in a run of the database.
 func (s *Sale) reload(ctx context.Context, epoch uint32) error {
-	err := s.readMap(ctx, s.office.db, epoch)
+	err := s.readMap(ctx, s.inventory.db, epoch)
 	if errors.Is(err, errGrew) {
-		if err := s.office.reread(ctx, s.Event.Slug); err != nil {
+		if err := s.inventory.reloadEvent(ctx, s.Event.Slug); err != nil {
 			return err
 		}
-		err = s.readMap(ctx, s.office.db, epoch)
+		err = s.readMap(ctx, s.inventory.db, epoch)
 	}
 	return err
 }

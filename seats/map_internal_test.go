@@ -9,7 +9,7 @@ import (
 func TestTheBitsOfAMapAreItsStates(t *testing.T) {
 	t.Parallel()
 	const n = 1001
-	s := &Sale{works: &works{}}
+	s := &Sale{eventState: &eventState{}}
 	s.seats.of, s.seats.open = make([]int32, n), make([]int32, 1)
 	s.seats.reset(7, 0, make([]State, n), Counts{}, nil)
 	random := rand.New(rand.NewPCG(1, 2))

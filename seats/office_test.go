@@ -56,9 +56,9 @@ func TestSale_OpeningOneEventDoesNotBlockOthers(t *testing.T) {
 	b := newBench(t, events.Settings{}, hall(1, 1))
 	letGo := b.keep(t, "event")
 	read, open := make(chan error, 1), make(chan error, 1)
-	go func() { _, err := b.office.Sale(t.Context(), "nowhere"); read <- err }()
+	go func() { _, err := b.inventory.Sale(t.Context(), "nowhere"); read <- err }()
 	b.awaitLocked(t)
-	go func() { _, err := b.office.Sale(t.Context(), "evening"); open <- err }()
+	go func() { _, err := b.inventory.Sale(t.Context(), "evening"); open <- err }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	select {

@@ -487,8 +487,8 @@ func (b *batch) checks() (version *int64, begins, until *time.Time, first, last 
 // errPrices sends a batch through the queue again: the price list is another one than this node knew.
 var errPrices = errors.New("the event has another price list than this node knew")
 
-// knowPrices compares the price list of this node with that of the event.
-func (b *batch) knowPrices() error {
+// checkPrices compares the price list of this node with that of the event.
+func (b *batch) checkPrices() error {
 	if b.terms.prices == b.sale.Prices.Version {
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 // reprice gives the event of a bench another price list: change is done to the one it has.
 func (b *bench) reprice(t *testing.T, change func(*seats.Prices)) {
 	t.Helper()
-	_, err := b.office.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
+	_, err := b.inventory.ChangeEvent(t.Context(), "evening", nil, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		plan, err := seats.LoadPlan(t.Context(), tx, e.ID)
 		if err != nil {
 			return false, err
@@ -35,7 +35,7 @@ func (b *bench) reprice(t *testing.T, change func(*seats.Prices)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.sale, err = b.office.Sale(t.Context(), "evening"); err != nil {
+	if b.sale, err = b.inventory.Sale(t.Context(), "evening"); err != nil {
 		t.Fatal(err)
 	}
 }

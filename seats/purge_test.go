@@ -34,7 +34,7 @@ func TestPurge_DeletesOnlyEndedSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(b.office.Purge(t.Context()), store.Purge(t.Context())); err != nil {
+	if err := errors.Join(b.inventory.Purge(t.Context()), store.Purge(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	var holds, rows int

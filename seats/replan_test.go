@@ -60,11 +60,11 @@ func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	who := seats.NewID()
 	held := b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/B/3", "Stalls/B/4"}})
 	hash := b.sale.Event.PlanHash
-	e, err := events.ReplacePlan(t.Context(), b.office, "evening", redrawn(3, 5), nil)
+	e, err := events.ReplacePlan(t.Context(), b.inventory, "evening", redrawn(3, 5), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := b.now(t, b.office)
+	s := b.now(t, b.inventory)
 	if e.PlanHash == hash || s.Event.PlanHash != e.PlanHash {
 		t.Errorf("the drawing is called %s, before %s; the node has %s", e.PlanHash, hash, s.Event.PlanHash)
 	}
@@ -74,8 +74,8 @@ func TestReplan_KeepsTheHolderOfEverySeat(t *testing.T) {
 	if h, err := s.Hold(t.Context(), who); err != nil || !slices.Equal(h.Seats, held.Seats) {
 		t.Errorf("held is %v, %v; want %v", h.Seats, err, held.Seats)
 	}
-	again, err := events.ReplacePlan(t.Context(), b.office, "evening", redrawn(3, 5), nil)
-	if err != nil || again.PlanHash != e.PlanHash || s.Version() != b.now(t, b.office).Version() {
+	again, err := events.ReplacePlan(t.Context(), b.inventory, "evening", redrawn(3, 5), nil)
+	if err != nil || again.PlanHash != e.PlanHash || s.Version() != b.now(t, b.inventory).Version() {
 		t.Errorf("the same plan once more is another version, %v", err)
 	}
 	wantBooks(t, b)
@@ -86,10 +86,10 @@ func TestNewSeatsComeBehindTheOthersOnAllNodesAndAreClaimed(t *testing.T) {
 	b := newBench(t, events.Settings{}, hall(2, 3))
 	far, before := node(t, b.db)
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
-	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
+	if _, err := events.ReplacePlan(t.Context(), b.inventory, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}
-	s := b.now(t, b.office)
+	s := b.now(t, b.inventory)
 	if s.Event.Seats != 27 || s.Plan.Label(23) != "Balcony/A/1" || s.Plan.Label(0) != "Stalls/A/1" || s.Remaining() != 26 {
 		t.Fatalf("%d seats, the last %s, %d left", s.Event.Seats, s.Plan.Label(23), s.Remaining())
 	}
@@ -164,12 +164,12 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 		"new seats in a row":      {changed(func(p *seats.Plan) { p.Seats[29].ID = "other" }), "Stalls, row C, seat 10 is sold, and would be lost"},
 		"a new price":             {changed(func(p *seats.Plan) { p.Categories[1].Key = "Z"; *p = *withBalcony(p, 1) }), "a price this event does not have"},
 	} {
-		_, err := events.ReplacePlan(t.Context(), b.office, "evening", c.plan, nil)
+		_, err := events.ReplacePlan(t.Context(), b.inventory, "evening", c.plan, nil)
 		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, c.says) || !strings.Contains(r.Message, "nothing was changed") {
 			t.Errorf("%s: %s", name, r.Message)
 		}
 	}
-	if s := b.now(t, b.office); s.Event.PlanHash != hash || s.Event.Seats != 32 {
+	if s := b.now(t, b.inventory); s.Event.PlanHash != hash || s.Event.Seats != 32 {
 		t.Error("a refused plan changed something")
 	}
 	wantBooks(t, b)
@@ -184,7 +184,7 @@ func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 		go func() {
 			won := 0
 			for n := range 40 {
-				o := []*seats.Inventory{b.office, far}[n%2]
+				o := []*seats.Inventory{b.inventory, far}[n%2]
 				s, err := o.Sale(t.Context(), "evening")
 				if err == nil {
 					_, err = s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 1 + n%3, Category: []string{"A", "B"}[i%2]})
@@ -207,7 +207,7 @@ func TestPlansAreReplacedWhileACrowdClaimsAndTheBooksStayRight(t *testing.T) {
 				next.Seats = append(next.Seats, seats.Seat{ID: fmt.Sprint("x", k, "-", n), Section: 2 + k, Category: 1, Row: "A", Number: fmt.Sprint(n + 1)})
 			}
 		}
-		if _, err := events.ReplacePlan(t.Context(), b.office, "evening", &next, nil); err != nil {
+		if _, err := events.ReplacePlan(t.Context(), b.inventory, "evening", &next, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestTheAuditorNoticesSeatsThatCameFromNowhere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(2, 3))
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
-	if _, err := events.ReplacePlan(t.Context(), b.office, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
+	if _, err := events.ReplacePlan(t.Context(), b.inventory, "evening", withBalcony(redrawn(2, 3), 4), nil); err != nil {
 		t.Fatal(err)
 	}
 	wantBooks(t, b)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connectionLost tells whether an error leaves open what the server did.
+// connectionLost reports whether an error leaves open what the server did.
 func connectionLost(err error) bool {
 	var pg *pgconn.PgError
 	return err != nil && !errors.Is(err, pgx.ErrNoRows) && (!errors.As(err, &pg) || pg.Severity == "FATAL")
@@ -24,7 +24,7 @@ const findBatchSQL = `
 SELECT version, at, free, held, sold, blocked, quota FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
  ORDER BY version DESC LIMIT 1`
 
-// findCommit resolves a lost answer to COMMIT: it tells whether the batch is in the change log after all. An error
+// findCommit resolves a lost answer to COMMIT: it reports whether the batch is in the change log after all. An error
 // leaves that open.
 func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	if len(b.dirty) == 0 {
@@ -57,7 +57,7 @@ const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event
 
 // recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
 func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
-	committed, err := t.batch.findCommit(s.office.db)
+	committed, err := t.batch.findCommit(s.inventory.db)
 	if err != nil {
 		return errors.Join(lost, err)
 	}
@@ -68,7 +68,7 @@ func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
 		return errNotFast
 	}
 	var end, now time.Time
-	if err := s.office.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
+	if err := s.inventory.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
 		return fmt.Errorf("seats: event %d: read the end of holds with a lost answer: %w", s.Event.ID, err)
 	}
 	t.granted(end, now)

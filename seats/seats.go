@@ -175,14 +175,14 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unfitCodes are the errors of PostgreSQL that are about a value in a request: text that is none, a zero in
+// invalidValueCodes are the errors of PostgreSQL that are about a value in a request: text that is none, a zero in
 // text or in JSON, a number out of range, a time that there is not.
-var unfitCodes = []string{"22021", "22P05", "22003", "22008", "22007"}
+var invalidValueCodes = []string{"22021", "22P05", "22003", "22008", "22007"}
 
-// Unfit tells whether the database would not take a value because of what it is. Nothing was changed then.
+// Unfit reports whether the database would not take a value because of what it is. Nothing was changed then.
 func Unfit(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && slices.Contains(unfitCodes, pg.Code)
+	return ok && slices.Contains(invalidValueCodes, pg.Code)
 }
 
 // IsConstraint reports whether err is a violation of the constraint or unique index with this name.

@@ -398,7 +398,7 @@ func (b *batch) give(order ID, seats []int, fares []fare) error {
 		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + verb(gone, " is", " are") + " held or sold. Nothing was changed. Choose others."}
 	}
 	for i, idx := range seats {
-		b.set(idx, b.rows[idx].keeper(), row{state: Sold, holder: order, fare: fares[i]})
+		b.set(idx, b.rows[idx].blockHolder(), row{state: Sold, holder: order, fare: fares[i]})
 	}
 	return nil
 }

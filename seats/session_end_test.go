@@ -20,7 +20,7 @@ type guest struct {
 
 // guest is a new visitor at the bench's node.
 func (b *bench) guest() guest {
-	return guest{sessions.New(b.db, b.office), seats.NewID().String(), seats.NewID()}
+	return guest{sessions.New(b.db, b.inventory), seats.NewID().String(), seats.NewID()}
 }
 
 // claim claims seats of an event and makes the session with the first of them.
@@ -51,7 +51,7 @@ func (b *bench) matinee(t *testing.T) *seats.Sale {
 	if _, err := events.Create(t.Context(), b.db, events.Settings{Name: "Matinee", StartsAt: time.Unix(4e9, 0)}, hall(1, 1)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.office.Sale(t.Context(), "matinee")
+	s, err := b.inventory.Sale(t.Context(), "matinee")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -317,7 +317,7 @@ var errNotFast = errors.New("a fast-path claim met a seat that is not free, or a
 
 // fastPath makes a batch of claims that need no locks beforehand; nil if one of the commands does.
 func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
-	if s.room.Load() != 0 || s.listed.Load() || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
+	if s.room.Load() != 0 || s.entryWaits.Load() || !s.onSale.Load() || slices.ContainsFunc(commands, (*command).needsLocks) || before != nil && before.batch.sharesHolder(commands) {
 		return nil
 	}
 	b := newBatch(s, commands, before)
@@ -325,7 +325,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	coming := b.coming()
-	b.openPrices(s.seen())
+	b.openPrices(s.latestTime())
 	for i, c := range commands {
 		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) {
 			return nil
@@ -400,7 +400,7 @@ func (s *Sale) send(ctx context.Context, t *inFlight) error {
 	queue(&q).QueryRow(func(r pgx.Row) error {
 		return r.Scan(append(c.counted(), &end, &now)...)
 	})
-	err := s.office.db.SendBatch(ctx, &q).Close()
+	err := s.inventory.db.SendBatch(ctx, &q).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || refused(err) || neverLeft(err):
 		return errNotFast
@@ -478,7 +478,7 @@ func refused(err error) bool {
 // granted completes the answers by what only the database knows.
 func (t *inFlight) granted(end, now time.Time) {
 	t.batch.newEnd = &end
-	t.batch.sale.sees(now)
+	t.batch.sale.noteTime(now)
 	for i := range t.batch.answers {
 		t.batch.answers[i].hold.ExpiresAt, t.batch.answers[i].hold.Now = end, now
 	}

@@ -17,7 +17,7 @@ import (
 
 func (b *bench) set(t *testing.T, to events.Change) seats.Event {
 	t.Helper()
-	e, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
+	e, err := events.SetStatus(t.Context(), b.inventory, "evening", to, nil)
 	if err != nil {
 		t.Fatalf("make it %s: %v", to.Status, err)
 	}
@@ -93,7 +93,7 @@ func TestAnEventIsOnSaleFromItsTimeOn(t *testing.T) {
 // current is the event as its node shows it to pages.
 func (b *bench) current(t *testing.T) seats.Event {
 	t.Helper()
-	s, err := b.office.Sale(t.Context(), "evening")
+	s, err := b.inventory.Sale(t.Context(), "evening")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestNothingOfACancelledEventIsSold(t *testing.T) {
 	if _, err := b.sale.Release(t.Context(), ann); err != nil {
 		t.Errorf("seats of a cancelled event cannot be released: %v", err)
 	}
-	if _, err := events.SetStatus(t.Context(), b.office, "evening", events.Change{Status: seats.OnSale}, nil); err == nil {
+	if _, err := events.SetStatus(t.Context(), b.inventory, "evening", events.Change{Status: seats.OnSale}, nil); err == nil {
 		t.Error("it came back")
 	}
 	wantBooks(t, b)
@@ -168,17 +168,17 @@ func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Area: "Floor", Quantity: 1})
 	wantRefusal(t, err, seats.CodeShut)
 	for _, to := range []events.Change{{Status: seats.Paused, Reason: "x"}, {Status: seats.Closed}, {Status: seats.Cancelled}} {
-		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
+		_, err := events.SetStatus(t.Context(), b.inventory, "evening", to, nil)
 		wantRefusal(t, err, seats.CodeChanged)
 	}
 	for _, to := range []events.Change{{Status: "sold"}, {Status: seats.Scheduled}, {Status: seats.Paused}, {Status: seats.Closed, Reason: "a\nb"}} {
-		_, err := events.SetStatus(t.Context(), b.office, "evening", to, nil)
+		_, err := events.SetStatus(t.Context(), b.inventory, "evening", to, nil)
 		var nonsense *seats.ValidationError
 		if !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", to, err)
 		}
 	}
-	if _, err := events.SetStatus(t.Context(), b.office, "nowhere", events.Change{Status: seats.OnSale}, nil); !errors.Is(err, seats.ErrNoEvent) {
+	if _, err := events.SetStatus(t.Context(), b.inventory, "nowhere", events.Change{Status: seats.OnSale}, nil); !errors.Is(err, seats.ErrNoEvent) {
 		t.Errorf("no event got %v", err)
 	}
 	before := b.sale.Version()
@@ -186,11 +186,11 @@ func TestStatus_ImpossibleChangeIsRefusedWithAReason(t *testing.T) {
 	if b.sale.Version() != before {
 		t.Error("the same status was written once more")
 	}
-	if list, err := b.office.Events(t.Context()); err != nil || len(list) != 0 {
+	if list, err := b.inventory.Events(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("attendees see the draft: %v, %v", list, err)
 	}
 	failing := func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }
-	if _, err := events.SetStatus(t.Context(), b.office, "evening", events.Change{Status: seats.OnSale}, failing); err == nil {
+	if _, err := events.SetStatus(t.Context(), b.inventory, "evening", events.Change{Status: seats.OnSale}, failing); err == nil {
 		t.Error("what was to be committed with it failed, and it did not")
 	}
 	if e := b.current(t); e.Status != seats.Draft {
@@ -205,7 +205,7 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	n := events.Of(b.current(t))
 	n.Name, n.SeatsPerHolder, n.Strict = "Another evening", 2, true
 	n.Questions = []seats.Question{{Kind: seats.AskText, Label: "Company", Choices: []string{}}}
-	if _, err := events.Edit(t.Context(), b.office, "evening", n, []int64{700, 600, 500}, nil); err != nil {
+	if _, err := events.Edit(t.Context(), b.inventory, "evening", n, []int64{700, 600, 500}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := there.CatchUp(t.Context()); err != nil {
@@ -224,12 +224,12 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 2, Category: "A"})
 	n = events.Of(b.current(t))
 	n.SeatsPerHolder, n.HoldLength, n.Venue = 1, time.Minute, "Elsewhere"
-	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil {
+	if _, err := events.Edit(t.Context(), b.inventory, "evening", n, nil, nil); err != nil {
 		t.Errorf("limits are for the organizer to lower: %v", err)
 	}
 	wantBooks(t, b) // though a visitor holds two, and for longer
 	again := b.sale.Version()
-	if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); err != nil || b.sale.Version() != again {
+	if _, err := events.Edit(t.Context(), b.inventory, "evening", n, nil, nil); err != nil || b.sale.Version() != again {
 		t.Errorf("the same edit was a change: %v", err)
 	}
 	for what, edit := range map[string]func(*events.Settings) []int64{
@@ -240,7 +240,7 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 	} {
 		n := events.Of(b.current(t))
 		prices := edit(&n)
-		_, err := events.Edit(t.Context(), b.office, "evening", n, prices, nil)
+		_, err := events.Edit(t.Context(), b.inventory, "evening", n, prices, nil)
 		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
 			t.Errorf("%s: %s", what, r.Message)
 		}
@@ -252,7 +252,7 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 		n := events.Of(b.current(t))
 		edit(&n)
 		var nonsense *seats.ValidationError
-		if _, err := events.Edit(t.Context(), b.office, "evening", n, nil, nil); !errors.As(err, &nonsense) {
+		if _, err := events.Edit(t.Context(), b.inventory, "evening", n, nil, nil); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", n, err)
 		}
 	}

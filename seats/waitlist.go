@@ -24,22 +24,22 @@ const waitlistHoldLength = 10 * time.Minute
 // CodeWaitList is the code of a refusal: the seats came back and go to those who wait first.
 const CodeWaitList = "wait_list"
 
-// errListed sends a batch through the queue again: whether an entry waits for seats of the event is not what this
+// errEntryWaits sends a batch through the queue again: whether an entry waits for seats of the event is not what this
 // node knew.
-var errListed = errors.New("this node did not know whether an entry waits for seats of the event")
+var errEntryWaits = errors.New("this node did not know whether an entry waits for seats of the event")
 
-// knowList notes whether an entry waits for seats of the event now.
-func (b *batch) knowList() error {
-	if b.terms.listed == b.listed {
+// checkWaitlist notes whether an entry waits for seats of the event now.
+func (b *batch) checkWaitlist() error {
+	if b.terms.entryWaits == b.entryWaits {
 		return nil
 	}
-	b.sale.listed.Store(b.terms.listed)
-	return errListed
+	b.sale.entryWaits.Store(b.terms.entryWaits)
+	return errEntryWaits
 }
 
 // holdForWaitlist adds a seat to the waitlist's hold.
 func (b *batch) holdForWaitlist(idx int) row {
-	h := b.listHold()
+	h := b.waitlistHold()
 	if at, has := slices.BinarySearch(h.seats, int32(idx)); !has {
 		h.seats = slices.Insert(h.seats, at, int32(idx))
 	}
@@ -47,9 +47,9 @@ func (b *batch) holdForWaitlist(idx int) row {
 	return row{state: Held, holder: waitList, expiresAt: &h.expiresAt}
 }
 
-// listHold is the waitlist's hold, with half of its time left at least; what it lost the time for and no other visitor took is
+// waitlistHold is the waitlist's hold, with half of its time left at least; what it lost the time for and no other visitor took is
 // in it again.
-func (b *batch) listHold() *holdRow {
+func (b *batch) waitlistHold() *holdRow {
 	h, live := b.live(waitList)
 	if live && h.expiresAt.Sub(b.now) > waitlistHoldLength/2 {
 		return h
@@ -103,9 +103,9 @@ func (s *Sale) HasWaitlisted() bool {
 
 // ExtendWaitlistHold gives the waitlist's hold its time again, if it has seats and less than half of it is left.
 func (s *Sale) ExtendWaitlistHold(ctx context.Context) error {
-	_, err := s.do(ctx, &command{ofList: true, decide: func(b *batch) (Hold, error) {
+	_, err := s.do(ctx, &command{ofWaitlist: true, decide: func(b *batch) (Hold, error) {
 		if h, live := b.live(waitList); live && len(b.still(h)) > 0 {
-			b.listHold()
+			b.waitlistHold()
 		}
 		return Hold{}, nil
 	}})
@@ -114,7 +114,7 @@ func (s *Sale) ExtendWaitlistHold(ctx context.Context) error {
 
 // LetGo frees seats of the waitlist for all visitors: no waiting entry wants them. Other seats stay as they are.
 func (s *Sale) LetGo(ctx context.Context, seats []int) error {
-	_, err := s.do(ctx, &command{ofList: true, seats: seats, decide: func(b *batch) (Hold, error) {
+	_, err := s.do(ctx, &command{ofWaitlist: true, seats: seats, decide: func(b *batch) (Hold, error) {
 		var free []int
 		for _, idx := range seats {
 			if b.rows[idx].holder == waitList {
@@ -140,13 +140,13 @@ func (b *batch) refuseTaken(seats []int) *Conflict {
 	}
 	for _, idx := range seats {
 		if r := b.rows[idx]; r.holder == waitList || r.open(b.now) {
-			return b.sale.listFirst(seats)
+			return b.sale.waitlistFirst(seats)
 		}
 	}
 	return b.sale.taken(seats)
 }
 
-func (s *Sale) listFirst(seats []int) *Conflict {
+func (s *Sale) waitlistFirst(seats []int) *Conflict {
 	return &Conflict{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
 }
 
@@ -190,7 +190,7 @@ func (s *Sale) Offer(ctx context.Context, offers []Offer, lock Entries, write fu
 	if len(offers) == 0 {
 		return nil
 	}
-	c := &command{ofList: true, lock: lock}
+	c := &command{ofWaitlist: true, lock: lock}
 	for i := range offers {
 		c.seats, c.entries = append(c.seats, offers[i].Seats...), append(c.entries, offers[i].Entry)
 	}
