@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -699,54 +698,66 @@ func (b *batch) set(idx int, by ID, to row) {
 	b.rows[idx] = to
 }
 
-// Batches lets callers wait while the statement before theirs runs. The next one takes them all: the more come,
-// the larger it is, and a single claim does not wait. So a crowd costs the database as many statements as it
-// can do, and not as many as there are people.
-type Batches[T any] struct {
-	Most int                        // people in one statement
-	Send func(context.Context, []T) // answers everybody it is given, or has them come again
-	Ends func(running int)          // told when the batches begin to run (1) and end (-1)
-
-	mu      sync.Mutex
-	waiting []T  // guarded by mu
-	running bool // guarded by mu
+// connectionLost reports whether an error leaves open what the server did.
+func connectionLost(err error) bool {
+	var pg *pgconn.PgError
+	return err != nil && !errors.Is(err, pgx.ErrNoRows) && (!errors.As(err, &pg) || pg.Severity == "FATAL")
 }
 
-// Come has people travel with the next statement.
-func (l *Batches[T]) Come(people ...T) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, people...)
-	if !l.running && len(people) > 0 {
-		l.running = true
-		l.Ends(1)
-		go l.run()
+// The counter row's lock is free again once the lost batch has ended, one way or the other.
+const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
+
+const findBatchSQL = `
+SELECT version, at, free, held, sold, blocked, quota FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
+ ORDER BY version DESC LIMIT 1`
+
+// findCommit resolves a lost answer to COMMIT: it reports whether the batch is in the change log after all. An error
+// leaves that open.
+func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
+	if len(b.dirty) == 0 {
+		return false, nil
 	}
+	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
+	defer cancel()
+	var version int64
+	wait := func() error { return db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version) }
+	err = wait()
+	for connectionLost(err) && Sleep(ctx, retryPause) == nil { // the database may be starting again
+		err = wait()
+	}
+	if err != nil {
+		return false, fmt.Errorf("seats: wait for a batch with a lost answer: %w", err)
+	}
+	c := &b.change
+	err = db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
+		Scan(c.counted()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("seats: find a batch with a lost answer: %w", err)
+	}
+	return true, nil
 }
 
-// Waiting is how many wait for the next statement.
-func (l *Batches[T]) Waiting() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting)
-}
+const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event_id = $1 AND holder = $2`
 
-// run sends one statement after the other while people wait. None may take longer than batchTime.
-func (l *Batches[T]) run() {
-	defer l.Ends(-1)
-	for {
-		runtime.Gosched() // let callers that are about to come join
-		l.mu.Lock()
-		n := min(len(l.waiting), l.Most)
-		people := l.waiting[:n:n]
-		l.waiting = l.waiting[n:]
-		l.running = n > 0
-		l.mu.Unlock()
-		if n == 0 {
-			return
+// recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
+func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
+	committed, err := t.batch.findCommit(s.inventory.db)
+	if err != nil {
+		return errors.Join(lost, err)
+	}
+	if !committed {
+		for _, c := range t.batch.commands {
+			c.lost = true
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), batchTime)
-		l.Send(ctx, people)
-		cancel()
+		return errNotFast
 	}
+	var end, now time.Time
+	if err := s.inventory.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
+		return fmt.Errorf("seats: event %d: read the end of holds with a lost answer: %w", s.Event.ID, err)
+	}
+	t.granted(end, now)
+	return nil
 }

@@ -54,11 +54,11 @@
 //	sql.go       a batch locks holds, slots and seats; a batch of newcomers is one statement without locks beforehand
 //	batch.go     each command is decided in the order it came, in plain Go over rows that cannot change meanwhile
 //	sql.go       the guarded UPDATE writes the seats, counter row last
-//	resolve.go   a lost answer to COMMIT is looked up
+//	batch.go     a lost answer to COMMIT is looked up
 //	map.go       the map of this node moves on; Inventory.Changed and Inventory.Committed tell the world
 //
-// hold.go extends, releases and ends holds, sell.go sells them, allowance.go counts by person and by code, block.go keeps
-// seats back, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
+// hold.go extends, releases and ends holds, sell.go sells them, allowance.go counts by person and by code, block.go takes
+// seats off sale, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
 // of other packages in it. event.go and plan.go are the event itself, which package events edits, and inventory.go the events
 // of one node.
 //
