@@ -51,8 +51,8 @@ type Event struct {
 type Listing struct {
 	Event
 	Free, Held, Sold int
-	PriceFrom        int64 // the lowest price that is not 0, minor units; 0 if there is none
-	TypeFrom         int   // its ticket type
+	PriceFrom        int64 // the lowest price that is not 0 and that everyone may pay, minor units; 0 if there is none
+	TypeFrom         int   // its ticket type; -1 if nothing is sold to everyone
 	Past             bool  // it began more than a day ago
 }
 
@@ -89,7 +89,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 const eventsSQL = `
 SELECT ` + eventColumns + `,
        (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
-       coalesce(low.amount, (SELECT min(price) FROM category WHERE event_id = e.id)), coalesce(low.type, 0), o.past
+       coalesce(low.amount, 0), coalesce(low.type, -1), o.past
   FROM event e JOIN plan p ON p.id = e.plan_id JOIN counter c ON c.event_id = e.id
   LEFT JOIN LATERAL (
        SELECT coalesce(f.amount, b.amount) AS amount, b.type
