@@ -16,7 +16,7 @@ func (p *person) buysGiftCard(amount, buyer, recipient string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByRole("radio", playwright.PageGetByRoleOptions{Name: amount}).Check())
 	p.fills("Your email", buyer, "Recipient’s email (optional)", recipient)
-	p.press(p.button("Buy gift card"))
+	p.press(p.button("Pay " + amount))
 	p.atTheBank()
 	p.card("Pay")
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your gift card is on its way"}))

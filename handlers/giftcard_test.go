@@ -39,7 +39,17 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	if a, page := s.submit(t, owner, "/desk/gift-cards", offer); a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("the offer is not saved: %d %.300s", a.StatusCode, words(page))
 	}
-	form := url.Values{"key": {"buy"}, "team": {"1"}, "amount": {"1000"}, "email": {"ann"}, "recipient": {"bea@example.org"}, "giver": {"Ann <b>"}, "message": {"Enjoy\nit"}}
+	s.publishes(t, owner, "terms", "Cards are for tickets.")
+	if _, page := s.page(t, ann, "/gift-cards"); !strings.Contains(page, "<span>Pay €10</span>") || !strings.Contains(page, `<input type="checkbox" name="terms" value="1" required`) {
+		t.Errorf("the form does not say what its button costs, or not for which terms: %.900s", words(page))
+	}
+	if _, body := send(t, ann, "GET", s.url+"/gift-cards", ""); !strings.Contains(body, `"terms":{"version":1,"path":"/legal/1/terms?version=1"}`) {
+		t.Errorf("programs are not told of the terms: %s", body)
+	}
+	if a, body := send(t, ann, "POST", s.url+"/gift-cards", `{"team":1,"amount":1000,"email":"ann@example.org"}`); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "Please accept the terms.") {
+		t.Errorf("a card without consent to the terms: %d %s", a.StatusCode, body)
+	}
+	form := url.Values{"key": {"buy"}, "team": {"1"}, "terms": {"1"}, "amount": {"1000"}, "email": {"ann"}, "recipient": {"bea@example.org"}, "giver": {"Ann <b>"}, "message": {"Enjoy\nit"}}
 	if a, page := s.submit(t, ann, "/gift-cards", form); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "in the format name@example.com") || !strings.Contains(page, "Enjoy") {
 		t.Errorf("a wrong address gets %d %.300s", a.StatusCode, words(page))
 	}
@@ -55,6 +65,10 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	}
 	if a, page := s.page(t, ann, at+"?go"); !strings.HasPrefix(a.Header.Get("Refresh"), "0; url="+bank.URL) || !strings.Contains(page, "Continue payment") {
 		t.Errorf("the card leads to %q", a.Header.Get("Refresh"))
+	}
+	var consented bool
+	if err := s.db.QueryRow(t.Context(), `SELECT terms = 1 AND agreed_at <= clock_timestamp() FROM gift_card`).Scan(&consented); err != nil || !consented {
+		t.Error("the consent is not noted:", err)
 	}
 	all := bank.Sessions()
 	session := all[len(all)-1].ID
@@ -82,6 +96,7 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	order := fill(hold, "Bea", "bea@example.org")
 	order.Set("method", "card")
 	order.Set("credit", "1000")
+	order.Set("terms", "1")
 	a, body := s.post(t, bea, order)
 	paid, _, _ := strings.Cut(a.Header.Get("Location"), "?")
 	all = bank.Sessions()

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/desk"
@@ -52,6 +53,11 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organ
 	p.Frame = h.frame(w, r, m, "Gift cards")
 	p.Path, p.Sold, p.Public = desk.GiftCardsPath, sold, h.Origin(r)+"/gift-cards"
 	p.Stored, p.Payable = offer.Open, h.Server.GiftCards.Payable()
+	sender, err := h.Server.Invoices.Sender(r.Context(), m)
+	if err != nil && !errors.Is(err, invoices.ErrNoSender) {
+		return err
+	}
+	p.Law = giftcards.LawOf(sender.Country)
 	if p.Mistakes == nil {
 		p.SetOffer(offer)
 	}

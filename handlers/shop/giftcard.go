@@ -17,7 +17,12 @@ var errNoGiftCards = web.NewProblem(404, "unknown", "No gift cards are sold here
 const giftCardsPerNetwork = 10
 
 type giftCardsAnswer struct {
-	Offers []giftcards.Offer `json:"offers"`
+	Offers []giftOffer `json:"offers"`
+}
+
+type giftOffer struct {
+	giftcards.Offer
+	Terms *web.TermsBody `json:"terms,omitempty"` // that a buyer accepts
 }
 
 type giftCardAnswer struct {
@@ -41,10 +46,27 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, status 
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, status, giftCardsAnswer{append([]giftcards.Offer{}, p.Offers...)})
+		return h.listGiftCards(w, r, status, p.Offers)
+	}
+	if o := p.Offer(); o != nil {
+		if p.Terms, err = h.Pages.TermsOf(r.Context(), o.Team); err != nil {
+			return err
+		}
 	}
 	p.Page = views.Page{Title: "Gift cards", Nonce: web.Nonce(w), Legal: h.Legal(r, p.Form.Team), Style: "credit.css"}
 	return web.WritePage(w, r, status, shop.GiftCards(p))
+}
+
+func (h *Handlers) listGiftCards(w http.ResponseWriter, r *http.Request, status int, offers []giftcards.Offer) error {
+	answer := giftCardsAnswer{[]giftOffer{}}
+	for _, o := range offers {
+		terms, err := h.Pages.TermsOf(r.Context(), o.Team)
+		if err != nil {
+			return err
+		}
+		answer.Offers = append(answer.Offers, giftOffer{o, web.DescribeTerms(o.Team, terms)})
+	}
+	return web.WriteJSON(w, status, answer)
 }
 
 // giftWanted is what forms and programs send.
@@ -55,6 +77,7 @@ type giftWanted struct {
 	Recipient string `json:"recipient"`
 	Giver     string `json:"giver"`
 	Message   string `json:"message"`
+	Terms     int    `json:"terms"` // the version that was accepted
 	Key       string `json:"key"`
 }
 
@@ -68,10 +91,11 @@ func decodeGift(r *http.Request) (f giftcards.Form, err error) {
 		asked = giftWanted{Email: p.Get("email"), Recipient: p.Get("recipient"), Giver: p.Get("giver"), Message: p.Get("message")}
 		asked.Team, _ = strconv.ParseInt(p.Get("team"), 10, 64)     // anything else sells none
 		asked.Amount, _ = strconv.ParseInt(p.Get("amount"), 10, 64) // anything else is not offered
+		asked.Terms, _ = strconv.Atoi(p.Get("terms"))               // anything else is no version
 	} else if err := web.DecodeBody(r, &asked); err != nil {
 		return f, err
 	}
-	return giftcards.Form{Team: asked.Team, Amount: asked.Amount, Buyer: asked.Email, Recipient: asked.Recipient, Giver: asked.Giver, Message: asked.Message}, nil
+	return giftcards.Form{Team: asked.Team, Amount: asked.Amount, Buyer: asked.Email, Recipient: asked.Recipient, Giver: asked.Giver, Message: asked.Message, Terms: asked.Terms}, nil
 }
 
 // BuyGiftCard answers POST /gift-cards
@@ -82,6 +106,9 @@ func (h *Handlers) BuyGiftCard(w http.ResponseWriter, r *http.Request) error {
 	}
 	if h.Hurried(w, r, web.CountsGiftCards, giftCardsPerNetwork) {
 		return errTooFast
+	}
+	if form.InForce, err = h.Pages.TermsOf(r.Context(), form.Team); err != nil {
+		return err
 	}
 	card, err := h.Server.GiftCards.Buy(r.Context(), form)
 	p := shop.GiftCardsPage{Form: form}

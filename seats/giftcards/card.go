@@ -74,6 +74,9 @@ type Form struct {
 	Recipient string // empty: the buyer
 	Giver     string
 	Message   string
+
+	Terms   int // the version of the team's terms that the buyer accepted; 0: none
+	InForce int // the version that the team shows; 0: it has none
 }
 
 // Fields of the form of a buyer.
@@ -83,6 +86,7 @@ const (
 	FieldRecipient = "recipient"
 	FieldGiver     = "giver"
 	FieldMessage   = "message"
+	FieldTerms     = "terms"
 )
 
 const (
@@ -122,6 +126,15 @@ func (f Form) tidy(o Offer) (Form, error) {
 			note(t.field, fmt.Sprintf("This is longer than %d characters.", t.most))
 		}
 	}
+	switch {
+	case f.Terms == f.InForce:
+	case f.Terms == 0:
+		note(FieldTerms, "Please accept the terms.")
+	case f.InForce == 0:
+		f.Terms = 0
+	default:
+		note(FieldTerms, "The terms have changed. Please read and accept the new version.")
+	}
 	if wrong != nil {
 		return f, wrong
 	}
@@ -132,8 +145,8 @@ func (f Form) tidy(o Offer) (Form, error) {
 var ErrNoOffer = errors.New("the team sells no gift cards")
 
 const buySQL = `
-INSERT INTO gift_card (id, team_id, code, currency, amount, months, buyer, recipient, giver, message, method)
-VALUES ($1, $2, $3, $4, $5, nullif($6, 0), $7, $8, $9, $10, $11)`
+INSERT INTO gift_card (id, team_id, code, currency, amount, months, buyer, recipient, giver, message, method, terms, agreed_at)
+VALUES ($1, $2, $3, $4, $5, nullif($6, 0), $7, $8, $9, $10, $11, nullif($12, 0), CASE WHEN $12 > 0 THEN clock_timestamp() END)`
 
 // Buy begins the sale of a gift card. Its page is asked for by Ask, or by the job: a form that is done once has a transaction
 // open, during which no provider is called.
@@ -153,7 +166,7 @@ func (g *GiftCards) Buy(ctx context.Context, f Form) (Card, error) {
 		return Card{}, err
 	}
 	id, code := seats.NewID(), seal.NewCode()
-	if _, err := g.db.Exec(ctx, buySQL, id, o.Team, code, o.Currency, f.Amount, o.Months, f.Buyer, f.Recipient, f.Giver, f.Message, method); err != nil {
+	if _, err := g.db.Exec(ctx, buySQL, id, o.Team, code, o.Currency, f.Amount, o.Months, f.Buyer, f.Recipient, f.Giver, f.Message, method, f.Terms); err != nil {
 		return Card{}, fmt.Errorf("giftcards: buy: %w", err)
 	}
 	g.job.Wake()

@@ -24,10 +24,11 @@ type GiftCardsPage struct {
 	Offers   []giftcards.Offer
 	Form     giftcards.Form
 	Mistakes giftcards.Mistakes
+	Terms    int // the version of the terms that the buyer has to accept; 0: none
 }
 
-// offer is that of the team of the form; nil if a team is to be chosen first.
-func (p GiftCardsPage) offer() *giftcards.Offer {
+// Offer is that of the team of the form; nil if a team is to be chosen first.
+func (p GiftCardsPage) Offer() *giftcards.Offer {
 	for i := range p.Offers {
 		if p.Offers[i].Team == p.Form.Team || len(p.Offers) == 1 {
 			return &p.Offers[i]
