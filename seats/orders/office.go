@@ -204,11 +204,12 @@ func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
 }
 
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	cost := pricing.CostOf(s.Event, sold)
+	terms := pricing.TermsOf(s.Event)
+	cost := terms.Agreed(sold, nil, false)
 	if p.form.Method == payments.Free { // a gift
 		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}
 	}
 	row := p.row(s, sold, cost)
-	row.Paid, row.AtOffice = cost.Total, true
+	row.Paid, row.AtOffice, row.Offered = cost.Total, true, offered(terms, cost, false)
 	p.queueRow(q, s, row)
 }
