@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const exportCreditSQL = `
@@ -42,4 +44,20 @@ func Erase(ctx context.Context, tx pgx.Tx, email string) (left int, err error) {
 		return 0, fmt.Errorf("credit: erase: %w", err)
 	}
 	return left, nil
+}
+
+// A retention time is that of a team, and credit is of the house: its time is the longest of its teams, if each of them has one.
+const eraseOldAccountsSQL = `
+UPDATE credit_account a SET email = 'erased-' || id
+  FROM (SELECT max(r.months) AS months FROM team t LEFT JOIN retention r ON r.team_id = t.id HAVING bool_and(r.months IS NOT NULL)) keep
+ WHERE a.kind = 'attendee' AND a.email NOT LIKE 'erased-%' AND a.balance = 0
+   AND NOT EXISTS (SELECT FROM credit_hold WHERE account_id = a.id AND state = 'open')
+   AND coalesce((SELECT max(at) FROM credit_transfer WHERE a.id IN (from_id, to_id)), '-infinity') < clock_timestamp() - make_interval(months => keep.months)`
+
+// EraseOld takes the address off accounts without a balance that nothing moved for the retention time.
+func EraseOld(ctx context.Context, db seats.DB) error {
+	if _, err := db.Exec(ctx, eraseOldAccountsSQL); err != nil {
+		return fmt.Errorf("credit: erase old accounts: %w", err)
+	}
+	return nil
 }

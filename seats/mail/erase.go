@@ -46,15 +46,25 @@ UPDATE mail m SET sent_to = NULL, error = ''
 
 const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place')`
 
+// A room of which another event is to come is still entered by these invitations.
+const eraseInvitationsSQL = `
+DELETE FROM mail m
+ WHERE m.kind = 'place' AND m.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))
+   AND NOT EXISTS (SELECT FROM event WHERE room_id = m.room_id AND id <> ALL($1) AND starts_at > clock_timestamp())`
+
 // Erase takes the receiver out of mails about orders, payments and entries of some events that were erased before, and
-// deletes mails to the address itself, if there is one.
+// deletes mails to the address itself. Without an address it deletes all invitations to the waiting rooms of the events.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	for _, sql := range []string{deleteUnsentSQL, eraseReceiversSQL} {
 		if _, err := tx.Exec(ctx, sql, events); err != nil {
 			return fmt.Errorf("mail: erase: %w", err)
 		}
 	}
-	if _, err := tx.Exec(ctx, eraseLinksSQL, email); err != nil {
+	links, of := eraseLinksSQL, any(email)
+	if email == "" {
+		links, of = eraseInvitationsSQL, events
+	}
+	if _, err := tx.Exec(ctx, links, of); err != nil {
 		return fmt.Errorf("mail: erase: %w", err)
 	}
 	return nil

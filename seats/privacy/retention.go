@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -79,9 +80,13 @@ const leftSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE event_id = $1 AND erased_at IS NULL) OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND form->>'email' <> '')
     OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '')`
 
-// EraseOld erases all persons of events, and of gift cards, when their retention time is over, one event in a transaction.
+// EraseOld erases all persons of events, of gift cards and of empty credit accounts when their retention time is over, one
+// event in a transaction.
 func (p *Privacy) EraseOld(ctx context.Context) error {
 	if err := giftcards.EraseOld(ctx, p.db); err != nil {
+		return err
+	}
+	if err := credit.EraseOld(ctx, p.db); err != nil {
 		return err
 	}
 	rows, err := p.db.Query(ctx, oldEventsSQL)
