@@ -3,7 +3,6 @@ package credit
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -114,11 +113,6 @@ func (l *Ledger) link(ctx context.Context, email, about string) (token string, e
 		return "", ErrNoLink
 	}
 	return token, nil
-}
-
-func Hash(token string) []byte {
-	sum := sha256.Sum256([]byte(token))
-	return sum[:]
 }
 
 const findLinkSQL = `SELECT email FROM link WHERE token = $1 AND expires_at > clock_timestamp()`

@@ -3,7 +3,6 @@ package orders
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,11 +41,6 @@ func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.TxHook) 
 		return "", seats.ErrNoEvent
 	}
 	return secret, nil
-}
-
-func Hash(secret string) []byte {
-	sum := sha256.Sum256([]byte(secret))
-	return sum[:]
 }
 
 const closeDoorsSQL = `
