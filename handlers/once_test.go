@@ -188,7 +188,7 @@ func (s *site) withoutRow(t *testing.T, pattern, tables string, post func() *htt
 	return wrong
 }
 
-// saysBefore tells whether a page says that the form was sent before with other content, in one of the ways we say it.
+// saysBefore reports whether a page says that the form was sent before with other content, in one of the ways we say it.
 func saysBefore(page string) bool {
 	return strings.Contains(page, "other content") || strings.Contains(page, "with another request") || strings.Contains(page, "with other details") || strings.Contains(page, "with another address") || strings.Contains(page, "for something else")
 }

@@ -307,7 +307,7 @@ func (h *Handlers) unrouted(table *http.ServeMux) http.HandlerFunc {
 	}
 }
 
-// slashed tells whether an address is in the table but for the slash at its end.
+// slashed reports whether an address is in the table but for the slash at its end.
 func slashed(table *http.ServeMux, r *http.Request) bool {
 	path, ends := strings.CutSuffix(r.URL.Path, "/")
 	if !ends {

@@ -377,7 +377,7 @@ func newRuns(p *Plan) *runs {
 	return t
 }
 
-// beside tells whether a seat belongs to the run of the one before it, which has so many seats by now.
+// beside reports whether a seat belongs to the run of the one before it, which has so many seats by now.
 func (p *Plan) beside(before, idx, count int) bool {
 	a, b := &p.Seats[before], &p.Seats[idx]
 	if a.Section != b.Section || a.Category != b.Category {

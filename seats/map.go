@@ -163,7 +163,7 @@ func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Coun
 	}
 }
 
-// knows tells whether the map has room for so many seats.
+// knows reports whether the map has room for so many seats.
 func (m *seatMap) knows(seats int) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -409,7 +409,7 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Behind tells whether this node has to read something to be where the event is: its changes up to a version, or
+// Behind reports whether this node has to read something to be where the event is: its changes up to a version, or
 // its row.
 func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.stale.Load() }
 

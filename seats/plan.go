@@ -120,7 +120,7 @@ func (p *Plan) rowWords(idx int) string {
 	return p.Sections[s.Section].Name + ", row " + s.Row
 }
 
-// OwnName tells whether a row's label is a name of its own, to which "row" would be one word too many.
+// OwnName reports whether a row's label is a name of its own, to which "row" would be one word too many.
 func OwnName(row string) bool { return len(row) > 4 || strings.Contains(row, " ") }
 
 // SectionNamed returns the position of the section with this name, or -1.

@@ -66,7 +66,7 @@ func has(t tag, key string) bool {
 // words are what people read of an element, in one line.
 func (t tag) words() string { return strings.Join(strings.Fields(t.text), " ") }
 
-// away tells whether an element is not there for anybody, or only in a state that scripts turn on.
+// away reports whether an element is not there for anybody, or only in a state that scripts turn on.
 func (d *document) away(t tag) bool {
 	gone := func(t tag) bool { return has(t, "hidden") || t.name == "template" || t.attr["aria-hidden"] == "true" }
 	return gone(t) || slices.ContainsFunc(t.around, func(at int) bool { return gone(d.tags[at]) })

@@ -98,7 +98,7 @@ func deskWith(w http.ResponseWriter, r *http.Request, path, done string, status 
 	return deskDone(w, r, path, done)
 }
 
-// deskRefused tells whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
+// deskRefused reports whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
 // shape for all of them.
 func deskRefused(r *http.Request, err error) (words string, is bool) {
 	var refusal *seats.Conflict

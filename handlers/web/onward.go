@@ -30,7 +30,7 @@ func Onward(r *http.Request) (path, words string) {
 	return "/events", "See all events"
 }
 
-// gone tells whether the page that an address belongs to is itself what there is not.
+// gone reports whether the page that an address belongs to is itself what there is not.
 func (p *Problem) gone() bool {
 	return p == errNoEvent || p == errNoOrder || p == ErrNoRoom || p == ErrNoEntry
 }

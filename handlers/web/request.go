@@ -104,7 +104,7 @@ func (h *Server) Origin(r *http.Request) string {
 	return "http://" + host
 }
 
-// atDesk tells whether a request is about the desk.
+// atDesk reports whether a request is about the desk.
 func atDesk(r *http.Request) bool {
 	return r.URL.Path == desk.Path || strings.HasPrefix(r.URL.Path, desk.Path+"/")
 }

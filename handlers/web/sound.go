@@ -28,7 +28,7 @@ func (h *Server) sound(next http.Handler) http.Handler {
 
 func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-// isQuery tells whether a query is text. One that is not encoded well is left to those who look for words in it.
+// isQuery reports whether a query is text. One that is not encoded well is left to those who look for words in it.
 func isQuery(raw string) bool {
 	if strings.IndexByte(raw, '%') < 0 {
 		return isText(raw)

@@ -56,7 +56,7 @@ func (l *Ledger) Hold(ctx context.Context, w HoldRequest) error {
 	return nil
 }
 
-// repeated tells whether a statement met what an earlier one with the same ID or key has written.
+// repeated reports whether a statement met what an earlier one with the same ID or key has written.
 func repeated(err error) bool {
 	p, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && p.Code == "23505"

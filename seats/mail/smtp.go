@@ -97,7 +97,7 @@ func (s *SMTP) Deliver(ctx context.Context, l Letter) error {
 	return fmt.Errorf("hand a mail to %s: %w", s.host, err)
 }
 
-// refused tells whether the server said for good, of this receiver or of this letter, that it does not want it. What it
+// refused reports whether the server said for good, of this receiver or of this letter, that it does not want it. What it
 // says of the sender is a wrong setting, which the operator corrects.
 func refused(err error) bool {
 	said, ok := errors.AsType[*gomail.SendError](err)

@@ -178,7 +178,7 @@ func wrongName(name string) string {
 	return ""
 }
 
-// visible tells whether a character can be seen by itself: not a space, not one that only joins or turns others.
+// visible reports whether a character can be seen by itself: not a space, not one that only joins or turns others.
 func visible(r rune) bool { return unicode.IsPrint(r) && r != ' ' || r == utf8.RuneError }
 
 func wrongEmail(address string) string {
@@ -301,7 +301,7 @@ type Typed struct {
 	Nearest  []int    `json:"nearest,omitempty"` // seats to take in place of those that were lost
 }
 
-// Told tells whether there was something to say.
+// Told reports whether there was something to say.
 func (t Typed) Told() bool { return t.Message != "" || len(t.Mistakes) > 0 }
 
 const keepTypedSQL = `

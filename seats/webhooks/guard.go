@@ -35,7 +35,7 @@ func prefixes(texts ...string) (list []netip.Prefix) {
 	return list
 }
 
-// public tells whether an address is one of the public internet.
+// public reports whether an address is one of the public internet.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.Is6() && !global.Contains(ip) {

@@ -92,7 +92,7 @@ func (c *client) does(ctx context.Context, kind, method, path string, body map[s
 	return o, a
 }
 
-// takesPlaces claims n places of the client's scene. It tells whether they have them.
+// takesPlaces claims n places of the client's scene. It reports whether they have them.
 func (c *client) takesPlaces(ctx context.Context, n int) bool {
 	o, _ := c.does(ctx, kindArea, http.MethodPost, "/events/"+slugOf(c.scene)+"/claims", map[string]any{"area": "Floor", "quantity": n})
 	if o.granted() && len(o.got) != n {

@@ -33,7 +33,7 @@ func (p KeysPage) days() int {
 	return p.Days
 }
 
-// chosen tells whether a scope is marked when the form is shown.
+// chosen reports whether a scope is marked when the form is shown.
 func (p KeysPage) chosen(s organizers.Scope) bool {
 	return slices.Contains(p.Scopes, s) || p.Mistakes == nil && s == organizers.ScopeLook
 }

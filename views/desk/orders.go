@@ -38,7 +38,7 @@ type OrdersPage struct {
 	Message string // why one was refused
 }
 
-// marks tells whether orders can be marked: one of them holds still, and who looks may give it back.
+// marks reports whether orders can be marked: one of them holds still, and who looks may give it back.
 func (p OrdersPage) marks() bool {
 	return p.Member.May(organizers.Manage) && slices.ContainsFunc(p.Orders, func(f orders.Found) bool { return len(f.Seats) > 0 })
 }

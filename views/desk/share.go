@@ -19,5 +19,5 @@ type SharesPage struct {
 	Mistakes organizers.Mistakes
 }
 
-// chosen tells whether a time is marked when the form is shown.
+// chosen reports whether a time is marked when the form is shown.
 func (p SharesPage) chosen(days int) bool { return days == p.Days || p.Days == 0 && days == 7 }

@@ -181,5 +181,5 @@ func (p CheckoutPage) now() bool { return slices.ContainsFunc(p.Methods, payment
 
 func (p CheckoutPage) later() bool { return slices.ContainsFunc(p.Methods, payments.Later) }
 
-// payable tells whether there is a way to take this order.
+// payable reports whether there is a way to take this order.
 func (p CheckoutPage) payable() bool { return len(p.Methods) > 0 && p.Payment == nil }

@@ -30,7 +30,7 @@ func FilterOf(p *seats.Plan, q url.Values) (f Filter) {
 	return f
 }
 
-// accessible tells whether a plan has places for wheelchairs among its rows.
+// accessible reports whether a plan has places for wheelchairs among its rows.
 func accessible(p *seats.Plan) bool {
 	return slices.ContainsFunc(p.Seats, func(s seats.Seat) bool { return s.Flags&seats.Accessible != 0 })
 }
@@ -55,7 +55,7 @@ func (s Sale) query(f Filter) string {
 	return "?" + strings.Join(parts, "&")
 }
 
-// fits tells whether a seat is one of those looked for.
+// fits reports whether a seat is one of those looked for.
 func (s Sale) fits(idx int) bool {
 	seat := &s.Plan.Seats[idx]
 	return (len(s.Filter.Prices) == 0 || slices.Contains(s.Filter.Prices, seat.Category)) && (!s.Filter.Accessible || seat.Flags&seats.Accessible != 0)

@@ -29,7 +29,7 @@ type OrderPage struct {
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
-// cancellable tells whether its attendee may give tickets up.
+// cancellable reports whether its attendee may give tickets up.
 func (p OrderPage) cancellable() bool {
 	elsewhere := p.Order.Paid > 0 && !payments.Ahead(p.Order.Method)
 	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !elsewhere && len(p.Unused()) > 0

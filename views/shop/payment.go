@@ -115,7 +115,7 @@ func (p PaymentPage) state() string {
 	return p.Payment.State
 }
 
-// chosen tells whether a way to pay is the one marked on the page.
+// chosen reports whether a way to pay is the one marked on the page.
 func (p CheckoutPage) chosen(method string) bool {
 	for _, m := range p.Methods {
 		if m == p.Form.Method {

@@ -183,7 +183,7 @@ func (p RoomPage) left() string {
 // exact is a time of day to the second on the clock of the event's place.
 func (p RoomPage) exact(t time.Time) string { return p.event().Local(t).Format("15:04:05") }
 
-// hides tells whether a part of the page is hidden: it is shown in the states that it names.
+// hides reports whether a part of the page is hidden: it is shown in the states that it names.
 func (p RoomPage) hides(states ...string) bool {
 	for _, s := range states {
 		if s == p.State {

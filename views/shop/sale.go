@@ -61,7 +61,7 @@ func (s Sale) expired(idx int) bool {
 	return s.Hold != nil && s.Hold.Expired && slices.Contains(s.Hold.Seats, idx)
 }
 
-// Drawn tells whether there is a map to draw: some section has rows.
+// Drawn reports whether there is a map to draw: some section has rows.
 func (s Sale) Drawn() bool {
 	for _, section := range s.Plan.Sections {
 		if !section.Area {
@@ -180,5 +180,5 @@ func (s Sale) LabelsOf(idxs []int) (labels []string) {
 	return labels
 }
 
-// begun tells whether the event has. Its organizer may sell on: it may last for days.
+// begun reports whether the event has. Its organizer may sell on: it may last for days.
 func (s Sale) begun() bool { return s.Now.After(s.Event.StartsAt) }

@@ -123,7 +123,7 @@ func (b *books) grant(who int32, a *holdAnswer, sent, received int64) *grant {
 	return g
 }
 
-// over tells whether a hold may have ended at a moment of our clock.
+// over reports whether a hold may have ended at a moment of our clock.
 func (b *books) over(g *grant, at int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +193,7 @@ func (b *books) lasts(g *ghost) (from, until int64) {
 	return g.from + b.clock.least, min(g.until+b.clock.most+b.longest, forever)
 }
 
-// may tells whether a ghost may have a seat: it named it, or left the choice and the seat was one of those.
+// may reports whether a ghost may have a seat: it named it, or left the choice and the seat was one of those.
 func (g *ghost) may(h *venue, seat int32) bool {
 	if len(g.seats) > 0 {
 		return slices.Contains(g.seats, seat)

@@ -249,7 +249,7 @@ func (r *run) granted(who int32, h *holdAnswer, sent, received int64) error {
 	return nil
 }
 
-// isWhat tells whether a hold is what was asked for.
+// isWhat reports whether a hold is what was asked for.
 func (w *claimBody) isWhat(h *venue, a *holdAnswer) bool {
 	if len(a.Idx) != w.size() {
 		return false
@@ -468,12 +468,12 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	return nil
 }
 
-// late tells whether a person is refused because their hold ended before they ordered, so that others may have the seats.
+// late reports whether a person is refused because their hold ended before they ordered, so that others may have the seats.
 func (r *run) late(who int32, status int) bool {
 	return (status == http.StatusNotFound || status == http.StatusConflict) && r.books.over(r.people[who].claim.grant, wall())
 }
 
-// sells tells whether an order holds and has a ticket for each of these seats, and for no other.
+// sells reports whether an order holds and has a ticket for each of these seats, and for no other.
 func (a orderAnswer) sells(seats []int32) bool {
 	var idx []int32
 	for _, t := range a.Order.Tickets {

@@ -86,7 +86,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 	return p
 }
 
-// Failed tells whether anybody was told something untrue, or nothing.
+// Failed reports whether anybody was told something untrue, or nothing.
 func (p *Report) Failed() bool { return p.Untrue+p.Oversold+p.Errors > 0 }
 
 // JSON writes the report for programs, numbers with two digits after the point.

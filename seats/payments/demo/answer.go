@@ -101,7 +101,7 @@ func (c *Card) Answer(ctx context.Context, reference, way string) error {
 
 const answerOfSQL = `SELECT answer FROM demo_charge WHERE reference = $1`
 
-// answered tells whether a charge that waits for no answer had this one, or none.
+// answered reports whether a charge that waits for no answer had this one, or none.
 func (c *Card) answered(ctx context.Context, reference, way string) error {
 	var first string
 	err := c.db.QueryRow(ctx, answerOfSQL, reference).Scan(&first)

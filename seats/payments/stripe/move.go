@@ -89,7 +89,7 @@ func (s *Stripe) move(ctx context.Context, c payments.Charge, act func(*api.Chec
 	return s.Lookup(ctx, c)
 }
 
-// settled tells whether Stripe understood a request and refused it: then it is known how things stand, by asking.
+// settled reports whether Stripe understood a request and refused it: then it is known how things stand, by asking.
 func settled(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Type != api.ErrorTypeIdempotency &&
