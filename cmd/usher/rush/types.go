@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -166,7 +167,7 @@ func (c *Types) Run(ctx context.Context) (*TypesReport, error) {
 		if who >= c.People*2/3 {
 			wait = max(wait, time.Until(r.ends))
 		}
-		if ctx.Err() == nil && sleep(ctx, wait) == nil {
+		if ctx.Err() == nil && seats.Sleep(ctx, wait) == nil {
 			arrivals <- who
 		}
 	}
@@ -174,16 +175,6 @@ func (c *Types) Run(ctx context.Context) (*TypesReport, error) {
 	all.Wait()
 	r.report.Seconds = time.Since(began).Seconds()
 	return &r.report, context.Cause(ctx)
-}
-
-// sleep waits until a time is over, or the context is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // setPrices makes the price list, as an organizer does.
@@ -293,9 +284,9 @@ func (r *typed) claims(ctx context.Context, l *line, who int, tickets map[string
 
 // pays orders what is held by the demo card, and looks whether the order costs what the hold did.
 func (r *typed) pays(ctx context.Context, l *line, who int, cookie string, h faredHold) error {
-	seats := h.Hold.Idx
+	held := h.Hold.Idx
 	body, err := json.Marshal(map[string]any{
-		"hold": h.Hold.ID, "seats": r.venue.called(seats), "name": fmt.Sprintf("Person %d", who), "email": fmt.Sprintf("person%d@example.org", who), "method": "demo", "total": h.Hold.Total,
+		"hold": h.Hold.ID, "seats": r.venue.called(held), "name": fmt.Sprintf("Person %d", who), "email": fmt.Sprintf("person%d@example.org", who), "method": "demo", "total": h.Hold.Total,
 	})
 	if err != nil {
 		return err
@@ -332,7 +323,7 @@ func (r *typed) pays(ctx context.Context, l *line, who int, cookie string, h far
 			return err
 		}
 		if a.Payment.Order == "" {
-			if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			if err := seats.Sleep(ctx, 20*time.Millisecond); err != nil {
 				return err
 			}
 		}
