@@ -71,7 +71,7 @@ type commandQueue struct {
 	running bool
 	crowd   bool          // the last batch was of several commands
 	leads   *inFlight     // under way in its caller's goroutine, with no other caller yet; nil for none
-	want    int           // ring arrived when so many wait; 0 for never
+	want    int           // signal arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
 }
 
@@ -413,7 +413,7 @@ func (s *Sale) failed(t *inFlight) {
 	s.requeue(again)
 }
 
-// committed takes the map on and tells the world.
+// committed brings the map to the version of the batch, and tells pages and other nodes.
 func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.newEnd != nil {
 		s.inventory.wakeExpiry(*b.newEnd)

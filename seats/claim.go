@@ -15,7 +15,7 @@ import (
 )
 
 // ClaimRequest is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
-// of a category or of all, together where possible. Who asks for the best seats again gets other ones in place of those.
+// of a category or of all, together where possible. Asking for the best seats again replaces those seats by other ones.
 type ClaimRequest struct {
 	Seats    []string `json:"seats"` // labels
 	Area     string   `json:"area"`  // name of the area
@@ -75,7 +75,7 @@ func (s *Sale) precheck(ctx context.Context, c *command) error {
 // everything is sold. People who ask for what is plainly gone cost no round trip. Seats that are only held are
 // never refused here.
 //
-// It is for people of whom nothing is stored yet: anybody else may be repeating a claim that won.
+// It is for visitors without a stored session: any other visitor may be repeating a claim that won.
 func (s *Sale) refuseSold(c *command) *Conflict {
 	if !c.visit.isNew() {
 		return nil
@@ -103,18 +103,18 @@ func (s *Sale) refuseSold(c *command) *Conflict {
 	return s.taken(sold)
 }
 
-// Beside the queue, claims of newcomers that this node's map would refuse, or all of them while it thinks that the
-// event is not on sale, are looked up together in one statement that locks nothing and keeps no writer waiting. Who
-// may win after all goes on to the queue.
+// Claims of newcomers that this node's map would refuse, or all of them while it thinks that the event is not on sale, are
+// looked up together, beside the queue, in one statement that locks nothing and keeps no writer waiting. A claim that may
+// still win goes on to the queue.
 
 // mostLookups is the most claims that are looked up at once.
 const mostLookups = 4096
 
-// lookupTries is how often a look is tried while the database restarts.
+// lookupTries is how often a lookup is tried while the database restarts.
 const lookupTries = 20
 
-// lookUp returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of people of
-// whom nothing is stored are looked up: anybody else may be repeating a claim that won, or name a seat of their own.
+// lookUp returns the refusal of a claim for which the database has nothing; nil if it may win. Only claims of visitors
+// without a stored session are looked up: any other visitor may be repeating a claim that won, or name a seat of their own.
 func (s *Sale) lookUp(ctx context.Context, c *command) error {
 	if !c.visit.isNew() || c.access != nil || s.onSale.Load() && !s.doubtful(c) {
 		return nil
@@ -554,7 +554,7 @@ func (s *Sale) taken(seats []int) *Conflict {
 	return &Conflict{Code: CodeTaken, Seats: seats, Message: s.named(seats) + verb(seats, " was", " were") + " just taken. What you hold is still yours."}
 }
 
-// A choice made by us takes available seats first. Seats of expired holds may be claimed by everybody, but their last
+// A choice made by us takes available seats first. Seats of expired holds may be claimed by any visitor, but their last
 // holder may still come back for them: they are chosen only when nothing else fits, the longest expired first.
 
 // The map at the version of the counts shows every available seat and every expired one, but not since when a seat is

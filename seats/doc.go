@@ -5,7 +5,7 @@
 //	          claim                    sell
 //	free ───────────────► held ─────────────────► sold
 //	 ▲ ▲                 │  │  ▲                   ▲
-//	 │ └──── release ────┘  │  │ claim (anybody)   │ sell (its last holder,
+//	 │ └──── release ────┘  │  │ claim (anyone)    │ sell (its last holder,
 //	 │                time  │  │                   │ until another visitor claims it)
 //	 │                is up ▼  │                   │
 //	 ├───── release ────── expired ────────────────┘

@@ -35,7 +35,7 @@ type Event struct {
 	OpensAt        time.Time // from when on it is on sale; zero: from the beginning
 	Reason         string    // of its status, for attendees; may be empty
 	Seats          int
-	Questions      []Question // asked of everybody who orders
+	Questions      []Question // asked with each order
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // the team that owns the event
 	Fees           Fees
@@ -151,7 +151,7 @@ type Status string
 // The statuses of an event.
 const (
 	Draft     Status = "draft"     // only its team sees it
-	Scheduled Status = "scheduled" // everybody sees it, and from when on its seats may be claimed; on sale, with a time to come
+	Scheduled Status = "scheduled" // all visitors see it, and from when on its seats may be claimed; on sale, with a time to come
 	OnSale    Status = "on sale"
 	Paused    Status = "paused"    // no claims, for a reason that attendees read; who holds seats may order them
 	Closed    Status = "closed"    // no claims any more; who holds seats may order them
@@ -229,7 +229,7 @@ func refuseShut(e Event) error {
 	return &Conflict{Code: CodeShut, Message: e.Shut() + " " + text}
 }
 
-// Question is what an organizer asks everybody who orders.
+// Question is what an organizer asks with each order.
 type Question struct {
 	Kind     string   `json:"kind"`
 	Label    string   `json:"label"`

@@ -16,7 +16,7 @@ type State int16
 
 // The states of a seat; doc.go draws how one becomes another.
 const (
-	Free    State = iota // anybody may claim it
+	Free    State = iota // any visitor may claim it
 	Held                 // an attendee's until its time is up
 	Expired              // time is up: free for everyone, and still its last holder's to confirm
 	Paying               // an attendee's while a payment runs, until a time of its own
@@ -34,7 +34,7 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Shown is the state as everybody but the seat's own holder sees it: one of Free, Held, Sold and Blocked.
+// Shown is the state that all visitors but the seat's holder see: one of Free, Held, Sold and Blocked.
 // An expired seat is free to all, and a seat in payment is as good as held.
 func (s State) Shown() State {
 	switch s {
@@ -47,7 +47,7 @@ func (s State) Shown() State {
 	}
 }
 
-// Bits is the state everybody sees as it travels, and the place of its count: 0 free, 1 held, 2 sold, 3 blocked
+// Bits is the state that all visitors see, as it travels, and the place of its count: 0 free, 1 held, 2 sold, 3 blocked
 // (docs/wire-format.md).
 func (s State) Bits() byte {
 	switch s.Shown() {
@@ -69,7 +69,7 @@ type Counts struct {
 	Quota                     []*int // by phase, the seats it may still sell; nil: any number, or it does not run any more
 }
 
-// Remaining is how many seats anybody may claim, over all categories.
+// Remaining is how many seats any visitor may claim, over all categories.
 func (c Counts) Remaining() int { return sum(c.Free) }
 
 func sum(counts []int) (total int) {
@@ -79,7 +79,7 @@ func sum(counts []int) (total int) {
 	return total
 }
 
-// Snapshot is the whole map at one version, each state as everybody sees it.
+// Snapshot is the whole map at one version, each state as all visitors see it.
 type Snapshot struct {
 	Epoch   uint32 // of the database's run that the version belongs to
 	Version int64
@@ -134,7 +134,7 @@ type seatMap struct {
 	epoch      uint32
 	version    int64
 	states     []State
-	bits       []byte // the same as everybody sees it: a crowd asks for the map more often than it changes
+	bits       []byte // the same as all visitors see it: a crowd asks for the map more often than it changes
 	counts     Counts
 	open       []int32            // free seats of each run
 	of         []int32            // run of each seat
@@ -272,7 +272,7 @@ func (s *Sale) At() (epoch uint32, version int64) {
 	return s.seats.epoch, s.seats.version
 }
 
-// Remaining is how many seats anybody may claim, as this node last read.
+// Remaining is how many seats any visitor may claim, as this node last read.
 func (s *Sale) Remaining() int {
 	s.seats.mu.RLock()
 	defer s.seats.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 // MaxSeats is the most seats a plan, and so an event, may have.
 const MaxSeats = 100_000
 
-// Plan is a seating plan: what is drawn, where each seat is and what it is called. It knows nothing of who has a seat.
+// Plan is a seating plan: what is drawn, where each seat is and what it is called. It knows no holders.
 //
 // Seats stand in the order of their idx; the seats of a section follow each other without gap, and within it those of
 // a row. Package seats/plan reads and checks plans; a Plan made elsewhere must pass plan.Check before it is used.

@@ -197,8 +197,8 @@ func IsConstraint(err error, name string) bool {
 // the larger it is, and a single claim does not wait. So a crowd costs the database as many statements as it
 // can do, and not as many as there are people.
 type Batches[T any] struct {
-	Most int                        // people in one statement
-	Send func(context.Context, []T) // answers everybody it is given, or has them come again
+	Most int                        // most callers of one statement
+	Send func(context.Context, []T) // answers each caller, or has it come again
 	Ends func(running int)          // told when the batches begin to run (1) and end (-1)
 
 	mu      sync.Mutex
@@ -206,7 +206,7 @@ type Batches[T any] struct {
 	running bool // guarded by mu
 }
 
-// Come has people travel with the next statement.
+// Come adds callers to the next statement.
 func (l *Batches[T]) Come(people ...T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,7 +225,7 @@ func (l *Batches[T]) Waiting() int {
 	return len(l.waiting)
 }
 
-// run sends one statement after the other while people wait. None may take longer than batchTime.
+// run sends one statement after the other while callers wait. None may take longer than batchTime.
 func (l *Batches[T]) run() {
 	defer l.Ends(-1)
 	for {

@@ -150,7 +150,7 @@ func (s *Sale) waitlistFirst(seats []int) *Conflict {
 	return &Conflict{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
 }
 
-// FreeSeats lists the seats that anybody may claim, as this node last read, in the order of idx.
+// FreeSeats lists the seats that any visitor may claim, as this node last read, in the order of idx.
 func (s *Sale) FreeSeats() (free []int) {
 	s.seats.mu.RLock()
 	defer s.seats.mu.RUnlock()

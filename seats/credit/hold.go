@@ -15,7 +15,7 @@ import (
 
 // HoldRequest is what a hold is asked for.
 type HoldRequest struct {
-	ID     seats.ID // made up by who asks: a repeat finds the first hold
+	ID     seats.ID // made up by the caller: a repeat finds the first hold
 	Order  seats.ID // what it is to pay
 	Email  string   // of the credit account
 	Amount Amount

@@ -18,7 +18,7 @@ import (
 // Kinds of bulk jobs: changes of every order of an event.
 const (
 	BulkCancel  = "cancel"  // their tickets are cancelled, and what was paid goes back
-	BulkMessage = "message" // mail goes to who ordered
+	BulkMessage = "message" // mail goes to the buyers
 )
 
 const bulkJobSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`

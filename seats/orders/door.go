@@ -159,7 +159,7 @@ type Scan struct {
 type Verdict struct {
 	Word    string
 	Ticket  Ticket
-	Name    string    // of who ordered
+	Name    string    // of the buyer
 	At      time.Time // of the first scan
 	Place   string    // of the first scan
 	Choices []Ticket  // of the order, for ScanWhich

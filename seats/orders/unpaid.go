@@ -274,7 +274,7 @@ func lockStaying(ctx context.Context, tx pgx.Tx, code string) error {
 	return &seats.Conflict{Code: CodeCancelled, Message: "Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes."}
 }
 
-// stillDueSQL waits for who marks the order as paid in this moment. An order that got too little is not paid.
+// stillDueSQL waits for an organizer who marks the order as paid in this moment. An order that got too little is not paid.
 const stillDueSQL = `
 WITH locked AS (SELECT id, state, due_at, kept - paid - waived AS beside FROM orders WHERE id = $1 FOR NO KEY UPDATE)
 SELECT due_at <= clock_timestamp() AND state = 'confirmed'

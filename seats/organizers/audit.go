@@ -54,7 +54,7 @@ type AuditEntry struct {
 
 // Filter chooses audit entries; empty fields choose all.
 type Filter struct {
-	Email   string    // of who did it
+	Email   string    // of the member
 	Subject string    // an address below /desk: it and what is below it
 	What    string    // words in it
 	Day     time.Time // up to the end of this day, in UTC

@@ -17,7 +17,7 @@
 // # Two walls
 //
 // The first is Desk.Member, which every request of the desk passes: it reads the session's organizer and their role anew
-// each time, so that who was removed is out at once, on all nodes. The second is the database: Desk.As works as a role
+// each time, so that a removed member is out at once, on all nodes. The second is the database: Desk.As works as a role
 // that sees only rows of the member's team (row-level security, migrations/0001_schema.sql), so that a query without
 // its events finds nothing of others.
 //

@@ -42,7 +42,7 @@ type Team struct {
 	Name string `json:"name"`
 }
 
-// Session is what a browser's session keeps of who signed in with it.
+// Session is what a browser's session keeps of the organizer who signed in with it.
 type Session struct {
 	Organizer int64
 	Epoch     int   // of the organizer when they signed in: another one has signed all sessions out
