@@ -65,7 +65,7 @@ unit: postgres schema ## all tests but those in a browser, in random order, with
 	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
 	@go test -vet=off -race -shuffle=on ./cmd/usher/rush -skip '$(CROWDS)'
 	@go test -vet=off -shuffle=on ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
-	@cd tools && go test -vet=off -shuffle=on ./...
+	@cd tools && go test -vet=off -race -shuffle=on ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
 e2e: postgres browser ## the built binary in a real browser
