@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // LegalPath is the address of a team's legal text.
@@ -18,7 +19,7 @@ func TermsPath(team int64, version int) string {
 }
 
 var legalWords = map[pages.Kind]string{
-	pages.Imprint: "Imprint", pages.Terms: "Terms", pages.Privacy: "Privacy", pages.Accessibility: "Accessibility",
+	pages.Imprint: text.Mark("Imprint"), pages.Terms: text.Mark("Terms"), pages.Privacy: text.Mark("Privacy"), pages.Accessibility: text.Mark("Accessibility"),
 }
 
 // LegalWords is the title of a legal text.

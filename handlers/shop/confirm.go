@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -37,7 +38,7 @@ func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Confirmation(shop.PaymentPage{
-		Page: views.Page{Title: "Confirm your order · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "order.css"}, Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
+		Page: views.Page{Title: text.T(r.Context(), "Confirm your order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "order.css"}, Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
 	}, r.PathValue("token")))
 }
 

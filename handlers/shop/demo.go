@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -29,7 +30,7 @@ func (h *Handlers) DemoCard(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, c.Back+"?back", http.StatusSeeOther)
 		return nil
 	}
-	page := views.Page{Title: "The demo card", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "order.css"}
+	page := views.Page{Title: text.T(r.Context(), "The demo card"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "order.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.DemoCard(shop.DemoPage{
 		Page: page, Reference: c.Reference, What: c.What, Amount: c.Amount, Currency: c.Currency, Back: c.Back,
 	}))

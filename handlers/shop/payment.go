@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -146,9 +147,9 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 		}
 		return h.showCheckout(w, r, s, page)
 	}
-	title := "Payment · "
+	title := text.T(r.Context(), "Payment") + " · "
 	if p.Confirms() {
-		title = "Confirm your email · "
+		title = text.T(r.Context(), "Confirm your email") + " · "
 	}
 	page := views.Page{Title: title + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
 	if !p.Over() && !p.Awaited() {

@@ -45,24 +45,24 @@ func NewProblem(status int, code, what, holds, next string) *Problem {
 var NothingChanged = text.Mark("Nothing has changed, and your seats are still held.")
 
 var (
-	ErrNoPage    = NewProblem(404, "unknown", "There is no such page.", NothingChanged, "Start from the list of events.")
-	errNoEvent   = NewProblem(404, "unknown", "There is no such event.", NothingChanged, "Start from the list of events.")
+	ErrNoPage    = NewProblem(404, "unknown", text.Mark("There is no such page."), NothingChanged, text.Mark("Start from the list of events."))
+	errNoEvent   = NewProblem(404, "unknown", text.Mark("There is no such event."), NothingChanged, text.Mark("Start from the list of events."))
 	ErrNoHold    = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
-	errNoOrder   = NewProblem(404, "unknown", "There is no such order.", "An order that was confirmed holds.", "Take the address from the mail about it, letter by letter.")
-	errEnded     = NewProblem(401, "session_ended", "Your visit has ended.", "Seats you held stay yours until the time you were shown, then they are free again.", "Open the event again and choose anew.")
+	errNoOrder   = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("An order that was confirmed holds."), text.Mark("Take the address from the mail about it, letter by letter."))
+	errEnded     = NewProblem(401, "session_ended", text.Mark("Your visit has ended."), text.Mark("Seats you held stay yours until the time you were shown, then they are free again."), text.Mark("Open the event again and choose anew."))
 	ErrMethod    = NewProblem(405, "method", "This address does not take that method.", NothingChanged, "The header Allow says which ones it takes.")
-	errForeign   = NewProblem(403, "foreign", "This request came from another site.", NothingChanged, "Act from the event's own page.")
+	errForeign   = NewProblem(403, "foreign", text.Mark("This request came from another site."), NothingChanged, text.Mark("Act from the event's own page."))
 	errTooLarge  = NewProblem(413, "too_large", "The request is larger than 64 KiB.", NothingChanged, "Send less; no form here needs so much.")
 	ErrMedia     = NewProblem(415, "media_type", "What is sent to this address is JSON or a form.", NothingChanged, "Send Content-Type: application/json.")
-	errBroken    = NewProblem(503, "unavailable", "The box office cannot answer at the moment.", "Seats that you hold stay yours until the time you were shown.", "Try again in a few seconds, with the same Idempotency-Key.")
+	errBroken    = NewProblem(503, "unavailable", text.Mark("The box office cannot answer at the moment."), text.Mark("Seats that you hold stay yours until the time you were shown."), text.Mark("Try again in a few seconds, with the same Idempotency-Key."))
 	errKey       = NewProblem(422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", NothingChanged, "A random UUID will do.")
 	ErrHoldID    = NewProblem(422, "invalid", "An order names the id of its hold.", NothingChanged, "Take it from the hold's answer, and name its seats.")
 	ErrTotal     = NewProblem(422, "invalid", "The total is not an amount in minor units.", NothingChanged, "Take it from the hold's answer, or leave it out.")
 	ErrSeatLabel = NewProblem(404, "unknown", "The event has no seat of that name.", NothingChanged, "Take the seats of your hold's answer.")
-	ErrNoChoice  = NewProblem(422, "invalid", "No ticket was chosen.", "Your tickets hold.", "Select the tickets to cancel, then send the form again.")
+	ErrNoChoice  = NewProblem(422, "invalid", text.Mark("No ticket was chosen."), text.Mark("Your tickets hold."), text.Mark("Select the tickets to cancel, then send the form again."))
 	ErrNoKey     = NewProblem(422, "invalid", "The form has no key.", NothingChanged, "Load the page again; programs send a key of 1 to 200 characters.")
 	errNoDoor    = NewProblem(404, "unknown", "This link opens no door.", "It was revoked, or a letter of it is missing.", "Ask the organizer for a new one.")
-	errNoTicket  = NewProblem(404, "unknown", "There is no such ticket.", "Tickets that were not cancelled hold.", "Look at the order's page.")
+	errNoTicket  = NewProblem(404, "unknown", text.Mark("There is no such ticket."), text.Mark("Tickets that were not cancelled hold."), text.Mark("Look at the order's page."))
 	ErrSeatIndex = NewProblem(404, "unknown", "This event has no such seat.", NothingChanged, "Take the idx of your hold's answer.")
 )
 
@@ -244,19 +244,19 @@ func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.S
 	}})
 }
 
-var ErrUnpaid = NewProblem(http.StatusTooManyRequests, "too_many", "This email address has too many unpaid orders for this event.", SeatsStay, "Pay or cancel one of them, or choose a way to pay now.")
+var ErrUnpaid = NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("This email address has too many unpaid orders for this event."), SeatsStay, text.Mark("Pay or cancel one of them, or choose a way to pay now."))
 
-const SeatsStay = "Seats that you hold stay yours until the time you were shown."
+var SeatsStay = text.Mark("Seats that you hold stay yours until the time you were shown.")
 
 const WaitHolds = "Offers that were made hold, and every place is as it was."
 
-var ErrNoEntry = NewProblem(404, "unknown", "There is no such place in a wait list.", "Places and offers of others are as they were.", "Take the address from the mail about it, letter by letter.")
+var ErrNoEntry = NewProblem(404, "unknown", "There is no such place in a wait list.", "Places and offers of others are as they were.", text.Mark("Take the address from the mail about it, letter by letter."))
 
-var ErrOver = NewProblem(410, "over", "The sale of this event is over.", "Orders that were placed hold.", "See the other events.")
+var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed hold."), text.Mark("See the other events."))
 
 const PlaceHolds = "A place you have is still yours."
 
-var ErrNoRoom = NewProblem(404, "unknown", "There is no such waiting room.", NothingChanged, "Start from the list of events.")
+var ErrNoRoom = NewProblem(404, "unknown", "There is no such waiting room.", NothingChanged, text.Mark("Start from the list of events."))
 
 var errOften = NewProblem(429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or use a passkey.")
 

@@ -30,7 +30,7 @@ func (p LetterPage) tickets() []orders.Ticket { return p.order().Tickets() }
 func (p LetterPage) order() shop.OrderPage { return shop.OrderPage{Sale: p.Sale, Order: p.Order} }
 
 // words are what the organizer adds, and how people join an online event.
-func (p LetterPage) words() (lines []string) {
+func (p LetterPage) words(ctx context.Context) (lines []string) {
 	if p.Event.Confirmation != "" && len(p.order().Live()) > 0 {
 		lines = append(lines, p.Event.Confirmation)
 	}
@@ -38,7 +38,7 @@ func (p LetterPage) words() (lines []string) {
 		return append(lines, "Join from the page of your order.")
 	}
 	if p.order().Online() {
-		lines = append(lines, p.order().Joining("from the page of your order"))
+		lines = append(lines, p.order().Joining(ctx))
 	}
 	return lines
 }
@@ -137,7 +137,7 @@ func (p LetterPage) Text(ctx context.Context) string {
 	for _, line := range p.account(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
-	for _, line := range p.words() {
+	for _, line := range p.words(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	b.WriteString("\n")

@@ -116,7 +116,7 @@ func Letter(p LetterPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, line := range p.words() {
+		for _, line := range p.words(ctx) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p style=\"margin:0 0 24px;white-space:pre-line\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -3,7 +3,6 @@ package shop
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/payments"
@@ -69,30 +68,28 @@ func (p CreditPage) voucherPath() string {
 }
 
 // signed is an amount with its sign, as statements have it.
-func signed(minor int64, iso string) string {
+func signed(ctx context.Context, minor int64, iso string) string {
 	if minor < 0 {
-		return "\u2212" + views.Money(-minor, iso)
+		return "\u2212" + views.MoneyIn(ctx, -minor, iso)
 	}
-	return "+" + views.Money(minor, iso)
+	return "+" + views.MoneyIn(ctx, minor, iso)
 }
 
 // lineWords says what a line of a statement is.
-func lineWords(l credit.Line) string {
+func lineWords(ctx context.Context, l credit.Line) string {
 	about := l.Event
 	if about == "" {
-		about = "an order"
+		about = text.T(ctx, "an order")
 	}
 	switch l.Kind {
 	case "voucher":
-		return "Voucher"
+		return text.T(ctx, "Voucher")
 	case "refund":
-		return "Back from " + about
+		return text.T(ctx, "Refund: %s", about)
 	case "held":
-		return "Set aside for " + about
+		return text.T(ctx, "Set aside for %s", about)
 	case "paid":
 		return about
 	}
-	return "From the house"
+	return text.T(ctx, "From the box office")
 }
-
-func lineDay(t time.Time) string { return t.UTC().Format("2 January 2006") }

@@ -1,10 +1,12 @@
 package shop
 
 import (
+	"context"
 	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -28,28 +30,28 @@ func (p OrderPage) Joins() bool {
 	return p.Online() && !p.unpaid() && p.Event.Online.Link != "" && p.Event.Status != seats.Cancelled && (!waits || !p.Now.Before(at))
 }
 
-// Joining says how people join, and from when on; here is where they read on.
-func (p OrderPage) Joining(here string) string {
+// Joining says how people join, and from when on.
+func (p OrderPage) Joining(ctx context.Context) string {
 	at, waits := events.JoinsAt(p.Event)
 	waits = waits && p.Now.Before(at)
 	switch {
 	case p.Event.Status == seats.Cancelled:
-		return "This event was cancelled."
+		return text.T(ctx, "This event was cancelled.")
 	case p.unpaid():
-		return "You can join " + here + " once your order is paid."
+		return text.T(ctx, "You can join from the page of your order once it is paid.")
 	case p.Joins():
-		return "Joining checks your ticket in and takes you to the event."
+		return text.T(ctx, "Joining checks your ticket in and takes you to the event.")
 	case waits:
-		return "You can join " + here + " from " + p.Event.Local(at).Format("Mon 2 January, 15:04 MST") + "." + p.emailed()
+		return text.T(ctx, "You can join from the page of your order from %s on.", views.DayTimeIn(ctx, p.Event, at)) + p.emailed(ctx)
 	}
-	return "The organizer has not added the link to join yet. You can join " + here + " as soon as it is there." + p.emailed()
+	return text.T(ctx, "The organizer has not added the link to join yet. You can join from the page of your order as soon as it is there.") + p.emailed(ctx)
 }
 
-func (p OrderPage) emailed() string {
+func (p OrderPage) emailed(ctx context.Context) string {
 	if p.Order.Email == "" {
 		return ""
 	}
-	return " We’ll email you then."
+	return " " + text.T(ctx, "We’ll email you then.")
 }
 
 // JoinsIn returns how long it is until tickets can be used to join, if that is a matter of the clock and of hours.

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -49,6 +50,9 @@ func (p PaymentPage) Until() time.Time {
 	return p.Now.Add(p.Payment.Length - p.Payment.Age)
 }
 
+// stillFree is what scripts find in sentences about a payment.
+var stillFree = views.Marks{"b": {"data-countdown": true}, "strong": {"data-free-total": true}}
+
 // known are its seats that the plan has.
 func (p PaymentPage) known() (idxs []int) {
 	for _, idx := range p.Payment.Seats {
@@ -65,22 +69,22 @@ func (p PaymentPage) asks() bool {
 }
 
 // title says in a few words how it stands.
-func (p PaymentPage) title() string {
+func (p PaymentPage) title(ctx context.Context) string {
 	switch {
 	case p.asks():
-		return "Confirm your email"
+		return text.T(ctx, "Confirm your email")
 	case p.Payment.Over() && p.Payment.Confirms():
-		return "Nothing was ordered"
+		return text.T(ctx, "Nothing was ordered")
 	case p.Payment.Over():
-		return "Payment failed"
+		return text.T(ctx, "Payment failed")
 	case p.Payment.Confirms():
-		return "We’re placing your order"
+		return text.T(ctx, "We’re placing your order")
 	case p.Payment.Awaited():
-		return "Your payment is on its way"
+		return text.T(ctx, "Your payment is on its way")
 	case p.unpaid():
-		return "Your payment isn’t confirmed yet"
+		return text.T(ctx, "Your payment isn’t confirmed yet")
 	}
-	return "We’re confirming your payment"
+	return text.T(ctx, "We’re confirming your payment")
 }
 
 // ConfirmPath is the address that confirms an order.
@@ -91,11 +95,11 @@ func (p PaymentPage) unpaid() bool { return p.Payment.State == "open" && p.Payme
 
 // demoAnswers are what the demo card can be told to do.
 var demoAnswers = []struct{ answer, label, about string }{
-	{"pay", "Pay", "It pays at once."},
-	{"decline", "Decline", "It refuses. Nothing is charged, and your seats stay yours."},
-	{"slow", "Pay slowly", "It pays and takes ten seconds to say so."},
-	{"late", "Pay too late", "It says so after your time for paying is over."},
-	{"twice", "Pay and say so three times", "Only one order comes of it."},
+	{"pay", text.Mark("Pay"), text.Mark("It pays at once.")},
+	{"decline", text.Mark("Decline"), text.Mark("It refuses. Nothing is charged, and your seats stay yours.")},
+	{"slow", text.Mark("Pay slowly"), text.Mark("It pays and takes ten seconds to say so.")},
+	{"late", text.Mark("Pay too late"), text.Mark("It says so after your time for paying is over.")},
+	{"twice", text.Mark("Pay and say so three times"), text.Mark("Only one order comes of it.")},
 }
 
 // methodWords are the ways to pay as the checkout shows them.
