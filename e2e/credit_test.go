@@ -24,7 +24,7 @@ func (p *person) asksForLink(email string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByLabel("Email").Fill(email))
 	p.press(p.button("Send me a link"))
-	p.sees(p.page.GetByText("Look into your mail"))
+	p.sees(p.page.GetByText("Check your email"))
 }
 
 var linkInMail = regexp.MustCompile(`/credit/links/[0-9A-Z]{26}`)

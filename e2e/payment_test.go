@@ -60,7 +60,7 @@ func TestPayment_PageCountsSeatsLive(t *testing.T) {
 	ann.picksToPay(slug, 2)
 	ann.visit("/events/" + slug + "/checkout")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue payment"}))
-	ann.sees(ann.page.GetByText("We keep your seats for this payment"))
+	ann.sees(ann.page.GetByText("Your seats are held for this payment"))
 	count := ann.page.Locator("[data-free-total]")
 	free := bob.remaining(slug).Free
 	check(t, expect.Locator(count).ToHaveText(strconv.Itoa(free)))

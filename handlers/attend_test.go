@@ -81,7 +81,7 @@ func TestAttend_MailAndCalendarLeadToTheOrderAndNeverHaveTheLink(t *testing.T) {
 				t.Errorf("%s, %s: %s", kind, where, text)
 			}
 		}
-		if _, page := s.page(t, who, shop.OrderPath(code)); strings.Contains(page, "Join now") || !strings.Contains(page, "You can join on this page from ") {
+		if _, page := s.page(t, who, shop.OrderPath(code)); strings.Contains(page, "Join now") || !strings.Contains(page, "You can join from the page of your order from ") {
 			t.Error("before its time the page lets people join, or does not say when")
 		}
 	}

@@ -22,7 +22,7 @@ func TestConfirm_ButtonPlacesTheOrder(t *testing.T) {
 	a, _ := send(t, who, "POST", s.url+"/events/evening/orders", fill(hold, "Ann", "ann@example.org").Encode(), "Content-Type", asForm, "Accept", asPage)
 	at := a.Header.Get("Location")
 	_, page := s.page(t, who, at)
-	for _, says := range []string{"Confirm your email", "ann@example.org", "Nothing is ordered yet.", "We keep your 2 seats", "Send the email again", "Change my details", "?back"} {
+	for _, says := range []string{"Confirm your email", "ann@example.org", "Nothing is ordered yet.", "2 seats held <b", "Send the email again", "Change my details", "?back"} {
 		if !strings.Contains(page, says) {
 			t.Errorf("the page lacks %q", says)
 		}

@@ -155,7 +155,7 @@ func TestPayment_DelayedMethodIsShownUntilItsMoneyComes(t *testing.T) {
 		code, session := s.begins(t, bank)
 		bank.Debits(session)
 		_, page := s.page(t, person(t), "/payments/"+code+"?back")
-		for _, want := range []string{"Your payment is on its way", "We keep your seats until", `data-state="processing"`} {
+		for _, want := range []string{"Your payment is on its way", "Your seats are held until", `data-state="processing"`} {
 			if !strings.Contains(page, want) {
 				t.Errorf("while the bank works on it the page is without %q", want)
 			}
