@@ -41,6 +41,7 @@ var layers = map[string][]string{
 	"seats/giftcards":                  {"seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal"},
 	"seats/pages":                      {"seats/organizers"},
 	"seats/text":                       {},
+	"seats/programme":                  {"seats", "seats/pages", "seats/pricing"},
 	"seats/webhooks":                   {"seats", "seats/jobs", "seats/seal", "seats/organizers"},
 	"seats/credit":                     {"seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},
@@ -50,18 +51,18 @@ var layers = map[string][]string{
 	"seats/payments/stripe/stripetest": {"seats/payments/stripe/standin"},
 	"realtime":                         {"seats", "seats/database"},
 	"views":                            {"seats/text", "seats/pages", "seats", "seats/orders", "seats/organizers", "static", "seats/payments", "seats/pricing"},
-	"views/shop":                       {"seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
+	"views/shop":                       {"seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
 	"views/desk":                       {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"views/mail":                       {"seats/invoices", "seats/giftcards", "seats/pages", "seats/payments/banktransfer", "seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop", "seats/payments"},
-	"handlers":                         {"seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/web":                     {"seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/shop":                    {"seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers":                         {"seats/programme", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/web":                     {"seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/shop":                    {"seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"handlers/desk":                    {"seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
 	"migrations":                       {},
 	"static":                           {},
 	"cmd/usher/postgres":               {},
 	"cmd/usher/rush":                   {"seats", "seats/plan", "realtime"},
-	"cmd/usher":                        {"seats/giftcards", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/payments/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/invoices", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/payments", "seats/events", "seats/pricing"},
+	"cmd/usher":                        {"seats/programme", "seats/giftcards", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/payments/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/invoices", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/payments", "seats/events", "seats/pricing"},
 	"e2e":                              {},
 }
 
@@ -84,12 +85,13 @@ var outside = map[string][]string{
 	"seats/organizers": {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/sales":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/payments":   {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/programme":  {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/pages":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/credit":     {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

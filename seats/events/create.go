@@ -55,6 +55,9 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 		if err := pricing.Create(ctx, tx, id, p.Categories); err != nil {
 			return err
 		}
+		if err := list(ctx, tx, n.Slug, p); err != nil {
+			return err
+		}
 		if e, err = seats.EventBySlug(ctx, tx, n.Slug); err != nil {
 			return err
 		}

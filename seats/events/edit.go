@@ -53,6 +53,9 @@ func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings,
 		if err := n.save(ctx, tx, e.ID, plan); err != nil {
 			return false, err
 		}
+		if err := list(ctx, tx, slug, p); err != nil {
+			return false, err
+		}
 		if sameQuestions(n.Questions, e.Questions) {
 			return true, nil
 		}

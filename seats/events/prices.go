@@ -55,7 +55,7 @@ func EditPrices(ctx context.Context, inventory *seats.Inventory, slug string, ed
 				return false, err
 			}
 		}
-		return true, nil
+		return true, list(ctx, tx, slug, p)
 	})
 	switch {
 	case seats.IsConstraint(err, "a phase sells no more than its limit"):

@@ -44,7 +44,10 @@ func ReplacePlan(ctx context.Context, office *seats.Inventory, slug string, next
 		if err := tx.QueryRow(ctx, planOfEventSQL, e.ID).Scan(&before); err != nil || before == id {
 			return false, err
 		}
-		return true, redraw(ctx, tx, e.ID, id, p, q)
+		if err := redraw(ctx, tx, e.ID, id, p, q); err != nil {
+			return false, err
+		}
+		return true, list(ctx, tx, slug, q)
 	})
 }
 

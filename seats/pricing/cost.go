@@ -85,6 +85,23 @@ func AllIn(l Line, t Terms) Priced {
 	return Total([]Line{l}, t).Lines[0]
 }
 
+// Lowest is the lowest price in a phase that everyone may pay and that is not 0, all in; 0 if everything is free of charge.
+func Lowest(e seats.Event, prices *seats.Prices, phase, categories int) (least int64) {
+	for kind, t := range prices.Types {
+		for category := range categories {
+			amount, sold := prices.Price(phase, kind, category)
+			if !sold || amount == 0 || t.Retired || t.SoldTo != seats.SoldToEveryone {
+				continue
+			}
+			cost := AllIn(Line{Type: kind, Category: category, Price: amount}, TermsOf(e)).Cost()
+			if least == 0 || cost < least {
+				least = cost
+			}
+		}
+	}
+	return least
+}
+
 // price is what lines cost after these discounts. What one line costs does not depend on the others.
 func (t Terms) price(lines []Line, off []int64) (c Cost) {
 	c.Lines = make([]Priced, len(lines))

@@ -1,0 +1,303 @@
+package programme
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/pricing"
+)
+
+// Programme lists events, for one node.
+type Programme struct {
+	db      *pgxpool.Pool
+	choices atomic.Pointer[Choices]
+	reading sync.Mutex // one request reads choices at a time
+}
+
+// New returns the programme of a database.
+func New(db *pgxpool.Pool) *Programme { return &Programme{db: db} }
+
+// Card is what the programme says of an event. Of its settings it has what pages need to name and price it.
+type Card struct {
+	seats.Event
+	Category, Town   string         // of its page; may be empty
+	Picture          *pages.Picture // the header of its page; nil: none
+	Free, Held, Sold int
+	Price            int64 // the lowest that is not 0 now, all in, minor units; 0: free of charge
+	Private          bool  // nothing is sold to everyone: there is no price
+	MadeAt           time.Time
+	Local            time.Time // the start on the clock of its place, as if that were UTC
+	InMonth          int       // how many events of the filter are in its month
+}
+
+// Page is a page of the programme.
+type Page struct {
+	Cards []Card
+	Next  Cursor // behind the last card; the zero cursor if there are no more
+}
+
+// Size is how many cards a page has.
+const Size = 24
+
+const cardColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, e.currency, e.created_at, e.online, e.seats, e.team_id,
+       CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
+       e.fee_ticket, e.fee_percent, e.fee_absorbed, e.price_rules, e.starts_local,
+       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
+       coalesce(low.amount, 0), coalesce(low.type, -1), coalesce(x.category, ''), coalesce(x.town, ''), h.hash, h.widths, h.width, h.height, h.alt`
+
+// What is left, the lowest price and the picture: look-ups by keys for each event of the page.
+const cardTables = `
+  JOIN event e ON e.id = p.id JOIN counter c ON c.event_id = e.id
+  LEFT JOIN event_page x ON x.event_id = e.id
+  LEFT JOIN event_picture h ON h.event_id = e.id AND h.kind = 'header'
+  LEFT JOIN LATERAL (
+       SELECT coalesce(f.amount, b.amount) AS amount, b.type
+         FROM price b
+         JOIN ticket_type t ON t.event_id = e.id AND t.number = b.type AND t.sold_to = 'everyone' AND NOT t.retired
+         LEFT JOIN price f ON f.event_id = e.id AND f.version = b.version AND f.type = b.type AND f.category = b.category AND f.phase = (
+              SELECT min(number) FROM phase
+               WHERE event_id = e.id AND NOT retired AND coalesce(begins_at <= clock_timestamp(), true) AND coalesce(ends_at > clock_timestamp(), true) AND coalesce(c.quota[number] > 0, true))
+        WHERE b.event_id = e.id AND b.version = c.price_version AND b.phase = 0
+        ORDER BY coalesce(f.amount, b.amount) = 0, 1 LIMIT 1) low ON true`
+
+// The clock of a place is at most 14 hours ahead of UTC, and 12 behind it: the index finds what is to come, and the second
+// condition decides.
+const (
+	toCome = `e.starts_local >= (statement_timestamp() AT TIME ZONE 'UTC') - interval '18 hours' AND e.starts_at >= statement_timestamp() - interval '6 hours'`
+	isPast = `e.starts_local < (statement_timestamp() AT TIME ZONE 'UTC') + interval '8 hours' AND e.starts_at < statement_timestamp() - interval '6 hours'`
+)
+
+const wanted = `
+   AND e.status <> 'draft' AND e.starts_local >= $3 AND e.starts_local < $4
+   AND ($5 = '' OR x.town = $5) AND ($6 = '' OR x.category = $6) AND (e.wheelchair OR NOT $7)
+   AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
+   AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(folded($9), ' ') word)))`
+
+const (
+	comingSQL = `
+WITH p AS MATERIALIZED (
+     SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + `
+      ORDER BY e.starts_local, e.id LIMIT $10),
+     month AS (
+     SELECT date_trunc('month', e.starts_local) AS month, count(*) AS events FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE ` + toCome + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
+        AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
+      GROUP BY 1)
+SELECT ` + cardColumns + `, m.events FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + `
+ ORDER BY p.starts_local, p.id`
+
+	pastSQL = `
+WITH p AS MATERIALIZED (
+     SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE ` + isPast + ` AND (e.starts_local, e.id) < ($1, $2)` + wanted + `
+      ORDER BY e.starts_local DESC, e.id DESC LIMIT $10),
+     month AS (
+     SELECT date_trunc('month', e.starts_local) AS month, count(*) AS events FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE ` + isPast + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
+        AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
+      GROUP BY 1)
+SELECT ` + cardColumns + `, m.events FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + `
+ ORDER BY p.starts_local DESC, p.id DESC`
+)
+
+// The ends of time of a programme; PostgreSQL and Go both know them.
+var (
+	ever  = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// List returns a page of at most size events. The price of an event may have risen since its row was written, as when a
+// phase ends: such an event is left out, so a page may be shorter than size.
+func (g *Programme) List(ctx context.Context, f Filter, size int) (page Page, err error) {
+	limits, err := g.limits(ctx, f.Most)
+	if err != nil {
+		return Page{}, err
+	}
+	for len(page.Cards) == 0 {
+		cards, err := g.read(ctx, f, limits, size+1)
+		if err != nil {
+			return Page{}, fmt.Errorf("programme: list events: %w", err)
+		}
+		page.Next = Cursor{}
+		if len(cards) > size {
+			cards = cards[:size]
+			last := cards[size-1]
+			page.Next = Cursor{last.Local, last.ID}
+		}
+		for _, c := range cards {
+			if within(c, f.Most) {
+				page.Cards = append(page.Cards, c)
+			}
+		}
+		if page.Next == (Cursor{}) {
+			break
+		}
+		f.After = page.Next
+	}
+	return page, nil
+}
+
+// within reports whether the price of a card is not above the highest one asked for; an empty one is no limit.
+func within(c Card, most string) bool {
+	limit, err := pricing.ReadAmount(most, c.Currency)
+	return most == "" || err == nil && c.Price <= limit
+}
+
+func (g *Programme) read(ctx context.Context, f Filter, limits map[string]int64, size int) ([]Card, error) {
+	sql, after, id := comingSQL, ever, int64(0)
+	if f.Past {
+		sql, after, id = pastSQL, never, 1<<62
+	}
+	if f.After.ID != 0 {
+		after, id = f.After.At, f.After.ID
+	}
+	from, until := ever, never
+	if !f.From.IsZero() {
+		from = f.From
+	}
+	if !f.Until.IsZero() {
+		until = f.Until.AddDate(0, 0, 1)
+	}
+	var asked any // no limit
+	if f.Most != "" {
+		asked = limits
+	}
+	rows, err := g.db.Query(ctx, sql, after, id, from, until, f.Town, f.Category, f.Wheelchair, asked, literal.Replace(f.Words), size)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Card, err error) { return c, c.scan(row, &c.InMonth) })
+}
+
+// literal makes what LIKE reads as a pattern stand for itself.
+var literal = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+func (c *Card) scan(row pgx.Row, more ...any) error {
+	var opensAt *time.Time
+	var line pricing.Line
+	var hash, alt *string
+	var widths []int
+	var width, height *int
+	err := row.Scan(append([]any{
+		&c.ID, &c.Slug, &c.Name, &c.Venue, &c.StartsAt, &c.TimeZone, &c.Language, &c.Currency, &c.MadeAt, &c.Online.On, &c.Seats, &c.Team,
+		&c.Status, &opensAt, &c.Reason,
+		&c.Fees.Ticket, &c.Fees.Percent, &c.Fees.Absorbed, &c.Rules, &c.Local,
+		&c.Free, &c.Held, &c.Sold, &line.Price, &line.Type, &c.Category, &c.Town, &hash, &widths, &width, &height, &alt,
+	}, more...)...)
+	if hash != nil {
+		c.Picture = &pages.Picture{Kind: pages.Header, Hash: *hash, Widths: widths, Width: *width, Height: *height, Alt: *alt}
+	}
+	if opensAt != nil {
+		c.OpensAt = *opensAt
+	}
+	c.Private = line.Type < 0
+	c.Price = pricing.AllIn(line, pricing.TermsOf(c.Event)).Cost()
+	return err
+}
+
+// limits are the highest prices in minor units, by currency. Those of a currency that the choices do not have yet are "".
+func (g *Programme) limits(ctx context.Context, most string) (map[string]int64, error) {
+	if most == "" {
+		return nil, nil
+	}
+	choices, err := g.Choices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limits := map[string]int64{}
+	for _, currency := range append([]string{""}, choices.Currencies...) {
+		if limits[currency], err = pricing.ReadAmount(most, currency); err != nil {
+			return nil, fmt.Errorf("programme: highest price %q in %s: %w", most, currency, err)
+		}
+	}
+	return limits, nil
+}
+
+// Choices are what filters can choose from: what events to come have.
+type Choices struct {
+	Towns, Categories, Currencies []string
+	Wheelchair                    bool // an event has wheelchair places
+	at                            time.Time
+}
+
+const choicesSQL = `
+SELECT coalesce(array_agg(DISTINCT x.town ORDER BY x.town) FILTER (WHERE x.town <> ''), '{}'), coalesce(array_agg(DISTINCT x.category ORDER BY x.category) FILTER (WHERE x.category <> ''), '{}'),
+       coalesce(array_agg(DISTINCT e.currency), '{}'), coalesce(bool_or(e.wheelchair), false)
+  FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+ WHERE e.status <> 'draft' AND ` + toCome
+
+// fresh is how long a node shows the choices that it read. A new town is in the filter a little later than in the list.
+const fresh = 5 * time.Second
+
+// Choices returns what filters can choose from. It may be a few seconds old: no page waits for the database but the first.
+func (g *Programme) Choices(ctx context.Context) (*Choices, error) {
+	known := g.choices.Load()
+	switch {
+	case known == nil:
+		g.reading.Lock()
+		defer g.reading.Unlock()
+		if known = g.choices.Load(); known != nil {
+			return known, nil
+		}
+		return g.readChoices(ctx)
+	case time.Since(known.at) > fresh && g.reading.TryLock():
+		go func() {
+			defer g.reading.Unlock()
+			_, _ = g.readChoices(context.WithoutCancel(ctx)) // choices that are a little old are better than none
+		}()
+	}
+	return known, nil
+}
+
+func (g *Programme) readChoices(ctx context.Context) (*Choices, error) {
+	ctx, cancel := context.WithTimeout(ctx, fresh)
+	defer cancel()
+	c := &Choices{at: time.Now()}
+	if err := g.db.QueryRow(ctx, choicesSQL).Scan(&c.Towns, &c.Categories, &c.Currencies, &c.Wheelchair); err != nil {
+		return nil, fmt.Errorf("programme: read choices: %w", err)
+	}
+	g.choices.Store(c)
+	return c, nil
+}
+
+const newestSQL = `
+WITH p AS MATERIALIZED (SELECT e.id FROM event e WHERE e.status <> 'draft' AND ` + toCome + ` ORDER BY e.id DESC LIMIT $1)
+SELECT ` + cardColumns + ` FROM p` + cardTables + ` ORDER BY p.id DESC`
+
+// Newest returns the events to come that were made last.
+func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
+	rows, err := g.db.Query(ctx, newestSQL, most)
+	if err != nil {
+		return nil, fmt.Errorf("programme: list new events: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Card, err error) { return c, c.scan(row) })
+	if err != nil {
+		return nil, fmt.Errorf("programme: list new events: %w", err)
+	}
+	return list, nil
+}
+
+const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $1`
+
+// Slugs returns the names in addresses of events to come, the next one first.
+func (g *Programme) Slugs(ctx context.Context, most int) ([]string, error) {
+	rows, err := g.db.Query(ctx, slugsSQL, most)
+	if err != nil {
+		return nil, fmt.Errorf("programme: list addresses: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("programme: list addresses: %w", err)
+	}
+	return list, nil
+}
