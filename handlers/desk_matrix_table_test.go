@@ -173,6 +173,11 @@ var matrix = map[string]access{
 	// What attendees come for. A role at the desk makes no difference there.
 	"GET /{$}":                                   anyone,
 	"GET /events":                                anyone,
+	"GET /events.ics":                            anyone,
+	"GET /events.atom":                           anyone,
+	"GET /sitemap.xml":                           anyone,
+	"GET /robots.txt":                            anyone,
+	"GET /events/{slug}/card/{file}":             anyone,
 	"GET /events/{slug}":                         anyone,
 	"GET /events/{slug}/sections/{section}":      anyone,
 	"GET /events/{slug}/seats":                   anyone,

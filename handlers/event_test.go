@@ -18,17 +18,19 @@ func TestEvents_UpcomingComeFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, body := s.page(t, who, "/events")
-	at := 0
-	for _, want := range []string{"An hour ago", "200 of 200 free", "Evening", "free", "<h2>Earlier</h2>", "Last year", "Long ago", "</ol>"} {
-		next := strings.Index(body[at:], want)
-		if next < 0 {
-			t.Fatalf("%q is not where it should be in the list:\n%s", want, body)
+	for path, order := range map[string][]string{"/events": {"An hour ago", "Free", "Evening", "from €", `href="/events?past=1"`}, "/events?past=1": {"Last year", "Long ago", `href="/events"`}} {
+		_, body := s.page(t, who, path)
+		at := 0
+		for _, want := range order {
+			next := strings.Index(body[at:], want)
+			if next < 0 {
+				t.Fatalf("%q is not where it should be in %s:\n%s", want, path, body)
+			}
+			at += next + len(want)
 		}
-		at += next + len(want)
-	}
-	if _, past, _ := strings.Cut(body, "Earlier"); strings.Contains(past, "free") {
-		t.Errorf("the list offers places of what is over:\n%s", past)
+		if past := path != "/events"; past == strings.Contains(body, "An hour ago") || past == strings.Contains(body, "incl. fees") {
+			t.Errorf("%s mixes what is over with what is to come:\n%s", path, body)
+		}
 	}
 	for path, begun := range map[string]bool{"/events/an-hour-ago": true, "/events/last-year": true, "/events/evening": false} {
 		if _, body := s.page(t, who, path); strings.Contains(body, "already begun") != begun {

@@ -22,7 +22,7 @@ func TestHeaders_EveryAnswerHasThem(t *testing.T) {
 	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL, c.Contact = "https://tickets.example.org", "mailto:safety@example.org" })
 	order := s.places(t, 1, "Ann")
 	for _, path := range []string{
-		"/events", "/events/evening", "/events/none", "/nowhere", "/nowhere/live", "/%ff", "/a//b", "/static/none", "/openapi.yaml", "/events/evening/live", "/events/evening/map.bin", "/events/evening/seats",
+		"/events", "/events.ics", "/events.atom", "/sitemap.xml", "/robots.txt", "/events/evening", "/events/none", "/nowhere", "/nowhere/live", "/%ff", "/a//b", "/static/none", "/openapi.yaml", "/events/evening/live", "/events/evening/map.bin", "/events/evening/seats",
 		"/orders/" + order.Code, "/orders/" + order.Code + "/calendar.ics", "/orders/" + order.Code + "/tickets.pdf", "/desk", "/door/none", "/door/worker.js", "/.well-known/security.txt",
 	} {
 		for _, method := range []string{"GET", "POST", "BREW"} {

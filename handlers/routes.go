@@ -41,12 +41,17 @@ func (h *Handlers) table() []route {
 	return []route{
 		{"GET /{$}", h.shop.Home, pageRule},
 		{"GET /events", h.shop.Events, pageRule},
+		{"GET /events.ics", h.shop.EventsCalendar, minuteRule},
+		{"GET /events.atom", h.shop.EventsFeed, minuteRule},
+		{"GET /sitemap.xml", h.shop.Sitemap, minuteRule},
+		{"GET /robots.txt", h.shop.Robots, minuteRule},
 		{"GET /events/{slug}", h.With(h.shop.Event), pageRule},
 		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), pageRule},
 		{"GET /events/{slug}/seats", h.With(h.shop.Seats), secondRule},
 		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
 		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), keptRule},
 		{"GET /events/{slug}/live", h.With(h.shop.Live), streamRule},
+		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
 
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},

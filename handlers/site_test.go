@@ -36,6 +36,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/privacy"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/sessions"
@@ -97,6 +98,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
 	config.Hooks = webhooks.New(db, config.Desk, true)
 	config.Pages = pages.New(db, config.Desk)
+	config.Programme = programme.New(db)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")

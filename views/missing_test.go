@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -51,7 +52,7 @@ func TestAMissingFieldCannotPanic(t *testing.T) {
 			check := func(hole string) {
 				for _, c := range []templ.Component{
 					shop.Event(full), shop.Tray(shop.TrayModel{Sale: full.Sale}), shop.Rows(shop.RowsModel{Sale: full.Sale, Section: 0}), shop.Section(shop.SectionPage{Page: full.Page, Sale: full.Sale, Section: 0, Message: full.Message}),
-					shop.Events(shop.EventsPage{Page: full.Page, Events: []seats.Listing{{Event: full.Event}}}),
+					shop.Events(shop.EventsPage{Page: full.Page, Found: programme.Page{Cards: []programme.Card{{Event: full.Event}}}}),
 					shop.Checkout(typed(full.Page, full.Sale)), shop.Order(ordered(full.Page, full.Sale, "Ann")),
 				} {
 					if err := survives(c); err != nil {
@@ -64,7 +65,7 @@ func TestAMissingFieldCannotPanic(t *testing.T) {
 	}
 	for what, c := range map[string]templ.Component{
 		"event": shop.Event(shop.EventPage{}), "section": shop.Section(shop.SectionPage{Section: 3}), "rows": shop.Rows(shop.RowsModel{Section: -1}), "tray": shop.Tray(shop.TrayModel{}),
-		"events": shop.Events(shop.EventsPage{Events: make([]seats.Listing, 1)}), "waiting room": shop.Room(shop.RoomPage{}), "draw": shop.RoomDraw(shop.DrawPage{}), "error": views.Error(views.ErrorPage{}), "checkout": shop.Checkout(shop.CheckoutPage{}), "order": shop.Order(shop.OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
+		"events": shop.Events(shop.EventsPage{Found: programme.Page{Cards: make([]programme.Card, 1)}}), "waiting room": shop.Room(shop.RoomPage{}), "draw": shop.RoomDraw(shop.DrawPage{}), "error": views.Error(views.ErrorPage{}), "checkout": shop.Checkout(shop.CheckoutPage{}), "order": shop.Order(shop.OrderPage{Order: orders.Order{Tickets: make([]orders.Ticket, 1)}}),
 	} {
 		if err := survives(c); err != nil {
 			t.Errorf("%s without anything: %v", what, err)

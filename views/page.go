@@ -22,6 +22,7 @@ type Page struct {
 	Style  string // style sheets besides the one of every page, with a space between; may be empty
 
 	Legal   []Link // legal texts of the team that sells, for the foot of the page; may be empty
+	Share   *Share // what programs read that list the page; nil: they are told nothing
 	Refresh string // when a browser without scripts loads which page again: "20;url=/…"; may be empty
 }
 

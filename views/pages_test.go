@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -103,7 +104,7 @@ func attendees(t *testing.T, page views.Page) (list []shown) {
 				shown{p + " last rows with " + name, true, shop.Section(shop.SectionPage{Page: page, Sale: s, Section: last, Message: nil})},
 				shown{p + " checkout with " + name, true, shop.Checkout(typed(page, s))},
 				shown{p + " order with " + name, true, shop.Order(ordered(page, s, "Ann"))},
-				shown{"events with " + p, true, shop.Events(shop.EventsPage{Page: page, Events: []seats.Listing{{Event: s.Event, Free: 3, PriceFrom: 100}, {Event: s.Event}}})},
+				shown{"events with " + p, true, shop.Events(shop.EventsPage{Page: page, Found: programme.Page{Cards: []programme.Card{{Event: s.Event, Free: 3, Price: 100}, {Event: s.Event}}}})},
 			)
 		}
 	}

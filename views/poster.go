@@ -21,7 +21,9 @@ var posterColours = [][5]string{
 
 // Poster is a drawing for an event without a picture, of about half a kilobyte. One seed always gives the same drawing. It fills
 // the box that it is in, and says nothing to screen readers.
-func Poster(seed string) templ.Component {
+func Poster(seed string) templ.Component { return templ.Raw(posterSVG(seed)) }
+
+func posterSVG(seed string) string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(seed)) // a hash takes everything
 	dice := rand.New(rand.NewPCG(sum.Sum64(), 1))
@@ -31,7 +33,7 @@ func Poster(seed string) templ.Component {
 	draw := []func(*strings.Builder, *rand.Rand, [5]string){posterSun, posterArches, posterBeams, posterDiscs}
 	draw[dice.IntN(len(draw))](&b, dice, c)
 	b.WriteString(`</svg>`)
-	return templ.Raw(b.String())
+	return b.String()
 }
 
 // posterSun is a disc over water.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -82,7 +83,7 @@ func TestPages_OrganizersTextsAreMarkedWithTheirLanguage(t *testing.T) {
 		{"a waiting room", true, shop.Room(room)},
 		{"a waiting list", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s})},
 		{"a place in it", true, shop.WaitPlace(shop.WaitPage{Page: page, Sale: s, Entry: aWaiter(waitlist.Waiting, "ann@example.org"), Stand: stand})},
-		{"the list", true, shop.Events(shop.EventsPage{Page: page, Events: []seats.Listing{{Event: shut.Event}, {Event: closed.Event}}})},
+		{"the list", true, shop.Events(shop.EventsPage{Page: page, Found: programme.Page{Cards: []programme.Card{{Event: shut.Event}, {Event: closed.Event}}}})},
 	} {
 		found, marked := unmarked(strings.ReplaceAll(render(t, p.c), ", in "+written[3], "")) // a name in a sentence of ours
 		if len(found) > 0 {

@@ -26,6 +26,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/privacy"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -52,6 +53,7 @@ type node struct {
 	hooks      *webhooks.Hooks
 	invoices   *invoices.Invoices
 	pages      *pages.Pages
+	programme  *programme.Programme
 	privacy    *privacy.Privacy
 	gifts      *giftcards.GiftCards
 	limits     *limit.Events
@@ -77,7 +79,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.hooks.SealWith(db.box)
 	n.invoices = invoices.New(db.pool, n.organizers)
 	n.invoices.VIES.Address = cfg.VIES
-	n.pages = pages.New(db.pool, n.organizers)
+	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
 	n.privacy = privacy.New(db.pool, n.organizers)
 	n.privacy.SealWith(db.box)
 	n.privacy.Sessions = n.sessions.Erase
@@ -136,7 +138,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -14,24 +14,6 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Home answers GET /
-func (h *Handlers) Home(w http.ResponseWriter, r *http.Request) error {
-	http.Redirect(w, r, "/events", http.StatusSeeOther)
-	return nil
-}
-
-// Events answers GET /events
-func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.Inventory.Events(r.Context())
-	if err != nil {
-		return err
-	}
-	if !web.WantsJSON(r) {
-		return web.WritePage(w, r, http.StatusOK, shop.Events(shop.EventsPage{Page: views.Page{Title: "On sale", Nonce: web.Nonce(w), Legal: h.Legal(r, 0)}, Events: list}))
-	}
-	return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))
-}
-
 // Event answers GET /events/{slug}
 func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	if !web.WantsJSON(r) {
@@ -116,7 +98,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	say(&codes)
 	sale.Unlock(codes)
 	sale.Choose(filterOf(r, s).Get("type"))
-	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
+	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Share: h.shareOf(r, sale)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Shut() != "" && !early && !fragment {
 		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})

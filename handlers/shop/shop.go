@@ -16,6 +16,7 @@ type Handlers struct {
 	geometries sync.Map // by plan hash
 	rooms      sync.Map // the events that each waiting room covers, by id
 	statuses   sync.Map // of waiting rooms as they are sent, by id
+	cards      pictures
 }
 
 // problems are the words for errors of waiting rooms and waiting lists.

@@ -20,7 +20,10 @@ const reminder = "-PT15M"
 const instant = "20060102T150405Z"
 
 // Text returns the entry as calendars read it.
-func (c Calendar) Text() string {
+func (c Calendar) Text() string { return CalendarText("", c) }
+
+// CalendarText returns a calendar of entries; without a name, programs add the entries to one of their own.
+func CalendarText(name string, entries ...Calendar) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -31,6 +34,15 @@ func (c Calendar) Text() string {
 	line("VERSION", "2.0")
 	line("PRODID", "-//Usher//EN")
 	line("METHOD", "PUBLISH")
+	line("X-WR-CALNAME", escaped(name))
+	for _, c := range entries {
+		c.write(line)
+	}
+	line("END", "VCALENDAR")
+	return b.String()
+}
+
+func (c Calendar) write(line func(name, value string)) {
 	line("BEGIN", "VEVENT")
 	line("UID", c.ID)
 	line("DTSTAMP", c.Made.UTC().Format(instant))
@@ -48,8 +60,6 @@ func (c Calendar) Text() string {
 		line("END", "VALARM")
 	}
 	line("END", "VEVENT")
-	line("END", "VCALENDAR")
-	return b.String()
 }
 
 var escapes = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`)

@@ -6,6 +6,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/views/shop"
 )
 
 func Labels(s *seats.Sale, idxs []int) []string {
@@ -40,14 +42,41 @@ func listedOf(e seats.Event, free, held, sold int) Listed {
 	return l
 }
 
+// programmed is an event as the programme says it.
+type programmed struct {
+	Listed
+	Path     string `json:"path"`
+	Venue    string `json:"venue"`
+	Town     string `json:"town"`
+	Category string `json:"category"`
+	Online   bool   `json:"online"`
+	Price    int64  `json:"price"` // the lowest that is not 0, with fees and taxes
+	Currency string `json:"currency"`
+}
+
 type eventsAnswer struct {
 	Events []Listed `json:"events"`
 }
 
+// DescribeEvents lists the events of a team.
 func DescribeEvents(list []seats.Listing) eventsAnswer {
 	answer := eventsAnswer{[]Listed{}}
 	for _, e := range list {
 		answer.Events = append(answer.Events, listedOf(e.Event, e.Free, e.Held, e.Sold))
+	}
+	return answer
+}
+
+type programmeAnswer struct {
+	Events []programmed `json:"events"`
+	Next   string       `json:"next,omitempty"` // the address of the next page; left out: there is none
+}
+
+// DescribeProgramme is a page of the programme; next is the address of the page behind it, and empty if there is none.
+func DescribeProgramme(list []programme.Card, next string) programmeAnswer {
+	answer := programmeAnswer{[]programmed{}, next}
+	for _, c := range list {
+		answer.Events = append(answer.Events, programmed{listedOf(c.Event, c.Free, c.Held, c.Sold), shop.EventsPath + "/" + c.Slug, c.Venue, c.Town, c.Category, c.Online.On, c.Price, c.Currency})
 	}
 	return answer
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/privacy"
+	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -50,6 +51,7 @@ type Server struct {
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks
 	Pages        *pages.Pages
+	Programme    *programme.Programme
 	Privacy      *privacy.Privacy
 	Card         *demo.Card
 	Stripe       Webhook

@@ -200,8 +200,9 @@ func (c *Card) scan(row pgx.Row, more ...any) error {
 	if opensAt != nil {
 		c.OpensAt = *opensAt
 	}
-	c.Private = line.Type < 0
-	c.Price = pricing.AllIn(line, pricing.TermsOf(c.Event)).Cost()
+	if c.Private = line.Type < 0; !c.Private {
+		c.Price = pricing.AllIn(line, pricing.TermsOf(c.Event)).Cost()
+	}
 	return err
 }
 

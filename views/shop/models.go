@@ -1,36 +1,12 @@
 package shop
 
 import (
-	"slices"
 	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
-
-// EventsPage is the list of events.
-type EventsPage struct {
-	views.Page
-	Events []seats.Listing // those to come first
-}
-
-// mostPast is how many past events the list shows.
-const mostPast = 12
-
-func (p EventsPage) coming() []seats.Listing { return p.Events[:p.firstPast()] }
-
-func (p EventsPage) past() []seats.Listing {
-	past := p.Events[p.firstPast():]
-	return past[:min(len(past), mostPast)]
-}
-
-func (p EventsPage) firstPast() int {
-	if i := slices.IndexFunc(p.Events, func(e seats.Listing) bool { return e.Past }); i >= 0 {
-		return i
-	}
-	return len(p.Events)
-}
 
 // Sale is an event as one attendee sees it at one moment.
 type Sale struct {

@@ -1,0 +1,36 @@
+package views_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/jpeg"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/views"
+)
+
+func TestCard_IsDrawnForEveryTitle(t *testing.T) {
+	t.Parallel()
+	photo, err := os.ReadFile("../docs/picture.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := []string{"", "The Seagull", "Der zerbrochne Krug – Ein Lustspiel in einem Aufzug", strings.Repeat("Donaudampfschifffahrt", 9), strings.Repeat("a ", 100), "かもめ", "النورس", "Чайка", "Łódź\x00"}
+	for i := range 20 {
+		titles = append(titles, fmt.Sprint("Evening ", i))
+	}
+	for _, title := range titles {
+		for _, behind := range [][]byte{nil, photo} {
+			picture, err := views.Card{Seed: title, Title: title, Lines: []string{"Wednesday 9 December 2026, 19:30", "Lindengasse Playhouse, Vienna"}, Photo: behind}.JPEG()
+			if err != nil {
+				t.Fatalf("%s: %v", title, err)
+			}
+			size, err := jpeg.DecodeConfig(bytes.NewReader(picture))
+			if err != nil || size.Width != views.CardWidth || size.Height != views.CardHeight || len(picture) > 300<<10 {
+				t.Errorf("%s: %+v, %d bytes, %v", title, size, len(picture), err)
+			}
+		}
+	}
+}
