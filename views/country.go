@@ -42,3 +42,13 @@ func countriesIn(tag language.Tag) (list []Country) {
 	slices.SortFunc(list, func(a, b Country) int { return order.CompareString(a.Name, b.Name) })
 	return list
 }
+
+// CountryName is a country in words, in the language of a page; empty for no code.
+func CountryName(ctx context.Context, code string) string {
+	for _, c := range Countries(ctx) {
+		if c.Code == code {
+			return c.Name
+		}
+	}
+	return code
+}
