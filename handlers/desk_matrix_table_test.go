@@ -56,6 +56,10 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/doors":                        {need: organizers.Sell},
 	"POST /desk/events/{slug}/doors":                       {need: organizers.Sell},
 	"POST /desk/events/{slug}/doors/closing":               {need: organizers.Manage},
+	"GET /desk/events/{slug}/page":                         {need: organizers.Manage},
+	"POST /desk/events/{slug}/page":                        {need: organizers.Manage, form: "language=en&town=Vienna"},
+	"POST /desk/events/{slug}/pictures":                    {need: organizers.Manage, form: "kind=header", refuses: true},
+	"POST /desk/events/{slug}/pictures/{id}":               {need: organizers.Manage, form: "remove=on", refuses: true},
 	"GET /desk/events/{slug}/messages":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
 
@@ -179,6 +183,8 @@ var matrix = map[string]access{
 	"GET /robots.txt":                            anyone,
 	"GET /events/{slug}/card/{file}":             anyone,
 	"GET /events/{slug}":                         anyone,
+	"GET /events/{slug}/map":                     anyone,
+	"GET /pictures/{file}":                       anyone,
 	"GET /events/{slug}/sections/{section}":      anyone,
 	"GET /events/{slug}/seats":                   anyone,
 	"GET /events/{slug}/map.bin":                 anyone,
@@ -273,6 +279,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
 		"/desk/events/{slug}/orders/{code}":  {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
 		"/desk/events/{slug}/seats/{idx}":    {"0", "99999", "99999"},
+		"/desk/events/{slug}/pictures/{id}":  {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
 		"/desk/events/{slug}/exports/{file}": {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/events/{slug}/shares/{id}":    {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
 		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
@@ -313,6 +320,7 @@ func (w *wall) plant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	w.exec(t, `INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'view', 'Balcony', repeat('0', 32), '{480}', 480, 300, 'x' FROM event`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
 		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)

@@ -288,6 +288,12 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, document := w.page(t, owner, at+"/versions/1.json")
 			return sent{who: owner, to: at + "/versions", kind: "application/json", body: `{"base":1,"note":"x","document":` + document + `}`}
 		},
+		"POST /desk/events/{slug}/page":          w.same("language=en&town=Vienna", "language=en&town=Graz"),
+		"POST /desk/events/{slug}/pictures/{id}": w.same("alt=A+stage", "alt=A+hall"),
+		"POST /desk/events/{slug}/pictures": func(_ *testing.T, w *wall, _ string) sent {
+			body, kind := parts(aPicture(600, 400), "kind", "header", "alt", "A lake")
+			return sent{who: w.people[string(organizers.Owner)], to: "/desk/events/evening/pictures", kind: kind, body: body}
+		},
 		"POST /desk/legal":             w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
 		"POST /desk/privacy":           w.same("months=24", "months=36"),
 		"POST /desk/privacy/erasures":  w.same("email=gone@example.org", "email=other@example.org"),

@@ -202,6 +202,12 @@ POST /desk/team/members/EXTRA {"role":"door"}
 POST /desk/team/members/EXTRA/removal {}
 POST /desk/keys {"name":"Robot","scopes":["look"]}
 POST /desk/keys/ROBOT/revocation {}
+POST /desk/events/evening/page {"town":"Vienna","doors":45,"running":160,"intervals":1,"description":"A **play**."}
+GET /desk/events/evening/page
+POST /desk/events/evening/pictures/PICTURE {"alt":"A sea"}
+GET /pictures/JPEG
+GET /events/evening/map
+GET /events/evening
 POST /desk/legal {"kind":"imprint","text":"The house","publish":true}
 GET /desk/legal
 POST /desk/privacy {"months":24}
@@ -278,6 +284,13 @@ func (p *script) plant() {
 	if a, body := send(t, p.who, "POST", p.url+"/desk/bank/statements", file, "Content-Type", "multipart/form-data; boundary=x"); a.StatusCode != http.StatusOK {
 		t.Fatal(a.StatusCode, body)
 	}
+	file, kind := parts(aPicture(600, 400), "key", "picture", "kind", "header", "alt", "A lake")
+	a, body := send(t, p.who, "POST", p.url+"/desk/events/evening/pictures", file, "Content-Type", kind)
+	if a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	p.learn("PICTURE", `"id":(\d+)`, body)
+	p.learn("JPEG", `"path":"/pictures/([^"]+)"`, body)
 	for word, sql := range map[string]string{
 		"ENTRY": `SELECT id::text FROM statement_entry WHERE team_id = (SELECT min(id) FROM team) LIMIT 1`,
 		"GIFT":  `SELECT id::text FROM gift_card WHERE code = 'OWN'`,

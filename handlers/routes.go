@@ -28,7 +28,9 @@ var (
 	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
 	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
 	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
-	legalRule      = web.Rule{Cache: "no-store", Body: pages.MaxBytes}
+	textsRule      = web.Rule{Cache: "no-store", Body: pages.MaxBytes}
+	uploadRule     = web.Rule{Cache: "no-store", Body: pages.MostPicture + 64<<10}
+	pictureRule    = web.Rule{Cache: "public, max-age=31536000, immutable", Plain: web.PlainAll}
 	streamRule     = web.Rule{Cache: "no-store", Plain: web.PlainAll}
 	secondRule     = web.Rule{Cache: "public, max-age=1"}
 	minuteRule     = web.Rule{Cache: "public, max-age=60"}
@@ -46,6 +48,7 @@ func (h *Handlers) table() []route {
 		{"GET /sitemap.xml", h.shop.Sitemap, minuteRule},
 		{"GET /robots.txt", h.shop.Robots, minuteRule},
 		{"GET /events/{slug}", h.With(h.shop.Event), pageRule},
+		{"GET /events/{slug}/map", h.With(h.shop.Map), pageRule},
 		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), pageRule},
 		{"GET /events/{slug}/seats", h.With(h.shop.Seats), secondRule},
 		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
@@ -136,6 +139,10 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}", h.desk.OnEvent(organizers.Look, h.desk.Event), secretRule},
 		{"GET /desk/events/{slug}/settings", h.desk.OnEvent(organizers.Manage, h.desk.Settings), secretRule},
 		{"POST /desk/events/{slug}/settings", h.desk.OnEvent(organizers.Manage, h.desk.SaveSettings), secretRule},
+		{"GET /desk/events/{slug}/page", h.desk.OnEvent(organizers.Manage, h.desk.EventPage), secretRule},
+		{"POST /desk/events/{slug}/page", h.desk.OnEvent(organizers.Manage, h.desk.SaveEventPage), textsRule},
+		{"POST /desk/events/{slug}/pictures", h.desk.OnEvent(organizers.Manage, h.desk.AddPicture), uploadRule},
+		{"POST /desk/events/{slug}/pictures/{id}", h.desk.OnEvent(organizers.Manage, h.desk.ChangePicture), secretRule},
 		{"POST /desk/events/{slug}/status", h.desk.OnEvent(organizers.Manage, h.desk.SetStatus), secretRule},
 		{"POST /desk/events/{slug}/copies", h.desk.OnEvent(organizers.Manage, h.desk.CopyEvent), secretRule},
 		{"GET /desk/events/{slug}/preview", h.desk.OnEvent(organizers.Look, h.desk.Preview), secretRule},
@@ -204,7 +211,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/privacy/exports", h.desk.Proved(organizers.Own, h.desk.ExportPerson), secretRule},
 		{"POST /desk/privacy/erasures", h.desk.ProvedOnce(organizers.Own, h.desk.ErasePerson), secretRule},
 		{"GET /desk/legal", h.desk.Member(organizers.Manage, h.desk.LegalTexts), secretRule},
-		{"POST /desk/legal", h.desk.Member(organizers.Manage, h.desk.SaveLegalText), legalRule},
+		{"POST /desk/legal", h.desk.Member(organizers.Manage, h.desk.SaveLegalText), textsRule},
 		{"GET /desk/bank", h.desk.Member(organizers.Manage, h.desk.ShowBank), secretRule},
 		{"POST /desk/bank", h.desk.Proved(organizers.Own, h.desk.SaveBank), secretRule},
 		{"POST /desk/bank/statements", h.desk.Member(organizers.Manage, h.desk.ImportStatement), statementsRule},
@@ -269,6 +276,7 @@ func (h *Handlers) table() []route {
 
 		{"GET /legal/{kind}", h.shop.LegalTexts, pageRule},
 		{"GET /legal/{team}/{kind}", h.shop.LegalText, pageRule},
+		{"GET /pictures/{file}", h.shop.Picture, pictureRule},
 		{"GET /openapi.yaml", h.openapi, pageRule},
 		{"GET /.well-known/security.txt", h.securityText, minuteRule},
 		{"GET /healthz", h.Healthz, secretRule},

@@ -70,6 +70,9 @@ func Explain(err error) *web.Problem {
 	if p := bankProblem(err); p != nil {
 		return p
 	}
+	if p := pictureProblem(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.Is(err, organizers.ErrOften):
 		return web.Often(err)

@@ -175,6 +175,9 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err := h.Limits.Copy(r.Context(), s.Event.ID, made.Event.ID); err != nil {
 		return err
 	}
+	if err := h.Pages.CopyEvent(r.Context(), m, s.Event.ID, made.Event.ID); err != nil {
+		return err
+	}
 	if made.Event.Status == seats.Draft && made.Prices.Version == 0 { // else a repeat came late
 		if _, err := events.EditPrices(r.Context(), h.Inventory, slug, events.PriceEdit{List: withoutPhases(s.Prices), Rules: &s.Event.Rules}, nil); err != nil {
 			return err
@@ -237,10 +240,18 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "status", http.StatusOK, settingsAnswer(s))
 }
 
-// Preview answers GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale.
+// Preview answers GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale. With ?map it is
+// the page with the seats.
 func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
 	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
+	about, err := h.Pages.OfEvent(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	if sale.About = about; about != nil && !r.URL.Query().Has("map") {
+		return web.WritePage(w, r, http.StatusOK, desk.PreviewAbout(shop.AboutPage{Page: page, Sale: sale, Preview: true}))
+	}
 	return web.WritePage(w, r, http.StatusOK, desk.Preview(shop.EventPage{Page: page, Sale: sale}))
 }
 

@@ -14,20 +14,6 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// Event answers GET /events/{slug}
-func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	if !web.WantsJSON(r) {
-		return h.show(w, r, s, -1, http.StatusOK, nil)
-	}
-	answer := web.Describe(s, s.Snapshot(), h.Hub.Now())
-	terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team)
-	if err != nil {
-		return err
-	}
-	answer.Terms = web.DescribeTerms(s.Event.Team, terms)
-	return web.WriteJSON(w, http.StatusOK, answer)
-}
-
 // Section answers GET /events/{slug}/sections/{section}
 func (h *Handlers) Section(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	section, err := strconv.Atoi(r.PathValue("section"))
@@ -104,7 +90,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})
 	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))
-	sale.From = sale.Path()
+	sale.From = sale.MapPath()
 	if section < 0 {
 		return web.WritePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
 	}
@@ -124,6 +110,10 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 	}
 	sale.Prices, sale.Running = s.Prices, s.Prices.Running(sale.Now, sale.Map.Counts.Quota)
 	sale.Returned, sale.Bought = h.Inventory.Ended(s.Event.ID)
+	var err error
+	if sale.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
+		return sale, err
+	}
 	holder, known := h.Holder(r)
 	if !known {
 		return sale, nil
@@ -138,7 +128,7 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 
 // showShut writes the page of an event that is not on sale.
 func (h *Handlers) showShut(w http.ResponseWriter, r *http.Request, status int, p shop.ShutPage) error {
-	p.Script, p.From = "shut.js", p.Path()
+	p.Script, p.From = "shut.js", p.MapPath()
 	if p.Message != nil && p.Message.Nearest == nil {
 		p.Message = nil // the page says it by itself
 	}

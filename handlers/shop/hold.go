@@ -88,7 +88,12 @@ func comeFrom(r *http.Request, s *seats.Sale) string {
 
 func comeFromPath(from string, s *seats.Sale) string {
 	home := "/events/" + s.Event.Slug
-	if from == home || strings.HasPrefix(from, home+"?") || strings.HasPrefix(from, home+"/sections/") {
+	for _, page := range []string{home, home + "/map"} {
+		if from == page || strings.HasPrefix(from, page+"?") {
+			return from
+		}
+	}
+	if strings.HasPrefix(from, home+"/sections/") {
 		return from
 	}
 	return home

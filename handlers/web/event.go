@@ -115,6 +115,7 @@ type eventAnswer struct {
 	Phase      *phaseLeft       `json:"phase,omitempty"`
 	Cancelling *cancelling      `json:"cancelling,omitempty"` // left out: tickets cannot be cancelled
 	Terms      *TermsBody       `json:"terms,omitempty"`      // an order has to accept them
+	Page       *PageBody        `json:"page,omitempty"`       // left out: nobody wrote one
 }
 
 // typePrices is a ticket type with what it costs now, fees and taxes inside, by category.

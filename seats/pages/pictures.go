@@ -60,7 +60,8 @@ type Store interface {
 type Table struct{ DB *pgxpool.Pool }
 
 const putFileSQL = `
-INSERT INTO picture_file (hash, width, content) VALUES ($1, $2, $3) ON CONFLICT (hash, width) DO UPDATE SET at = clock_timestamp()`
+INSERT INTO picture_file (hash, width, content) VALUES ($1, $2, $3)
+    ON CONFLICT (hash, width) DO UPDATE SET at = clock_timestamp() WHERE picture_file.at < clock_timestamp() - interval '1 hour'`
 
 // Put is part of Store.
 func (t Table) Put(ctx context.Context, hash string, width int, content []byte) error {

@@ -60,7 +60,7 @@ async function copy(address, headers) {
 // show takes what this page says of prices from fresh copies, with the prices of a ticket type and what is looked for.
 async function show(search) {
   const rows = $('#rows fieldset') && $('#rows').dataset.section
-  const [page, section] = await Promise.all([copy(search), rows && copy(`/sections/${rows}${search}`, {'Usher-Fragment': 1})])
+  const [page, section] = await Promise.all([copy(`/map${search}`), rows && copy(`/sections/${rows}${search}`, {'Usher-Fragment': 1})])
   if (!page || !$('.prices, .places', page)) return later()
   const fares = new Map([page, section].flatMap(copy => copy ? $$('[data-fare]', copy) : []).map(at => [at.dataset.fare, at.textContent]))
   for (const at of $$('[data-fare]')) at.textContent = fares.get(at.dataset.fare) ?? at.textContent

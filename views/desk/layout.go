@@ -68,6 +68,9 @@ var notices = map[string]string{
 	"draft":     "Saved as a draft that only your team sees.",
 	"published": "Published. Attendees see this text now.",
 
+	"picture":         "The picture was added.",
+	"picture-removed": "The picture was removed.",
+
 	"replaced":  "The event has the other plan now.",
 	"created":   "The event is there, as a draft that only your team sees.",
 	"copied":    "This is the copy: a draft that only your team sees.",
@@ -138,6 +141,7 @@ var eventTabs = []tab{
 	{"Plan", "/plan", organizers.Manage},
 	{"Prices", "/prices", organizers.Look},
 	{"Codes", "/codes", organizers.Manage},
+	{"Event page", "/page", organizers.Manage},
 	{"Settings", "/settings", organizers.Manage},
 }
 

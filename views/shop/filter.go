@@ -107,7 +107,7 @@ func (s Sale) page() string {
 	if strings.HasPrefix(s.From, s.Path()) {
 		return s.From
 	}
-	return s.Path()
+	return s.MapPath()
 }
 
 // Here is the page of this sale with its filter: where forms come back to.

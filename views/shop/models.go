@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
@@ -26,6 +27,8 @@ type Sale struct {
 	Reverse  bool // the company that the invoice is for owes the tax
 
 	Filter Filter // what the attendee looks for
+
+	About *pages.EventPage // what the event's own page says; nil: that page is the map
 
 	Returned, Bought int64 // what became of held seats so far, as far as this node saw it
 }
