@@ -42,7 +42,7 @@ func TestCode_EnteredOnTheEventPageUnlocksSeatsAndCountsAtTheCheckout(t *testing
 		ann.visit("/events/" + slug)
 		ann.expect("422")
 		ann.entersCode("NOSUCH")
-		ann.sees(ann.page.GetByText("This event has no such code."))
+		ann.sees(ann.page.GetByText("There is no such code for this event."))
 		check(t, ann.page.Locator("#codes input[name=code]").Fill("spon-sor"))
 		ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Apply code"}))
 		ann.sees(ann.page.GetByText("This code takes 10% off and makes seats available that are reserved for it."))
