@@ -191,20 +191,20 @@ func (h *shop) webhook(t testing.TB, p payments.Payment, event string) {
 	}
 }
 
-// notesCaptures waits until the books have what the bank captured: Pay answers before a node has noted it.
+// notesCaptures waits until sold payments are captured, and the books have what the bank captured: Pay answers before.
 func (h *shop) notesCaptures(t testing.TB) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		var captured []seats.ID
+		var paid []seats.ID
 		h.bank.set(func(b *bank) {
 			for id, s := range b.stands {
-				if s.Captured > 0 {
-					captured = append(captured, id)
+				if s.Captured > 0 || s.Stand == payments.Authorized {
+					paid = append(paid, id)
 				}
 			}
 		})
 		var coming int
-		if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM payment WHERE id = ANY($1) AND state = 'sold'`, captured).Scan(&coming); err != nil {
+		if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM payment WHERE id = ANY($1) AND state = 'sold'`, paid).Scan(&coming); err != nil {
 			t.Fatal(err)
 		}
 		if coming == 0 {
