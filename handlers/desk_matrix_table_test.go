@@ -52,6 +52,8 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/orders/{code}/payments":      {need: organizers.Sell},
 	"POST /desk/events/{slug}/orders/{code}/due":           {need: organizers.Manage},
 	"POST /desk/events/{slug}/orders/{code}/payouts":       {need: organizers.Manage, proved: true},
+	"GET /desk/events/{slug}/post":                         {need: organizers.Look},
+	"POST /desk/events/{slug}/post":                        {need: organizers.Sell, refuses: true},
 	"GET /desk/events/{slug}/exports/{file}":               {need: organizers.Manage},
 	"GET /desk/events/{slug}/doors":                        {need: organizers.Sell},
 	"POST /desk/events/{slug}/doors":                       {need: organizers.Sell},

@@ -245,6 +245,11 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.code(t, pricing.Code{Discount: pricing.Discount{Percent: 2}}, other)
 			return sent{who: owner, to: "/desk/events/evening/codes/retirements", form: of("code", code), other: of("code", other)}
 		},
+		"POST /desk/events/{slug}/post": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			w.exec(t, `UPDATE orders SET post_to = '{"street": "Ring 1", "city": "Wien", "country": "AT"}' WHERE code = $1`, o.Code)
+			return sent{who: owner, to: "/desk/events/evening/post", form: of("order", o.Code), other: url.Values{"order": {o.Code}, "undo": {"yes"}}}
+		},
 		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),
 		"POST /desk/events/{slug}/limits":   w.same("challenge=always", "challenge=off"),
 		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),

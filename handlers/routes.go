@@ -161,6 +161,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk.OnEvent(organizers.Sell, h.desk.OnOrder(h.desk.Paid)), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/payouts", h.desk.Proved(organizers.Manage, h.desk.OfEvent(h.desk.OnOrder(h.desk.PaidOut))), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/due", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.ExtendDue)), secretRule},
+		{"GET /desk/events/{slug}/post", h.desk.OnEvent(organizers.Look, h.desk.Post), secretRule},
+		{"POST /desk/events/{slug}/post", h.desk.OnEvent(organizers.Sell, h.desk.MarkPosted), secretRule},
 		{"GET /desk/events/{slug}/exports/{file}", h.desk.OnEvent(organizers.Manage, h.desk.Export), secretRule},
 		{"GET /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.Doors), secretRule},
 		{"POST /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.OpenDoor), secretRule},

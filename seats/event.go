@@ -434,6 +434,15 @@ type PriceRules struct {
 	Tax       Tax          `json:"tax"`
 	Offers    []PriceOffer `json:"offers,omitempty"`
 	LastOffer int          `json:"last_offer,omitempty"` // the highest number that an offer ever had
+	Extras    Extras       `json:"extras,omitzero"`
+}
+
+// Extras are what buyers can add to an order. Nothing is added that a buyer did not choose.
+type Extras struct {
+	Donations   []int64 `json:"donations,omitempty"`    // to choose one of, minor units; none: no donation is asked for
+	DonationFor string  `json:"donation_for,omitempty"` // such as our youth theatre
+	Postage     int64   `json:"postage,omitempty"`      // of an order with tickets by post, as prices are entered; 0: tickets are not posted
+	PostageRate int     `json:"postage_rate,omitempty"` // of its tax
 }
 
 // Tax is how much tax prices contain. Its zero value is none. A rate is in thousandths of a percent.

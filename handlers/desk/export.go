@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // exports are the lists that organizers take away.
@@ -134,7 +135,7 @@ func (h *Handlers) eachOrder(ctx context.Context, s *seats.Sale, visit func(line
 
 // exportOrders writes a row for each order. Its sums are those of its live tickets.
 func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats", "discount", "code", "offer", "tax")
+	head := append(append([]any{}, lineHead...), "price", "fee", "tickets", "cancelled", "came", "seats", "discount", "code", "offer", "tax", "donation", "postage", "post to")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
@@ -155,12 +156,25 @@ func (h *Handlers) exportOrders(ctx context.Context, s *seats.Sale, to sheet) er
 			sum.Price, sum.Fee, sum.Discount, sum.Tax = sum.Price+l.Price, sum.Fee+l.Fee, sum.Discount+l.Discount, sum.Tax+l.Tax+l.FeeTax
 		}
 		o := lines[0]
-		row := append(lineCells(o, d), amount{sum.Price, d}, amount{sum.Fee, d}, live, cancelled, came, strings.Join(labels, ", "), amount{sum.Discount, d}, o.Code, o.Offer, amount{sum.Tax, d})
+		var donation, postage int64
+		for _, x := range o.Extras {
+			sum.Tax += x.Tax
+			if x.Kind == pricing.Donation {
+				donation += x.Price
+			} else {
+				postage += x.Price
+			}
+		}
+		address := ""
+		if o.Post != nil {
+			address = strings.Join(shop.AddressLines(ctx, *o.Post), ", ")
+		}
+		row := append(lineCells(o, d), amount{sum.Price, d}, amount{sum.Fee, d}, live, cancelled, came, strings.Join(labels, ", "), amount{sum.Discount, d}, o.Code, o.Offer, amount{sum.Tax, d}, amount{donation, d}, amount{postage, d}, address)
 		return to.row(withAnswers(row, o, s)...)
 	})
 }
 
-// exportTaxes writes a row for each order and rate, of the live tickets.
+// exportTaxes writes a row for each order and rate, of the live tickets and what was added.
 func (h *Handlers) exportTaxes(ctx context.Context, s *seats.Sale, to sheet) error {
 	if err := to.row("order", "ordered at", "state", "currency", "tax rate", "gross", "net", "tax"); err != nil {
 		return err
@@ -173,7 +187,7 @@ func (h *Handlers) exportTaxes(ctx context.Context, s *seats.Sale, to sheet) err
 				live = append(live, l.Priced)
 			}
 		}
-		for _, t := range pricing.Taxes(live) {
+		for _, t := range pricing.Taxes(live, lines[0].Extras...) {
 			o := lines[0]
 			if err := to.row(o.Order, o.CreatedAt, o.State, o.Currency, pricing.Rate(t.Rate), amount{t.Gross, d}, amount{t.Net(), d}, amount{t.Tax, d}); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,14 +139,17 @@ func names(form url.Values, prefixes ...string) bool {
 // rulesOf reads tax and offers; nil if the form names neither.
 func rulesOf(form url.Values, s *seats.Sale, list *seats.Prices) (*seats.PriceRules, error) {
 	f, rules := &fieldReader{form: form, sale: s}, s.Event.Rules
-	hasTax, hasOffers := names(form, "tax."), names(form, "offer.")
+	hasTax, hasOffers, hasExtras := names(form, "tax."), names(form, "offer."), names(form, "extra.")
+	if hasExtras {
+		rules.Extras = f.extras()
+	}
 	if hasTax {
 		rules.Tax = f.tax(list)
 	}
 	if hasOffers {
 		f.offers(&rules, list)
 	}
-	if f.err != nil || !hasTax && !hasOffers {
+	if f.err != nil || !hasTax && !hasOffers && !hasExtras {
 		return nil, f.err
 	}
 	return &rules, nil
@@ -165,6 +169,29 @@ func (f *fieldReader) tax(list *seats.Prices) seats.Tax {
 		}
 	}
 	return t
+}
+
+// extras reads what buyers can add to an order.
+func (f *fieldReader) extras() (x seats.Extras) {
+	for _, text := range strings.FieldsFunc(f.text("extra.donations"), func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		x.Donations = append(x.Donations, f.amount(text))
+	}
+	slices.Sort(x.Donations)
+	x.Donations = slices.Compact(x.Donations)
+	x.DonationFor, x.Postage, x.PostageRate = f.text("extra.donation_for"), f.amount(f.text("extra.postage")), f.rate("extra.postage_rate")
+	return x
+}
+
+// amount reads an amount in the currency of the event; 0 if there is none.
+func (f *fieldReader) amount(text string) int64 {
+	if text == "" {
+		return 0
+	}
+	n, err := pricing.ReadAmount(text, f.sale.Event.Currency)
+	if err != nil {
+		f.fail("%q is not an amount such as %s.", text, pricing.Amount(500, f.sale.Event.Currency))
+	}
+	return n
 }
 
 // offers reads the offers of an event. A new one without any field, and one that is marked as removed, is left out.
@@ -236,6 +263,18 @@ type offerBody struct {
 	ChildTypes []string `json:"child_types,omitempty"`
 	Children   int      `json:"children,omitempty"`
 	Categories []string `json:"categories"`
+}
+
+type extrasBody struct {
+	Donations   []int64 `json:"donations"` // minor units
+	DonationFor string  `json:"donation_for"`
+	Postage     int64   `json:"postage"`      // minor units; 0: tickets are not posted
+	PostageRate string  `json:"postage_rate"` // percent
+}
+
+func describeExtras(s *seats.Sale) extrasBody {
+	x := s.Event.Rules.Extras
+	return extrasBody{append([]int64{}, x.Donations...), x.DonationFor, x.Postage, pricing.Rate(x.PostageRate)}
 }
 
 func describeTax(s *seats.Sale) taxBody {

@@ -241,6 +241,7 @@ type pricesAnswer struct {
 	Phases   []phaseBody `json:"phases"`
 	Prices   []priceBody `json:"prices"`
 	Tax      taxBody     `json:"tax"`
+	Extras   extrasBody  `json:"extras"`
 	Offers   []offerBody `json:"offers"`
 }
 
@@ -276,7 +277,7 @@ type priceBody struct {
 }
 
 func describePrices(s *seats.Sale) pricesAnswer {
-	a := pricesAnswer{Currency: s.Event.Currency, Version: s.Prices.Version, Types: []typeBody{}, Phases: []phaseBody{}, Prices: []priceBody{}, Tax: describeTax(s), Offers: describeOffers(s)}
+	a := pricesAnswer{Currency: s.Event.Currency, Version: s.Prices.Version, Types: []typeBody{}, Phases: []phaseBody{}, Prices: []priceBody{}, Tax: describeTax(s), Extras: describeExtras(s), Offers: describeOffers(s)}
 	for i, t := range s.Prices.Types {
 		a.Types = append(a.Types, typeBody{i, t.Key, t.Name, t.SoldTo, t.Least, t.Most, t.Proof, desk.WithOf(s.Prices, t.With), t.With.Each, t.Retired})
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -28,6 +29,7 @@ type pricesBody struct {
 	Phases   []phaseBody `json:"phases"`
 	Prices   []priceBody `json:"prices"`
 	Tax      *taxBody    `json:"tax"`
+	Extras   *extrasBody `json:"extras"`
 	Offers   []offerBody `json:"offers"`
 }
 
@@ -45,7 +47,7 @@ func pricesForm(r *http.Request, s *seats.Sale) (url.Values, error) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var parts map[string]json.RawMessage
 	_ = json.Unmarshal(body, &parts) // deskForm says what is wrong
-	if !slices.ContainsFunc([]string{"types", "phases", "prices", "tax", "offers"}, func(name string) bool { return parts[name] != nil }) {
+	if !slices.ContainsFunc([]string{"types", "phases", "prices", "tax", "extras", "offers"}, func(name string) bool { return parts[name] != nil }) {
 		return deskForm(r)
 	}
 	var b pricesBody
@@ -87,6 +89,15 @@ func (b pricesBody) form(s *seats.Sale) (url.Values, error) {
 				return nil, noType(t.Type)
 			}
 			f.Set(desk.TaxField(kind), t.Rate)
+		}
+	}
+	if x := b.Extras; x != nil {
+		amounts := make([]string, len(x.Donations))
+		for i, n := range x.Donations {
+			amounts[i] = pricing.Amount(n, s.Event.Currency)
+		}
+		for name, text := range map[string]string{"donations": strings.Join(amounts, " "), "donation_for": x.DonationFor, "postage": pricing.Amount(x.Postage, s.Event.Currency), "postage_rate": x.PostageRate} {
+			f.Set("extra."+name, text)
 		}
 	}
 	if b.Offers != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/payments"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -181,7 +180,7 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 			p.Form.Email = p.Wallet.Account
 		}
 	}
-	if p.Wallet.Balance < pricing.Agreed(s.Event, p.Hold.Lines, p.Discount, p.Reverse).Total {
+	if p.Wallet.Balance < p.Cost().Total {
 		p.Methods = slices.Delete(p.Methods, i, i+1)
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -130,7 +129,8 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	if err := h.showCode(r, s, &p); err != nil {
 		return err
 	}
-	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, pricing.Agreed(s.Event, hold.Lines, p.Discount, p.Reverse).Total)
+	p.Extras, p.CanPay = p.Form.Extras(s.Event), len(h.Orders.Methods(s.Event, 1)) > 0
+	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, p.Cost().Total)
 	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
@@ -153,6 +153,9 @@ type wanted struct {
 	Credit int64    `json:"credit"` // minor units of the total that the credit of who is signed in pays
 
 	Billing *orders.Billing `json:"billing"` // the company that the invoice is for
+
+	Donation int64           `json:"donation"` // minor units
+	Post     *orders.Address `json:"post"`     // where the tickets go by post
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 
@@ -182,6 +185,9 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
 	if key := r.PostForm.Get("types"); key != "" {
+		if len(typesOf(r.PostForm)) == 0 { // the event has one type: something else was chosen
+			return h.tell(w, r, s, holder, orders.Typed{Form: form})
+		}
 		return h.setCheckoutTypes(w, r, s, holder, form, key, "")
 	}
 	if other, err := h.otherTypes(r, s, holder); err != nil {
@@ -349,6 +355,10 @@ func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form
 			Hold: f.Get("hold"), Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Born: f.Get("born"), Method: f.Get("method"), Code: f.Get("code"), Answers: map[string]string{},
 		}
 		asked.Billing = typedBilling(f)
+		asked.Donation, _ = strconv.ParseInt(f.Get(orders.FieldDonation), 10, 64) // anything else is none
+		if f.Get(orders.FieldPost) != "" {
+			asked.Post = &orders.Address{Street: f.Get(orders.FieldPostStreet), Postcode: f.Get(orders.FieldPostPostcode), City: f.Get(orders.FieldPostCity), Country: f.Get(orders.FieldPostCountry)}
+		}
 		asked.Credit, _ = strconv.ParseInt(f.Get("credit"), 10, 64) // anything else is none
 		asked.Terms, _ = strconv.Atoi(f.Get("terms"))               // anything else is no version
 		if text := f.Get("total"); text != "" {
@@ -378,7 +388,7 @@ func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form
 }
 
 func (a wanted) form(s *seats.Sale) (orders.Form, error) {
-	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Code: a.Code, Credit: a.Credit, Billing: a.Billing, Answers: a.Answers, Total: a.Total}
+	form := orders.Form{Name: a.Name, Email: a.Email, Born: a.Born, Method: a.Method, Terms: a.Terms, Code: a.Code, Credit: a.Credit, Billing: a.Billing, Donation: a.Donation, Post: a.Post, Answers: a.Answers, Total: a.Total}
 	var err error
 	if form.Hold, err = seats.ParseID(a.Hold); err != nil {
 		return form, web.ErrHoldID

@@ -116,6 +116,22 @@ type eventAnswer struct {
 	Cancelling *cancelling      `json:"cancelling,omitempty"` // left out: tickets cannot be cancelled
 	Terms      *TermsBody       `json:"terms,omitempty"`      // an order has to accept them
 	Page       *PageBody        `json:"page,omitempty"`       // left out: nobody wrote one
+	Extras     *offeredExtras   `json:"extras,omitempty"`     // that an order can add; left out: none
+}
+
+// offeredExtras are what buyers can add to an order.
+type offeredExtras struct {
+	Donations   []int64 `json:"donations"` // minor units
+	DonationFor string  `json:"donation_for,omitempty"`
+	Postage     int64   `json:"postage,omitempty"` // minor units, with the tax; left out: tickets are not posted
+}
+
+func describeExtras(e seats.Event) *offeredExtras {
+	x := offeredExtras{append([]int64{}, e.Rules.Extras.Donations...), e.Rules.Extras.DonationFor, pricing.PostageOf(e)}
+	if len(x.Donations) == 0 && x.Postage == 0 {
+		return nil
+	}
+	return &x
 }
 
 // typePrices is a ticket type with what it costs now, fees and taxes inside, by category.
@@ -176,6 +192,7 @@ func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
 	if ends, may := events.CancelEnds(s.Event); may {
 		a.Cancelling = &cancelling{ends.UTC(), s.Event.Policy.CancelFee, float64(s.Event.Policy.CancelPercent) / 100}
 	}
+	a.Extras = describeExtras(s.Event)
 	for i, c := range s.Plan.Categories {
 		n := categoryCounts{Key: c.Key, Name: c.Name, Currency: s.Event.Currency, Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i]}
 		if kind, sold := s.Prices.Default(i); sold {

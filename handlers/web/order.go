@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views"
 )
 
@@ -44,6 +45,10 @@ type OrderBody struct {
 	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
 
 	Terms *TermsBody `json:"terms,omitempty"` // those that the buyer accepted
+
+	Extras   []pricing.Extra `json:"extras,omitempty"`    // that the buyer added
+	Post     *orders.Address `json:"post,omitempty"`      // where the tickets go by post
+	PostedAt *time.Time      `json:"posted_at,omitempty"` // when they were posted
 }
 
 // TermsBody names a version of a team's terms.
@@ -81,7 +86,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
-		DueAt: o.DueAt, CancelUntil: o.CancelEnds,
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
 	}
 	if o.Consent != nil {
 		at := o.Consent.At.UTC()

@@ -64,6 +64,9 @@ const (
 	LineFee    = "fee"    // of a ticket
 	LineKept   = "kept"   // kept of cancelled tickets, by the terms of the event
 	LineRefund = "refund" // given back although the tickets are valid
+
+	LineDonation = "donation" // that the buyer added, without tax
+	LinePostage  = "postage"  // of the tickets
 )
 
 // Line is a part of a document. Its amounts are negative if it reduces the document.

@@ -163,6 +163,7 @@ type order struct {
 	Less     string     // the code or offer that took something off
 	First    *Reference // its first invoice, if it has one
 	Tickets  []ticket
+	Extras   []extra
 	Cancels  map[string][]string // tickets by cancellation
 }
 
@@ -185,6 +186,23 @@ type ticket struct {
 	Fee     int64  `json:"fee"`
 	FeeTax  int64  `json:"fee_tax"`
 	FeeRate int    `json:"fee_rate"`
+}
+
+// extra is what the buyer added (pricing.Extra). Its kind is that of its line.
+type extra struct {
+	Kind  string `json:"kind"`
+	Price int64  `json:"price"`
+	Tax   int64  `json:"tax"`
+	Rate  int    `json:"rate"`
+}
+
+// extras are the lines of what the buyer added, and their sum.
+func (o *order) extras() (lines []Line, sum int64) {
+	for _, x := range o.Extras {
+		lines = append(lines, Line{Kind: x.Kind, Net: x.Price - x.Tax, Rate: x.Rate, Tax: x.Tax, Gross: x.Price})
+		sum += x.Price
+	}
+	return lines, sum
 }
 
 // lines are a ticket's price and its fee.
@@ -211,7 +229,7 @@ SELECT o.id, o.event_id, o.name, o.email, o.billing, o.method, o.at_office, o.cu
                LEFT JOIN ticket_type y ON y.event_id = t.event_id AND y.number = t.type
                     AND (t.type > 0 OR EXISTS (SELECT FROM ticket_type WHERE event_id = t.event_id AND number = 1)) -- the only one is not named
          WHERE t.order_id = o.id),
-       (SELECT coalesce(jsonb_object_agg(k.id, to_jsonb(k.tickets)), '{}') FROM cancellation k WHERE k.order_id = o.id)
+       o.extras, (SELECT coalesce(jsonb_object_agg(k.id, to_jsonb(k.tickets)), '{}') FROM cancellation k WHERE k.order_id = o.id)
   FROM orders o JOIN event e ON e.id = o.event_id
  WHERE o.id = ANY($1::uuid[])`
 
@@ -226,7 +244,7 @@ func readOrders(ctx context.Context, tx pgx.Tx, waiting []due) (map[seats.ID]*or
 	}
 	found := map[seats.ID]*order{}
 	var o order
-	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.Language, &o.Less, &o.First, &o.Tickets, &o.Cancels}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.Language, &o.Less, &o.First, &o.Tickets, &o.Extras, &o.Cancels}, func() error {
 		one := o
 		found[o.ID] = &one
 		o = order{}
@@ -243,16 +261,21 @@ func (o *order) document(sender Sender, changes []due) Document {
 			bought = append(bought, t.lines()...)
 		}
 	}
+	added, sum := o.extras()
 	for _, c := range changes {
 		if c.Placed {
-			lines = append(lines, bought...)
+			lines = append(append(lines, bought...), added...)
 		}
 		if c.Cancellation != nil {
 			lines = append(lines, o.cancelled(c.Cancellation.String())...)
 		}
 	}
 	for _, c := range changes {
-		if c.Kept != 0 {
+		if c.Kept < 0 && c.Kept == -sum { // what was added goes back
+			for _, l := range added {
+				lines = append(lines, l.negated())
+			}
+		} else if c.Kept != 0 {
 			lines = append(lines, spread(LineKept, c.Kept, bought)...)
 		}
 		if c.Waived != 0 {

@@ -12,6 +12,7 @@ import (
 var kinds = map[string]string{
 	Invoice: text.Mark("Invoice"), Credit: text.Mark("Credit note"),
 	LineTicket: text.Mark("Ticket"), LineFee: text.Mark("Booking fee"), LineKept: text.Mark("Kept by the cancellation terms"), LineRefund: text.Mark("Refund"),
+	LineDonation: text.Mark("Donation"), LinePostage: text.Mark("Postage"),
 }
 
 // Title names a document in the language of its reader.

@@ -359,8 +359,8 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	}
 }
 
-// What the order keeps of its money is what the live tickets cost with their fees, and of cancelled ones the fee if it is
-// one that does not go back; it does if the event was called off. Money that is taken later knows of it (capturedSQL).
+// What the order keeps of its money is what the live tickets cost with their fees, what the buyer added, and of cancelled ones the
+// fee if it is one that does not go back. Both go back if the event was called off. What was added is still due with the rest. Money that is taken later knows of it (capturedSQL).
 // Every part sees the rows as they were. A ticket that was used meets an amount that may not be null, and nothing is
 // cancelled, nor anything that travels with it: leaveSQL keeps it from coming to that.
 const cancelSQL = `
@@ -373,10 +373,12 @@ WITH revoked AS (
 ), over AS (
     SELECT o.id, rest.n, rest.cost, CASE WHEN e.status <> 'cancelled' THEN $6::bigint ELSE 0 END AS policy,
            CASE WHEN e.status <> 'cancelled' THEN $7::bigint ELSE least(0, $7) END AS difference, greatest(0, o.paid - rest.cost) AS paid,
-           o.kept + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee
+           o.kept - CASE WHEN rest.n = 0 AND e.status = 'cancelled' THEN least(o.extra, o.kept) ELSE 0 END
+           + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee,
+           CASE WHEN rest.n > 0 THEN least(o.extra, o.kept) ELSE 0 END AS extra
       FROM rest, orders o JOIN event e ON e.id = o.event_id WHERE o.id = $1
 ), less AS (
-    SELECT id, n, cost, policy, difference, least(paid, greatest(0, fee + policy + difference)) AS kept,
+    SELECT id, n, cost, policy, difference, greatest(extra, least(paid, greatest(0, fee + policy + difference))) AS kept,
            CASE WHEN NOT $5 AND EXISTS (SELECT FROM scan WHERE ticket_id = ANY($2::uuid[]) AND admitted) THEN NULL
                 ELSE greatest(0, paid - greatest(0, fee + policy + difference)) END AS back
       FROM over
@@ -387,7 +389,7 @@ WITH revoked AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
 )
 UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END,
-       due_at = CASE WHEN less.cost > 0 THEN due_at END, remind_at = CASE WHEN less.cost > 0 THEN remind_at END
+       due_at = CASE WHEN less.cost + less.kept > 0 THEN due_at END, remind_at = CASE WHEN less.cost + less.kept > 0 THEN remind_at END
   FROM less WHERE orders.id = less.id`
 
 const liveTicketsSQL = `SELECT count(*) FROM ticket WHERE order_id = $1 AND id = ANY($2::uuid[]) AND revoked_at IS NULL`

@@ -35,7 +35,7 @@
 //	O1  A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.
 //	O2  One hold makes one order: a repeat gets the first one, and other content with the same hold is refused.
 //	O3  Nobody gets seats that their page did not show them.
-//	O4  An order costs what its tickets cost, each with its fee and its tax; its discount is that of its tickets.
+//	O4  An order costs what its tickets cost, each with its fee and its tax, and what its buyer added; its discount is that of its tickets.
 //	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
 //	O6  Every order's mail goes out once at least, whatever node dies.
 //	O7  A ticket lets one person in, and none once it was cancelled.
@@ -46,7 +46,7 @@
 //	O12 Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.
 //	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
 //	O14 No code is used more often than it may be; orders and payments under way count.
-//	O15 Nothing is ordered for another total than the page showed.
+//	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
 //
 // # The limit per person
 //

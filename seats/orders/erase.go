@@ -30,7 +30,7 @@ func Unfinished(ctx context.Context, tx pgx.Tx, events []int64, email string) ([
 const exportOrdersSQL = `
 SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'code', o.code, 'state', o.state, 'name', o.name, 'email', o.email, 'born', o.born,
        'answers', (SELECT json_object_agg(q.label, o.answers->>q.number::text) FROM question q WHERE q.event_id = o.event_id AND o.answers ? q.number::text),
-       'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network, 'invoice_for', nullif(o.billing, '{}'),
+       'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network, 'invoice_for', nullif(o.billing, '{}'), 'added', nullif(o.extras, '[]'), 'post_to', o.post_to, 'posted_at', o.posted_at,
        'accepted_terms', (SELECT json_build_object('version', version, 'at', at) FROM consent WHERE order_id = o.id),
        'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
                                    'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) ORDER BY t.idx)
@@ -66,7 +66,7 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
   FROM gone g WHERE p.event_id = g.event_id AND p.key = g.key`
 
 const eraseOrdersSQL = `
-UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', erased_at = clock_timestamp() WHERE id = ANY($1)`
+UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
 // email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with

@@ -48,6 +48,9 @@ type Form struct {
 	Uses     []seats.Use       `json:"uses,omitempty"`     // of Code, and of Codes
 	Codes    []seats.ID        `json:"codes,omitempty"`    // with which the seats were claimed. Set when the order is placed
 
+	Donation int64    `json:"donation,omitempty"` // minor units; 0: none
+	Post     *Address `json:"post,omitempty"`     // where the tickets go by post; nil: they do not
+
 	Billing *Billing `json:"billing,omitempty"` // the company that the invoice is for; nil: the invoice is for the person
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
@@ -112,6 +115,7 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 		f.Born = ""
 	}
 	f.Answers = tidyAnswers(f.Answers, e.Questions)
+	f.Post = f.Post.tidied()
 	if total == 0 {
 		f.Method = payments.Free
 	}
@@ -149,6 +153,7 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 		note(FieldAnswer(i+1), wrongAnswer(q, f.Answers[strconv.Itoa(i+1)]))
 	}
 	m = append(m, f.Billing.mistakes()...)
+	m = append(m, f.wrongExtras(e)...)
 	note(FieldTerms, wrongTerms(f.Terms, f.InForce))
 	note(FieldMethod, wrongMethod(f.Method, methods))
 	if f.Method == payments.Credit && f.Account == "" {
@@ -354,6 +359,13 @@ func (f Form) cut() Form {
 			*t.text = short(*t.text)
 		}
 		f.Billing = &b
+	}
+	if f.Post != nil {
+		a := *f.Post
+		for _, t := range a.texts() {
+			*t.text = short(*t.text)
+		}
+		f.Post = &a
 	}
 	answers := make(map[string]string, len(f.Answers))
 	for number, text := range f.Answers {

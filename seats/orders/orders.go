@@ -75,7 +75,7 @@ type Order struct {
 	Discount  int64  // minor units that its tickets would have cost more without it
 	Offer     string // the name of the offer that the discount is for; empty: a code, or none
 	FeeKept   bool   // fees do not go back with a cancelled ticket
-	Kept      int64  // minor units of Paid: fees of cancelled tickets, which do not go back
+	Kept      int64  // minor units of Paid: extras, and fees of cancelled tickets, which do not go back
 	Paid      int64  // minor units, without what went back
 	Back      int64  // minor units that went back or are to go back
 	OnItsWay  int64  // minor units of Back that were not seen to be given back yet
@@ -89,6 +89,10 @@ type Order struct {
 	Tickets   []Ticket          // by seat
 
 	DiscountCode string // that the discount is for; empty: an offer, or none
+
+	Extras   []pricing.Extra // that the buyer added
+	Post     *Address        // where the tickets go by post; nil: they do not
+	PostedAt *time.Time      // when a member said that they were posted
 
 	DueAt      *time.Time   // until when it is to be paid; nil if nothing is to be paid later
 	Policy     seats.Policy // of its event, as far as it is about cancelling
@@ -118,7 +122,7 @@ func (o Order) Due() int64 {
 	return max(0, due)
 }
 
-// Taxes sums what its live tickets contain, by rate.
+// Taxes sums what its live tickets and extras contain, by rate.
 func (o Order) Taxes() []pricing.TaxSum {
 	var lines []pricing.Priced
 	for _, t := range o.Tickets {
@@ -126,7 +130,7 @@ func (o Order) Taxes() []pricing.TaxSum {
 			lines = append(lines, t.Priced)
 		}
 	}
-	return pricing.Taxes(lines)
+	return pricing.Taxes(lines, o.Extras...)
 }
 
 // Ticket is the right to one seat.
@@ -157,7 +161,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
        o.offered, (SELECT coalesce(sum(difference), 0)::bigint FROM cancellation WHERE order_id = o.id),
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
-       c.team_id, c.version, c.at
+       c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount - by_credit) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -191,7 +195,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
-		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at)
+		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

@@ -125,7 +125,7 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	}
 	switch {
 	case err == nil && hold.ID == f.Hold:
-		return pricing.Agreed(s.Event, hold.Lines, f.Discount, f.reversed()).Total, nil
+		return f.terms(s.Event).Agreed(hold.Lines, f.Discount, f.reversed()).Total, nil
 	case err != nil && !errors.Is(err, seats.ErrNoHold):
 		return 0, err
 	}
@@ -150,7 +150,7 @@ func (p placed) check(s *seats.Sale, lines []seats.Line) error {
 	if err := pricing.CheckTypes(s, lines); err != nil {
 		return err
 	}
-	total := pricing.Agreed(s.Event, lines, p.form.Discount, p.form.reversed()).Total
+	total := p.form.terms(s.Event).Agreed(lines, p.form.Discount, p.form.reversed()).Total
 	if p.form.Total != nil && total != *p.form.Total || (total == 0) != (p.total == 0) {
 		return refusePrice(s.Event.Currency, total)
 	}
@@ -272,16 +272,16 @@ const placeSQL = `
 WITH o AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2) AS o(id uuid, code text, holder uuid, hold uuid, wish bytea, name text, email text, born date, method text, currency text,
            total bigint, paid bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
-           uses uuid[], billing jsonb, language text, offered jsonb, tickets jsonb)
+           uses uuid[], billing jsonb, language text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, tickets jsonb)
 ), due AS MATERIALIZED (
     SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at FROM event WHERE id = $1
 ), forgotten AS (
     DELETE FROM typed USING o WHERE typed.event_id = $1 AND typed.holder = o.holder
 ), placed AS (
     INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, paid, received, at_office, answers, fee, fee_kept, keys,
-           discount, offer, discount_code, uses, billing, language, offered, due_at, remind_at)
+           discount, offer, discount_code, uses, billing, language, offered, extras, extra, kept, post_to, due_at, remind_at)
     SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, paid, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
-           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, offered, later.at,
+           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
            CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
       FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
 ), tickets AS (
@@ -317,6 +317,9 @@ type orderRow struct {
 	Billing      *Billing          `json:"billing"`
 	Language     string            `json:"language"`
 	Offered      *pricing.Terms    `json:"offered"`
+	Extras       []pricing.Extra   `json:"extras,omitempty"`
+	Extra        int64             `json:"extra"`
+	PostTo       *Address          `json:"post_to,omitempty"`
 	Tickets      []ticketRow       `json:"tickets"`
 }
 
@@ -338,6 +341,7 @@ func (p placed) row(s *seats.Sale, sold []seats.Line, cost pricing.Cost) orderRo
 	row := orderRow{
 		ID: p.id, Code: p.code, Holder: p.holder, Hold: p.form.Hold, Wish: fmt.Sprintf(`\x%x`, p.form.hash()), Name: p.form.Name, Email: p.form.Email,
 		Method: p.form.Method, Currency: s.Event.Currency, Total: cost.Total, Fee: cost.Fee, FeeKept: s.Event.Fees.Kept, Discount: cost.Discount, Offer: cost.Applied.Name,
+		Extras: cost.Extras, Extra: pricing.SumOf(cost.Extras), PostTo: p.form.Post,
 	}
 	for i, l := range cost.Lines {
 		row.Tickets = append(row.Tickets, ticketRow{
@@ -351,7 +355,7 @@ func (p placed) row(s *seats.Sale, sold []seats.Line, cost pricing.Cost) orderRo
 // queue writes the order, a ticket for each seat sold and the mail. Nothing in it can fail for reasons of this one attendee:
 // form.go checked what they typed, and the seats are sold once by the guard.
 func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	terms := pricing.TermsAgreed(p.form.Agreed, s.Event)
+	terms := p.form.terms(s.Event)
 	cost := terms.Agreed(sold, p.form.Discount, p.form.reversed())
 	row := p.row(s, sold, cost)
 	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language
@@ -390,7 +394,7 @@ func offered(t pricing.Terms, cost pricing.Cost, reverse bool) *pricing.Terms {
 		return nil
 	}
 	other := func(o seats.PriceOffer) bool { return o.Number != cost.Applied.Offer }
-	t.Offers, t.Reverse = slices.DeleteFunc(slices.Clone(t.Offers), other), reverse
+	t.Offers, t.Extras, t.Reverse = slices.DeleteFunc(slices.Clone(t.Offers), other), nil, reverse
 	return &t
 }
 
@@ -635,7 +639,7 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 
 // payment returns the payment of an order about to be written, for what its seats cost.
 func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments.Payment {
-	terms := pricing.TermsOf(s.Event)
+	terms := p.form.terms(s.Event)
 	p.form.Lines, p.form.Agreed, p.total = lines, &terms, terms.Agreed(lines, p.form.Discount, p.form.reversed()).Total
 	form, _ := json.Marshal(p.form) // texts and numbers always marshal
 	f := p.form

@@ -204,7 +204,8 @@ WITH got AS (
 ), due AS (
     SELECT got.order_id, got.captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
            coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint
-           + (SELECT coalesce(sum(fee + difference), 0)::bigint FROM cancellation WHERE order_id = got.order_id) AS fee
+           + (SELECT coalesce(sum(fee + difference), 0)::bigint FROM cancellation WHERE order_id = got.order_id)
+           + CASE WHEN count(*) FILTER (WHERE t.revoked_at IS NULL) = 0 AND bool_or(e.status = 'cancelled') THEN 0 ELSE max(o.extra) END AS fee
       FROM got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
      GROUP BY got.order_id, got.captured
 ), paid AS (

@@ -82,6 +82,9 @@ const mostOffers = 20
 // categories; nil if nothing is.
 func CheckRules(r seats.PriceRules, types, categories int) error {
 	wrong, of, numbers := checkTax(r.Tax), r.Tax.Types, map[int]bool{}
+	if wrong == "" {
+		wrong = checkExtras(r.Extras)
+	}
 	if wrong == "" && len(r.Offers) > mostOffers {
 		wrong = fmt.Sprintf("An event has at most %d offers.", mostOffers)
 	}

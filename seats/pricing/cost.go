@@ -20,6 +20,7 @@ type Terms struct {
 	Offers  []seats.PriceOffer `json:"offers,omitempty"`
 	Code    *Discount          `json:"-"`                 // of the code that the buyer entered; nil for none
 	Reverse bool               `json:"reverse,omitempty"` // the buyer owes the tax: it is taken out of all prices
+	Extras  []Extra            `json:"extras,omitempty"`  // that the buyer adds; not priced yet
 }
 
 // Priced is what a ticket costs, and what of it is what. All taxes are inside of Price and Fee.
@@ -36,12 +37,13 @@ type Priced struct {
 // Cost is the price and the fee.
 func (p Priced) Cost() int64 { return p.Price + p.Fee }
 
-// Cost is what tickets cost together. Its sums are those of its lines.
+// Cost is what an order costs. Its sums are those of its lines and extras.
 type Cost struct {
 	Lines    []Priced
+	Extras   []Extra
 	Fee      int64
 	Discount int64
-	Total    int64   // prices and fees
+	Total    int64   // prices, fees and extras
 	Applied  Applied // why there is a discount
 }
 
@@ -52,7 +54,7 @@ type Applied struct {
 	Name  string // of the offer
 }
 
-// Total prices an order. The order of things: price, discount, fee, tax. Of all offers and the code, the one applies that
+// Total prices an order. The order of things: price, discount, fee, extras, tax. Of all offers and the code, the one applies that
 // leaves the buyer the least to pay. A code that is no better than an offer is not used.
 func Total(lines []Line, t Terms) Cost {
 	listed := t.price(lines, make([]int64, len(lines)))
@@ -72,7 +74,9 @@ func Total(lines []Line, t Terms) Cost {
 		best.Lines[i].Discount = listed.Lines[i].Cost() - best.Lines[i].Cost()
 	}
 	best.Discount = listed.Total - best.Total
-	t.taxes(best.Lines)
+	best.Extras = t.priced()
+	best.Total += SumOf(best.Extras)
+	t.taxes(&best)
 	if t.Reverse {
 		best.withoutTax()
 	}
@@ -81,7 +85,7 @@ func Total(lines []Line, t Terms) Cost {
 
 // AllIn is what a ticket costs by itself, with its fee and all taxes: the price to show.
 func AllIn(l Line, t Terms) Priced {
-	t.Offers, t.Code = nil, nil
+	t.Offers, t.Code, t.Extras = nil, nil, nil
 	return Total([]Line{l}, t).Lines[0]
 }
 
@@ -128,20 +132,17 @@ func (t Terms) price(lines []Line, off []int64) (c Cost) {
 }
 
 // taxes finds the tax that is contained in each line. By the total, the tax of a rate is rounded once for the order, and
-// divided over the lines in proportion to what they cost.
-func (t Terms) taxes(lines []Priced) {
-	if !t.Tax.ByTotal {
-		for i := range lines {
-			l := &lines[i]
-			l.Tax, l.FeeTax = taxIn(l.Price, l.Rate), taxIn(l.Fee, l.FeeRate)
+// divided over the lines and extras in proportion to what they cost.
+func (t Terms) taxes(c *Cost) {
+	for _, rate := range ratesOf(c.Lines, c.Extras) {
+		if !t.Tax.ByTotal {
+			eachOf(c.Lines, c.Extras, rate, func(amount int64, tax *int64) { *tax = taxIn(amount, rate) })
+			continue
 		}
-		return
-	}
-	for _, rate := range ratesOf(lines) {
 		var sum, before, given int64
-		eachOf(lines, rate, func(amount int64, _ *int64) { sum += amount })
+		eachOf(c.Lines, c.Extras, rate, func(amount int64, _ *int64) { sum += amount })
 		whole := taxIn(sum, rate)
-		eachOf(lines, rate, func(amount int64, tax *int64) {
+		eachOf(c.Lines, c.Extras, rate, func(amount int64, tax *int64) {
 			before += amount
 			if sum > 0 {
 				upTo := part(whole, before, sum)
@@ -152,7 +153,7 @@ func (t Terms) taxes(lines []Priced) {
 }
 
 // eachOf visits the amounts that have a rate, and their taxes.
-func eachOf(lines []Priced, rate int, visit func(amount int64, tax *int64)) {
+func eachOf(lines []Priced, extras []Extra, rate int, visit func(amount int64, tax *int64)) {
 	for i := range lines {
 		l := &lines[i]
 		if l.Rate == rate {
@@ -162,11 +163,19 @@ func eachOf(lines []Priced, rate int, visit func(amount int64, tax *int64)) {
 			visit(l.Fee, &l.FeeTax)
 		}
 	}
+	for i := range extras {
+		if x := &extras[i]; x.Rate == rate {
+			visit(x.Price, &x.Tax)
+		}
+	}
 }
 
-func ratesOf(lines []Priced) (rates []int) {
+func ratesOf(lines []Priced, extras []Extra) (rates []int) {
 	for _, l := range lines {
 		rates = append(rates, l.Rate, l.FeeRate)
+	}
+	for _, x := range extras {
+		rates = append(rates, x.Rate)
 	}
 	slices.Sort(rates)
 	return slices.Compact(rates)
@@ -181,6 +190,11 @@ func (c *Cost) withoutTax() {
 		l.Tax, l.FeeTax, l.Rate, l.FeeRate = 0, 0, 0, 0
 		c.Fee, c.Total = c.Fee+l.Fee, c.Total+l.Cost()
 	}
+	for i := range c.Extras {
+		x := &c.Extras[i]
+		x.Price, x.Tax, x.Rate = x.Price-x.Tax, 0, 0
+		c.Total += x.Price
+	}
 }
 
 // TaxSum is what an order contains at one rate.
@@ -193,11 +207,11 @@ type TaxSum struct {
 // Net is the amount without the tax.
 func (s TaxSum) Net() int64 { return s.Gross - s.Tax }
 
-// Taxes sums lines by rate, the highest first. Amounts at 0 percent are a sum as well.
-func Taxes(lines []Priced) (sums []TaxSum) {
-	for _, rate := range slices.Backward(ratesOf(lines)) {
+// Taxes sums lines and extras by rate, the highest first. Amounts at 0 percent are a sum as well.
+func Taxes(lines []Priced, extras ...Extra) (sums []TaxSum) {
+	for _, rate := range slices.Backward(ratesOf(lines, extras)) {
 		s := TaxSum{Rate: rate}
-		eachOf(lines, rate, func(amount int64, tax *int64) { s.Gross += amount; s.Tax += *tax })
+		eachOf(lines, extras, rate, func(amount int64, tax *int64) { s.Gross += amount; s.Tax += *tax })
 		if s.Gross != 0 {
 			sums = append(sums, s)
 		}

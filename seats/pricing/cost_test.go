@@ -52,6 +52,12 @@ func drawn(t *rapid.T) ([]pricing.Line, pricing.Terms) {
 			Types: numbers(t, "types"), Categories: numbers(t, "categories"), Tickets: rapid.IntRange(0, 4).Draw(t, "tickets"),
 		}
 	}
+	if rapid.Bool().Draw(t, "donation") {
+		terms.Extras = append(terms.Extras, pricing.Extra{Kind: pricing.Donation, Price: amounts.Draw(t, "donation")})
+	}
+	if rapid.Bool().Draw(t, "postage") {
+		terms.Extras = append(terms.Extras, pricing.Extra{Kind: pricing.Postage, Price: amounts.Draw(t, "postage"), Rate: rates.Draw(t, "rate of postage")})
+	}
 	lines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pricing.Line {
 		return pricing.Line{Type: rapid.IntRange(0, 3).Draw(t, "type"), Category: rapid.IntRange(0, 3).Draw(t, "category"), Price: amounts.Draw(t, "price")}
 	}), 0, 20).Draw(t, "lines")
@@ -97,6 +103,12 @@ func sums(t *rapid.T, lines []pricing.Line, terms pricing.Terms) {
 			t.Fatalf("line %d costs %d, less %d; shown was %d", i, l.Cost(), l.Discount, shown.Cost())
 		}
 	}
+	for i, x := range c.Extras {
+		if chosen := terms.Extras[i]; x.Price < 0 || x.Tax < 0 || x.Tax > x.Price || x.Kind == pricing.Donation && (x.Price != chosen.Price || x.Tax != 0) {
+			t.Fatalf("%+v is priced %+v", chosen, x)
+		}
+		total, left = total+x.Price, left+x.Price
+	}
 	if total != c.Total || fee != c.Fee || discount != c.Discount || refund+left != c.Total {
 		t.Fatalf("the lines sum to %d, fees %d, discounts %d, refund %d and rest %d: %+v", total, fee, discount, refund, left, c)
 	}
@@ -106,8 +118,11 @@ func sums(t *rapid.T, lines []pricing.Line, terms pricing.Terms) {
 		for _, l := range c.Lines {
 			printed.Add(printed, cents(t, l.Price, currency)).Add(printed, cents(t, l.Fee, currency))
 		}
+		for _, x := range c.Extras {
+			printed.Add(printed, cents(t, x.Price, currency))
+		}
 		perRate := new(big.Rat)
-		for _, s := range pricing.Taxes(c.Lines) {
+		for _, s := range pricing.Taxes(c.Lines, c.Extras...) {
 			perRate.Add(perRate, cents(t, s.Net(), currency)).Add(perRate, cents(t, s.Tax, currency))
 		}
 		if want := cents(t, c.Total, currency); printed.Cmp(want) != 0 || perRate.Cmp(want) != 0 {
@@ -123,7 +138,7 @@ func taxes(t *rapid.T, c pricing.Cost, terms pricing.Terms) {
 		d := big.NewInt(int64(rate) + 100_000)
 		return n.Add(n, new(big.Int).Div(d, big.NewInt(2))).Div(n, d)
 	}
-	for _, s := range pricing.Taxes(c.Lines) {
+	for _, s := range pricing.Taxes(c.Lines, c.Extras...) {
 		want := new(big.Int)
 		if terms.Tax.ByTotal {
 			want = exact(s.Gross, s.Rate)
@@ -134,6 +149,11 @@ func taxes(t *rapid.T, c pricing.Cost, terms pricing.Terms) {
 				}
 				if l.FeeRate == s.Rate {
 					want.Add(want, exact(l.Fee, l.FeeRate))
+				}
+			}
+			for _, x := range c.Extras {
+				if x.Rate == s.Rate {
+					want.Add(want, exact(x.Price, x.Rate))
 				}
 			}
 		}
@@ -280,4 +300,23 @@ func TestPercentagesAreReadAsTheyAreWritten(t *testing.T) {
 			t.Errorf("%q is read as %d", text, n)
 		}
 	}
+}
+
+func TestTotal_ExtrasAreNoPartOfTicketsAndGetNoDiscount(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lines, terms := drawn(t)
+		with := pricing.Total(lines, terms)
+		without := terms
+		without.Extras = nil
+		alone := pricing.Total(lines, without)
+		if with.Total-pricing.SumOf(with.Extras) != alone.Total && !terms.Reverse || with.Discount != alone.Discount || with.Applied != alone.Applied {
+			t.Fatalf("%+v with extras, %+v without", with, alone)
+		}
+		for i, l := range with.Lines {
+			if l.Cost() != alone.Lines[i].Cost() && !terms.Reverse {
+				t.Fatalf("ticket %d costs %d with extras, %d without", i, l.Cost(), alone.Lines[i].Cost())
+			}
+		}
+	})
 }

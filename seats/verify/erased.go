@@ -45,7 +45,7 @@ SELECT k.team_id, k.email, k.at, k.what FROM known k
 
 const erasedSQL = `
 SELECT format('order %s was erased and has something of the person', code)
-  FROM orders WHERE erased_at IS NOT NULL AND NOT (name = '' AND email = '' AND born IS NULL AND answers = '{}' AND network = '' AND keys = '{}' AND wish = '')
+  FROM orders WHERE erased_at IS NOT NULL AND NOT (name = '' AND email = '' AND born IS NULL AND answers = '{}' AND network = '' AND keys = '{}' AND wish = '' AND post_to IS NULL)
  UNION ALL
 SELECT format('order %s was erased, and its payment has the name', o.code)
   FROM orders o JOIN payment p ON p.order_id = o.id WHERE o.erased_at IS NOT NULL AND p.form->>'name' <> ''`

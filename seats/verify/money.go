@@ -29,10 +29,10 @@ SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.p
   FROM orders o, LATERAL (SELECT coalesce(sum(price + fee) FILTER (WHERE revoked_at IS NULL), 0) AS cost FROM ticket WHERE order_id = o.id) t
  WHERE o.paid - o.kept > t.cost
  UNION ALL
-SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets, and those that do not go back are %s', o.id, o.kept, f.fee + c.fee)
+SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets or extras, and those that do not go back are %s', o.id, o.kept, o.extra + f.fee + c.fee)
   FROM orders o, LATERAL (SELECT coalesce(sum(fee), 0) AS fee FROM ticket WHERE order_id = o.id AND revoked_at IS NOT NULL AND moved_to IS NULL AND o.fee_kept) f,
        LATERAL (SELECT coalesce(sum(fee + difference), 0) AS fee FROM cancellation WHERE order_id = o.id) c
- WHERE o.kept > 0 AND o.kept > f.fee + c.fee
+ WHERE o.kept > 0 AND o.kept > o.extra + f.fee + c.fee
  UNION ALL
 SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
   FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r

@@ -75,7 +75,7 @@ var words = [...]string{
 	p14: `A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.`,
 	p15: `A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
-	o4:  `An order costs what its tickets cost, each with its fee and its tax; its discount is that of its tickets.`,
+	o4:  `An order costs what its tickets cost, each with its fee and its tax, and what its buyer added; its discount is that of its tickets.`,
 	o7:  `A ticket lets one person in, and none once it was cancelled.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,

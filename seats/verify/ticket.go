@@ -12,18 +12,23 @@ import (
 const ticketsSQL = `SELECT idx, order_id, revoked_at IS NOT NULL FROM ticket WHERE event_id = $1 ORDER BY idx`
 
 const costsSQL = `
-SELECT o.code, o.total, coalesce(sum(t.price + t.fee), 0)::bigint, o.fee, coalesce(sum(t.fee), 0)::bigint, o.discount, coalesce(sum(t.discount), 0)::bigint
+SELECT o.code, o.total, (o.extra + coalesce(sum(t.price + t.fee), 0))::bigint, o.fee, coalesce(sum(t.fee), 0)::bigint, o.discount, coalesce(sum(t.discount), 0)::bigint
   FROM orders o LEFT JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
  WHERE o.event_id = $1
- GROUP BY o.id, o.code, o.total, o.fee, o.discount
-HAVING (o.total, o.fee, o.discount) IS DISTINCT FROM (coalesce(sum(t.price + t.fee), 0)::bigint, coalesce(sum(t.fee), 0)::bigint, coalesce(sum(t.discount), 0)::bigint)`
+ GROUP BY o.id, o.code, o.total, o.fee, o.discount, o.extra, o.extras
+HAVING (o.total, o.fee, o.discount) IS DISTINCT FROM ((o.extra + coalesce(sum(t.price + t.fee), 0))::bigint, coalesce(sum(t.fee), 0)::bigint, coalesce(sum(t.discount), 0)::bigint)
+    OR o.extra <> (SELECT coalesce(sum((x->>'price')::bigint), 0) FROM jsonb_array_elements(o.extras) x)`
 
 // The tax of a rate is that of each amount, or that of their sum, half a minor unit up; see seats/pricing.
 const taxesSQL = `
 SELECT o.code, a.rate, sum(a.amount)::bigint, sum(a.tax)::bigint
-  FROM orders o JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL,
-       LATERAL (VALUES (t.price, t.tax, t.tax_rate), (t.fee, t.fee_tax, t.fee_rate)) AS a(amount, tax, rate)
- WHERE o.event_id = $1 AND (t.tax_rate, t.tax, t.fee_rate, t.fee_tax) <> (0, 0, 0, 0)
+  FROM orders o, LATERAL (
+       SELECT a.* FROM ticket t, LATERAL (VALUES (t.price, t.tax, t.tax_rate), (t.fee, t.fee_tax, t.fee_rate)) AS a(amount, tax, rate)
+        WHERE t.order_id = o.id AND t.moved_to IS NULL AND (t.tax_rate, t.tax, t.fee_rate, t.fee_tax) <> (0, 0, 0, 0)
+        UNION ALL
+       SELECT (x->>'price')::bigint, (x->>'tax')::bigint, (x->>'rate')::integer FROM jsonb_array_elements(o.extras) x
+        WHERE (x->>'rate', x->>'tax') <> ('0', '0')) a
+ WHERE o.event_id = $1
  GROUP BY o.id, o.code, a.rate
 HAVING sum(a.tax) NOT IN (sum(div(a.amount::numeric * a.rate + (a.rate + 100000) / 2, a.rate + 100000)),
                           div(sum(a.amount) * a.rate + (a.rate + 100000) / 2, a.rate + 100000))`
@@ -98,7 +103,7 @@ type sale struct {
 }
 
 // checkTickets holds sold seats against tickets: each has one live ticket, of the order it is sold to, and no other seat
-// has one (O1); and an order costs what its tickets cost, which contain the tax of their rate (O4).
+// has one (O1); and an order costs what its tickets and extras cost, which contain the tax of their rate (O4).
 func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, ticketsSQL, b.id)
 	if err != nil {

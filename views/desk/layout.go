@@ -86,6 +86,7 @@ var notices = map[string]string{
 	"paid":      "Marked as paid.",
 	"extended":  "The due date was changed.",
 	"paidout":   "Marked as paid out.",
+	"posted":    "Saved.",
 
 	"waitlist-offer":  "Offered. They have mail about it, and their page says so.",
 	"waitlist-first":  "They are first now.",

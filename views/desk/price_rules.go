@@ -208,3 +208,41 @@ func onIf(is bool) string {
 	}
 	return ""
 }
+
+// extraWords say what buyers can add to an order.
+func extraWords(e seats.Event) string {
+	x, words := e.Rules.Extras, []string{}
+	if len(x.Donations) > 0 {
+		words = append(words, "Donations")
+	}
+	if x.Postage > 0 {
+		words = append(words, "postage "+views.Money(x.Postage, e.Currency))
+	}
+	if len(words) == 0 {
+		return "None"
+	}
+	return strings.Join(words, ", ")
+}
+
+// amountField is the content of a field; empty for nothing.
+func amountField(amount int64, currency string) string {
+	if amount == 0 {
+		return ""
+	}
+	return pricing.Amount(amount, currency)
+}
+
+func amountsField(amounts []int64, currency string) string {
+	texts := make([]string, len(amounts))
+	for i, a := range amounts {
+		texts[i] = pricing.Amount(a, currency)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func rateField(rate int) string {
+	if rate == 0 {
+		return ""
+	}
+	return pricing.Rate(rate)
+}

@@ -31,6 +31,7 @@ type CheckoutPage struct {
 	Bills    bool              // the team issues invoices
 	Recharge bool              // a company of another country may owe the tax
 	Wallet   *Wallet           // the reader's credit; nil if orders are not paid with credit
+	CanPay   bool              // there is a way to pay for more than nothing
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 
@@ -110,10 +111,10 @@ func (p CheckoutPage) confirmWords(ctx context.Context) string {
 
 // discountWords says what a discount is for.
 func (p CheckoutPage) discountWords(ctx context.Context) string {
-	if p.cost().Applied.Code {
+	if p.Cost().Applied.Code {
 		return text.T(ctx, "Discount: %s", text.T(ctx, "code %s", p.Code))
 	}
-	if name := p.cost().Applied.Name; name != "" {
+	if name := p.Cost().Applied.Name; name != "" {
 		return text.T(ctx, "Discount: %s", name)
 	}
 	return text.T(ctx, "Discount")
@@ -121,7 +122,7 @@ func (p CheckoutPage) discountWords(ctx context.Context) string {
 
 // codeWords says what became of the code that was typed; nothing if none was.
 func (p CheckoutPage) codeWords(ctx context.Context) string {
-	switch c := p.cost(); {
+	switch c := p.Cost(); {
 	case p.Unlocked != "":
 		return p.Unlocked
 	case p.Discount == nil:

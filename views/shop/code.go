@@ -88,7 +88,7 @@ func (s Sale) codeSays(ctx context.Context, c pricing.Code) string {
 		return text.T(ctx, wrong)
 	}
 	does := s.codeDoes(ctx, c)
-	if cost := s.cost(); cost.Applied.Code && c.Code == s.Code {
+	if cost := s.Cost(); cost.Applied.Code && c.Code == s.Code {
 		does += " " + text.T(ctx, "You save %s on your seats.", views.MoneyIn(ctx, cost.Discount, s.Event.Currency))
 	}
 	return does

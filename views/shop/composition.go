@@ -23,7 +23,7 @@ func PartsOf(ctx context.Context, e seats.Event, c pricing.Cost, code string) []
 	if c.Applied.Code {
 		name = text.T(ctx, "code %s", code)
 	}
-	return parts(ctx, e, c.Total, c.Discount, c.Fee, name, pricing.Taxes(c.Lines))
+	return parts(ctx, e, c.Total-pricing.SumOf(c.Extras), c.Discount, c.Fee, name, pricing.Taxes(c.Lines, c.Extras...))
 }
 
 func parts(ctx context.Context, e seats.Event, total, discount, fee int64, name string, taxes []pricing.TaxSum) (list []Part) {
@@ -62,13 +62,13 @@ func TaxName(ctx context.Context, e seats.Event) string {
 }
 
 // parts lists what the hold costs consists of.
-func (s Sale) parts(ctx context.Context) []Part { return PartsOf(ctx, s.Event, s.cost(), s.Code) }
+func (s Sale) parts(ctx context.Context) []Part { return PartsOf(ctx, s.Event, s.Cost(), s.Code) }
 
 // Parts lists what an order cost consists of, for its live tickets.
 func (p OrderPage) Parts(ctx context.Context) []Part { return PartsOfOrder(ctx, p.Event, p.Order) }
 
-// PartsOfOrder lists what the live tickets of an order cost consists of.
-func PartsOfOrder(ctx context.Context, e seats.Event, o orders.Order) []Part {
+// PartsOfOrder lists what the live tickets of an order cost consists of, and what its buyer added.
+func PartsOfOrder(ctx context.Context, e seats.Event, o orders.Order) (list []Part) {
 	var total, discount, fee int64
 	for _, t := range o.Tickets {
 		if !t.Revoked {
@@ -79,7 +79,18 @@ func PartsOfOrder(ctx context.Context, e seats.Event, o orders.Order) []Part {
 	if o.DiscountCode != "" {
 		name = text.T(ctx, "code %s", o.DiscountCode)
 	}
-	return parts(ctx, e, total, discount, fee, name, o.Taxes())
+	for _, x := range o.Extras {
+		list = append(list, Part{ExtraWords(ctx, x), x.Price, views.MoneyIn(ctx, x.Price, e.Currency)})
+	}
+	return append(list, parts(ctx, e, total, discount, fee, name, o.Taxes())...)
+}
+
+// ExtraWords names what a buyer added.
+func ExtraWords(ctx context.Context, x pricing.Extra) string {
+	if x.Kind == pricing.Donation {
+		return text.T(ctx, "Donation")
+	}
+	return text.T(ctx, "Postage")
 }
 
 // AllIn is the price to show for a line: with fees and taxes.

@@ -24,7 +24,8 @@ type Sale struct {
 	Code     string            // that the attendee entered, and that is good; empty: none
 	Discount *pricing.Discount // of Code
 	Codes    Codes
-	Reverse  bool // the company that the invoice is for owes the tax
+	Reverse  bool            // the company that the invoice is for owes the tax
+	Extras   []pricing.Extra // that the attendee adds; not priced yet
 
 	Filter Filter // what the attendee looks for
 

@@ -147,16 +147,18 @@ func (s Sale) span(ctx context.Context, low, high int64) string {
 	return views.PriceIn(ctx, low, s.Event.Currency) + "–" + views.PriceIn(ctx, high, s.Event.Currency)
 }
 
-// cost is what the hold costs.
-func (s Sale) cost() pricing.Cost {
+// Cost is what the hold costs, with what the attendee adds.
+func (s Sale) Cost() pricing.Cost {
 	lines := make([]seats.Line, len(s.held().Seats))
 	for i, idx := range s.held().Seats {
 		lines[i] = s.line(idx)
 	}
-	return pricing.Agreed(s.Event, lines, s.Discount, s.Reverse)
+	terms := pricing.TermsOf(s.Event)
+	terms.Extras = s.Extras
+	return terms.Agreed(lines, s.Discount, s.Reverse)
 }
 
-func (s Sale) total() int64 { return s.cost().Total }
+func (s Sale) total() int64 { return s.Cost().Total }
 
 // trayState is which of its three faces the tray shows.
 func (s Sale) trayState() string {
