@@ -81,7 +81,7 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 		}
 		ann.becomesTicket("child")
 		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
-		check(t, expect.Locator(ann.page.GetByText("Update ticket types")).ToBeHidden())
+		check(t, expect.Locator(ann.page.GetByText("Update total")).ToBeHidden())
 		ann.orders("Ann Ørsted", ownAddress(t), "")
 		ann.card("Pay")
 		ann.hasTickets(1)
@@ -142,7 +142,7 @@ func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	ann.holdsSeats(3)
 	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€37.95"))
 	ann.kind("child")
-	ann.press(ann.button("Update ticket types"))
+	ann.press(ann.button("Update total"))
 	ann.holdsSeats(3)
 	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€21.45"))
 }
