@@ -137,6 +137,8 @@ POST /desk/events/evening/orders/CODE/cancellations {"all":true}
 POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
 POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/events/evening/orders/CODE/payouts {}
+GET /desk/events/evening/post
+POST /desk/events/evening/post {"order":["DUE"]}
 POST /desk/events/evening/orders/DUE/due {"until":"2033-05-01 12:00"}
 POST /desk/events/evening/orders/DUE/payments {}
 GET /desk/events/evening/exports/orders.json
@@ -275,6 +277,7 @@ func (p *script) plant() {
 	if p.words["DUE"], err = p.sold.Place(t.Context(), s, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Due", Email: "due@example.org", Method: payments.Door, Verified: "due@example.org"}); err != nil {
 		t.Fatal(err)
 	}
+	p.exec(t, `UPDATE orders SET post_to = '{"street": "Ring 1", "city": "Wien", "country": "AT"}' WHERE code = $1`, p.words["DUE"])
 	newRoom(t, p.site, waitingroom.NewRoom{Slots: 5})
 	p.words["DOCUMENT"] = strings.Replace(desk.EmptyPlan, `"name":""`, `"name":"Ours"`, 1)
 	file := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n" + p.words["DOCUMENT"] + "\r\n--x--\r\n"
