@@ -122,7 +122,7 @@ var each = []struct {
 	{"checkout", func(p *person, s sales) { p.visit("/events/" + s.places + "/checkout") }},
 	{"checkout-wrong", func(p *person, _ sales) {
 		p.orders("Ann Ørsted", "ann@example.org", "2300-01-01")
-		p.sees(p.page.GetByText("is yet to come"))
+		p.sees(p.page.GetByText("is in the future"))
 	}},
 	{"order", func(p *person, _ sales) {
 		p.orders("Ann Ørsted", "ann@example.org", "1990-12-31")

@@ -8,12 +8,14 @@ import (
 
 func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	t.Parallel()
-	slug := boxOffice.event(t, "theatre")
+	slug := boxOffice.event(t, "theatre", "--name", "A play for the patient")
 	plain := phone
 	plain.noScript = true
 	ann := someone(t, boxOffice, "ann", plain)
 
 	ann.visit("/events")
+	check(t, ann.page.Locator("input[name=q]").Fill("for the patient"))
+	check(t, ann.page.Locator("input[name=q]").Press("Enter"))
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `"]`).First())
 	ann.press(ann.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
 	ann.sees(ann.holdButton()) // prices stand on the page before as well
@@ -48,6 +50,7 @@ func TestWithoutScriptAConflictKeepsMyOtherSeatsAndOffersTheNearest(t *testing.T
 	ann.press(ann.holdButton())
 	ann.holds("Stalls/C/11")
 
+	ann.settles(ann.seat("Stalls/E/12")) // the button to hold seats covers what is at the edge
 	check(t, ann.seat("Stalls/C/12").Check())
 	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
 	ann.press(ann.holdButton())

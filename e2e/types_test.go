@@ -142,7 +142,7 @@ func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	ann.holdsSeats(3)
 	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€37.95"))
 	ann.kind("child")
-	ann.press(ann.button("Update total"))
+	ann.press(ann.button("Update ticket types"))
 	ann.holdsSeats(3)
 	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€21.45"))
 }
