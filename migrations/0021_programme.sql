@@ -9,19 +9,15 @@ EXCEPTION WHEN invalid_parameter_value THEN
     RETURN at AT TIME ZONE 'UTC';
 END $$;
 
--- Text without capitals and accents: a search for "zurich" finds "Zürich".
-CREATE FUNCTION folded(words text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
-    $$SELECT regexp_replace(lower(normalize(words, NFKD)), '[\u0300-\u036f]', '', 'g')$$;
-
 ALTER TABLE event
     ADD COLUMN wheelchair   boolean NOT NULL DEFAULT false,
     ADD COLUMN lowest       bigint NOT NULL DEFAULT 0,
     ADD COLUMN starts_local timestamp GENERATED ALWAYS AS (local_time(starts_at, time_zone)) STORED,
-    ADD COLUMN found_by     text GENERATED ALWAYS AS (folded(name || ' ' || venue)) STORED;
+    ADD COLUMN found_by     text GENERATED ALWAYS AS (fold(name || ' ' || venue)) STORED;
 COMMENT ON COLUMN event.wheelchair IS 'the plan has wheelchair places';
 COMMENT ON COLUMN event.lowest IS 'the least that a ticket may cost at any time of the sale, all in, minor units: no list shows a lower price';
 
-ALTER TABLE event_page ADD COLUMN found_by text GENERATED ALWAYS AS (folded(town)) STORED;
+ALTER TABLE event_page ADD COLUMN found_by text GENERATED ALWAYS AS (fold(town)) STORED;
 
 -- Without fees and taxes, which Go computes: what is shown is not lower. The next change of the event writes the price itself.
 UPDATE event e

@@ -340,7 +340,7 @@ type ticketRow struct {
 func (p placed) row(s *seats.Sale, sold []seats.Line, cost pricing.Cost) orderRow {
 	row := orderRow{
 		ID: p.id, Code: p.code, Holder: p.holder, Hold: p.form.Hold, Wish: fmt.Sprintf(`\x%x`, p.form.hash()), Name: p.form.Name, Email: p.form.Email,
-		Method: p.form.Method, Currency: s.Event.Currency, Total: cost.Total, Fee: cost.Fee, FeeKept: s.Event.Fees.Kept, Discount: cost.Discount, Offer: cost.Applied.Name,
+		Method: p.form.Method, Currency: s.Event.Currency, Total: cost.Total, Fee: cost.Fee, Discount: cost.Discount, Offer: cost.Applied.Name,
 		Extras: cost.Extras, Extra: pricing.SumOf(cost.Extras), PostTo: p.form.Post,
 	}
 	for i, l := range cost.Lines {

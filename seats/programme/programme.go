@@ -80,7 +80,7 @@ const wanted = `
    AND e.status <> 'draft' AND e.starts_local >= $3 AND e.starts_local < $4
    AND ($5 = '' OR x.town = $5) AND ($6 = '' OR x.category = $6) AND (e.wheelchair OR NOT $7)
    AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
-   AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(folded($9), ' ') word)))`
+   AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(fold($9), ' ') word)))`
 
 const (
 	comingSQL = `
@@ -240,7 +240,7 @@ SELECT coalesce(array_agg(DISTINCT x.town ORDER BY x.town) FILTER (WHERE x.town 
 // fresh is how long a node shows the choices that it read. A new town is in the filter a little later than in the list.
 const fresh = 5 * time.Second
 
-// Choices returns what filters can choose from. It may be a few seconds old: no page waits for the database but the first.
+// Choices returns what filters can choose from. It may be a few seconds old: one request at a time reads it anew.
 func (g *Programme) Choices(ctx context.Context) (*Choices, error) {
 	known := g.choices.Load()
 	switch {
@@ -252,17 +252,13 @@ func (g *Programme) Choices(ctx context.Context) (*Choices, error) {
 		}
 		return g.readChoices(ctx)
 	case time.Since(known.at) > fresh && g.reading.TryLock():
-		go func() {
-			defer g.reading.Unlock()
-			_, _ = g.readChoices(context.WithoutCancel(ctx)) // choices that are a little old are better than none
-		}()
+		defer g.reading.Unlock()
+		return g.readChoices(ctx)
 	}
 	return known, nil
 }
 
 func (g *Programme) readChoices(ctx context.Context) (*Choices, error) {
-	ctx, cancel := context.WithTimeout(ctx, fresh)
-	defer cancel()
 	c := &Choices{at: time.Now()}
 	if err := g.db.QueryRow(ctx, choicesSQL).Scan(&c.Towns, &c.Categories, &c.Currencies, &c.Wheelchair); err != nil {
 		return nil, fmt.Errorf("programme: read choices: %w", err)
