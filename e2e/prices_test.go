@@ -144,6 +144,22 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 	o.usher(t, "verify")
 }
 
+// On a slow line a name is typed before the script of the page arrives.
+func TestPrices_ANameTypedBeforeTheScriptArrivesIsInTheLabels(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "conference")
+	ann := someone(t, o, "ann", desktop)
+	ann.entersDesk(o.owner(t))
+	waiting := make(chan playwright.Route, 1)
+	check(t, ann.page.Route("**/desk_prices*.js*", func(r playwright.Route) { waiting <- r }))
+	_, err := ann.page.Goto(o.url+"/desk/events/"+slug+"/prices", playwright.PageGotoOptions{WaitUntil: playwright.WaitUntilStateCommit})
+	check(t, err)
+	check(t, ann.page.Locator(`[name="type.0.name"]`).Fill("Visitor"))
+	check(t, (<-waiting).Continue())
+	ann.sees(ann.page.GetByLabel("Visitor: price, Free place", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}))
+}
+
 func TestPrices_ThreeForTwoAppliesByItself(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)

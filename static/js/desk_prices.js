@@ -3,12 +3,14 @@
 import {$$} from 'usher/page'
 
 // A ticket type that is named or renamed has its new name in all tables, and in what their fields are called.
-document.addEventListener('input', ({target}) => {
-  if (!target.matches('[data-names]')) return
-  const name = target.value.trim() || `New ticket type ${+target.dataset.names + 1}`
-  for (const row of $$(`[data-type="${target.dataset.names}"]`)) {
+function name(field) {
+  const type = field.dataset.names, name = field.value.trim() || `New ticket type ${+type + 1}`
+  for (const row of $$(`[data-type="${type}"]`)) {
     const cell = row.firstElementChild
     if (!cell.children.length) cell.textContent = name
-    for (const field of $$('[aria-label]', row)) field.ariaLabel = name + field.ariaLabel.slice(field.ariaLabel.lastIndexOf(': '))
+    for (const part of $$('[aria-label]', row)) part.ariaLabel = name + part.ariaLabel.slice(part.ariaLabel.lastIndexOf(': '))
   }
-})
+}
+
+document.addEventListener('input', ({target}) => target.matches('[data-names]') && name(target))
+$$('[data-names]').forEach(name) // also what was typed while this was on its way
