@@ -48,24 +48,21 @@ const (
 // Read reads a filter from an address. wrong says what is wrong with it, for people; parameters of other programs are left
 // alone.
 func Read(v url.Values) (f Filter, wrong string) {
-	say := func(words string) {
+	say := func(refusal string) {
 		if wrong == "" {
-			wrong = words
+			wrong = refusal
 		}
 	}
-	f.Words = strings.Join(strings.Fields(v.Get(paramWords)), " ")
-	f.Town, f.Category = strings.TrimSpace(v.Get(paramTown)), strings.TrimSpace(v.Get(paramCategory))
-	switch {
-	case !clean(f.Words) || utf8.RuneCountInString(f.Words) > mostWords:
-		f.Words = ""
-		say(fmt.Sprintf("A search has at most %d characters.", mostWords))
-	case !clean(f.Town) || utf8.RuneCountInString(f.Town) > mostWords:
-		f.Town = ""
-		say("There is no such town.")
-	case !clean(f.Category) || utf8.RuneCountInString(f.Category) > mostWords:
-		f.Category = ""
-		say("There is no such category.")
+	words := func(text, refusal string) string {
+		if clean(text) && utf8.RuneCountInString(text) <= mostWords {
+			return text
+		}
+		say(refusal)
+		return ""
 	}
+	f.Words = words(strings.Join(strings.Fields(v.Get(paramWords)), " "), fmt.Sprintf("A search has at most %d characters.", mostWords))
+	f.Town = words(strings.TrimSpace(v.Get(paramTown)), "There is no such town.")
+	f.Category = words(strings.TrimSpace(v.Get(paramCategory)), "There is no such category.")
 	f.From, f.Until = readDay(v.Get(paramFrom), say), readDay(v.Get(paramUntil), say)
 	if !f.From.IsZero() && !f.Until.IsZero() && f.Until.Before(f.From) {
 		say("The last day is before the first one.")

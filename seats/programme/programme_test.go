@@ -193,6 +193,9 @@ func TestRead_RefusesWithASentence(t *testing.T) {
 			t.Errorf("%s is taken", query)
 		}
 	}
+	if f, _ := programme.Read(url.Values{"q": {"\x00"}, "town": {"\x00"}, "category": {"\x00"}}); f != (programme.Filter{}) {
+		t.Errorf("of three damaged words %+v is left", f)
+	}
 }
 
 func TestRead_TakesEveryFilterItWrites(t *testing.T) {
