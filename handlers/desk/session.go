@@ -140,8 +140,8 @@ func (h *Handlers) SetupPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p desk.SetupPage) error {
-	w.Header().Set("Referrer-Policy", "no-referrer")
 	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	w.Header().Set("Referrer-Policy", "no-referrer")
 	return web.WritePage(w, r, status, desk.Setup(p))
 }
 

@@ -78,14 +78,12 @@ func (h *Server) recovering(next http.Handler) http.Handler {
 }
 
 // withHeaders gives every answer, also errors and downloads, what keeps browsers from guessing what it is, and other sites
-// from embedding it. A page says more, see nonce. Once they saw an https address, browsers use no other.
+// from embedding it. A page says more, see Nonce. Once they saw an https address, browsers use no other.
 func (h *Server) withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["X-Content-Type-Options"] = nosniff
 		header["Cross-Origin-Resource-Policy"] = sameOrigin
-		header["Cross-Origin-Opener-Policy"] = sameOrigin
-		header["Referrer-Policy"] = sameOrigin
 		header["Content-Security-Policy"] = nothing
 		header["Cache-Control"] = noStore // unless a rule says otherwise
 		if h.Sessions.Cookie.Secure {
@@ -101,9 +99,9 @@ var (
 	sameOrigin = []string{"same-origin"}
 	noStore    = []string{"no-store"}
 	TypeJSON   = []string{"application/json; charset=utf-8"}
-	varyAccept = []string{"Accept", "Accept-Language", "Cookie"}
+	varyAccept = []string{"Accept, Accept-Language, Cookie"}
 	noCache    = []string{GoBack}
-	nothing    = []string{"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+	nothing    = []string{"default-src 'none'; frame-ancestors 'none'"}
 	shared     = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own
 	onlyTLS    = []string{"max-age=31536000; includeSubDomains"}
 )
@@ -120,10 +118,11 @@ func freshness(r *http.Request) []string {
 }
 
 // Nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
-// own fonts, pictures and socket.
+// own fonts, pictures and socket. Other sites learn nothing of the page's address, and get no handle on its window.
 func Nonce(w http.ResponseWriter) string {
-	n := rand.Text()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
+	n, header := rand.Text(), w.Header()
+	header["Cross-Origin-Opener-Policy"], header["Referrer-Policy"] = sameOrigin, sameOrigin
+	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
 		"worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	return n
 }
