@@ -18,7 +18,7 @@ import (
 
 // Scripts and style sheets are written in js and css; make generate writes dist of them (tools/bundle).
 //
-//go:embed dist/*.css dist/*.js fonts/*.woff2
+//go:embed dist/*.css dist/*.js fonts/*.woff2 icon.svg
 var files embed.FS
 
 // shelf is everything, by the names that this program uses and by those with hashes.
@@ -30,7 +30,7 @@ type shelf struct {
 }
 
 var kinds = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2", ".css": "text/css; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
 // site is made when it is first asked for: commands that serve nothing need none of it.
@@ -48,7 +48,7 @@ func Ready() { site() }
 // stock makes all files.
 func stock() (*shelf, error) {
 	s := &shelf{byName: map[string]string{}, byHash: map[string]*Immutable{}, imports: map[string]string{}}
-	for _, pattern := range []string{"dist/*", "fonts/*.woff2"} {
+	for _, pattern := range []string{"dist/*", "fonts/*.woff2", "icon.svg"} {
 		names, err := fs.Glob(files, pattern)
 		if err != nil {
 			return nil, err
