@@ -67,7 +67,7 @@ func TestCancel_SeatsBecomeAvailableOnOtherMaps(t *testing.T) {
 				ann.take("Stalls/C/13")
 			}
 			ann.holdsSeats(2)
-			ann.press(ann.button("Continue"))
+			ann.press(ann.button("Check out"))
 			ann.orders("Ann Ørsted", ownAddress(t), "")
 			ann.hasTickets(2)
 			bob.openSection(slug, 0)
@@ -100,7 +100,7 @@ func TestTheMailOfAnOrderIsSentAgain(t *testing.T) {
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
-			ann.press(ann.button("Continue"))
+			ann.press(ann.button("Check out"))
 			email := ownAddress(t)
 			ann.orders("Ann Ørsted", email, "")
 			ann.hasTickets(1)

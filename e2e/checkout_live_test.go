@@ -46,7 +46,7 @@ func TestCheckout_TypingExtendsTheHoldOnAllPages(t *testing.T) {
 	check(t, checkout.GetByLabel("Name").PressSequentially("Ann"))
 	check(t, expect.Locator(checkout.Locator(".why")).ToHaveText("You can’t extend your time again."))
 	check(t, expect.Locator(checkout.Locator(`[name="extend"]`)).ToBeHidden())
-	check(t, expect.Locator(ann.tray().Locator("[data-countdown]")).ToHaveText(regexp.MustCompile(`^for 0:(1[5-9]|2\d)$`))) // the other page has the new end
+	check(t, expect.Locator(ann.tray().Locator("[data-countdown]")).ToHaveText(regexp.MustCompile(`^0:(1[5-9]|2\d) left$`))) // the other page has the new end
 
 	someProgram(t, boxOffice).claim(slug, "Stalls/D/12")
 	check(t, expect.Locator(checkout.Locator("[data-free-total]")).ToHaveText("986"))

@@ -39,7 +39,7 @@ func (p *person) buysPlaces(slug string, n int) []string {
 	p.visit("/events/" + slug)
 	p.asksForPlaces("Places", n)
 	p.holdsSeats(n)
-	p.press(p.button("Continue"))
+	p.press(p.button("Check out"))
 	p.sees(p.page.GetByLabel("Name"))
 	if p.number(p.page.GetByLabel("Company")) > 0 {
 		p.answers("Ørsted & Daughters", "fish", false)

@@ -16,7 +16,7 @@ func TestHold_ExpiredSeatsAreFreeAndStillMineToTake(t *testing.T) {
 	ann.isLive()
 	ann.seesItIsStillFree("Stalls/C/12")
 
-	ann.press(ann.button("Take them again"))
+	ann.press(ann.button("Hold them again"))
 	ann.holds("Stalls/C/12")
 	check(t, expect.Locator(ann.tray()).ToHaveAttribute("data-state", "held"))
 }

@@ -36,7 +36,7 @@ func TestASeatIsBoughtWithTheKeyboardAlone(t *testing.T) {
 	check(t, keys.Press("Space"))
 	ann.holds(label)
 
-	ann.tabTo(ann.button("Continue"))
+	ann.tabTo(ann.button("Check out"))
 	check(t, keys.Press("Enter"))
 	for _, field := range []struct{ label, text string }{{"Name", "Ann Ørsted"}, {"Email", "ann@example.org"}} {
 		ann.tabTo(ann.page.GetByLabel(field.label))

@@ -75,7 +75,7 @@ func TestWithoutScriptASeatIsBought(t *testing.T) {
 	check(t, ann.seat("Boxes left/1/1").Check())
 	ann.press(ann.holdButton())
 	ann.holds("Boxes left/1/1")
-	ann.press(ann.button("Continue"))
+	ann.press(ann.button("Check out"))
 	ann.orders("Ann Ørsted", ownAddress(t), "")
 	ann.hasTickets(1)
 }

@@ -65,7 +65,7 @@ func TestAFreePlaceBecomesATicketWithACode(t *testing.T) {
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
-			ann.press(ann.button("Continue"))
+			ann.press(ann.button("Check out"))
 			ann.orders("Ann Ørsted", ownAddress(t), "2300-01-01")
 			ann.sees(ann.page.GetByText("is in the future"))
 			ann.seesTyped("Ann Ørsted", ownAddress(t))

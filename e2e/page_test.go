@@ -186,8 +186,8 @@ func (p *person) asksForBest(n int, category string) {
 func (p *person) asksForPlaces(area string, n int) {
 	p.t.Helper()
 	form := p.page.Locator(fmt.Sprintf(`form:has(input[name="area"][value="%s"])`, area)).First()
-	check(p.t, form.GetByLabel("Places").Fill(fmt.Sprint(n)))
-	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold places"}))
+	check(p.t, form.GetByLabel("Tickets").Fill(fmt.Sprint(n)))
+	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Add tickets"}))
 }
 
 func (p *person) evaluates(script string) float64 {

@@ -124,7 +124,7 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 		bob.press(places.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "One more: " + name}))
 	}
 	bob.picture("volunteer-5-places", "light")
-	bob.press(places.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Hold places"}))
+	bob.press(places.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Add tickets"}))
 	bob.holdsSeats(3)
 	bob.visit("/events/spring-concert/checkout")
 	bob.sees(bob.page.Locator(".total").GetByText("€52")) // 25 + 18 + 9

@@ -29,7 +29,7 @@ func TestQuestions_AreAnsweredAndAMistakeKeepsTheForm(t *testing.T) {
 			ann.visit("/events/" + slug)
 			ann.asksForPlaces("Places", 1)
 			ann.holdsSeats(1)
-			ann.press(ann.button("Continue"))
+			ann.press(ann.button("Check out"))
 			ann.answers(" ", "vegetarian", true) // browsers take a space for an answer
 			ann.orders("Ann Ørsted", "ann@example.org", "")
 			ann.sees(ann.page.GetByText("Answer this question."))

@@ -72,7 +72,7 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 		check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€7.15"))
 		ann.holds(seat)
 		ann.picture("types-tray", "light")
-		ann.press(ann.button("Continue"))
+		ann.press(ann.button("Check out"))
 		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
 		ann.picture("types-checkout", "light")
 		for kind, total := range map[string]string{"standard": "€23.65", "child": "€7.15"} { // in any order: each is shown at once

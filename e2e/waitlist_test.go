@@ -118,7 +118,7 @@ func TestSoldOut_FreeEventLeadsToTheWaitingListWithoutDeadButtons(t *testing.T) 
 		plan, price string
 		all         map[string]any
 	}{
-		"Hold places":     {"conference", "F=0", map[string]any{"area": "Places", "quantity": 200}},
+		"Add tickets":     {"conference", "F=0", map[string]any{"area": "Places", "quantity": 200}},
 		"Find best seats": {tinyPlan(t), "A=0", map[string]any{"best": 2, "category": "A"}},
 	} {
 		t.Run(button, func(t *testing.T) {

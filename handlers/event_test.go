@@ -33,7 +33,7 @@ func TestEvents_UpcomingComeFirst(t *testing.T) {
 		}
 	}
 	for path, begun := range map[string]bool{"/events/an-hour-ago": true, "/events/last-year": true, "/events/evening": false} {
-		if _, body := s.page(t, who, path); strings.Contains(body, "already begun") != begun {
+		if _, body := s.page(t, who, path); strings.Contains(body, "already started") != begun {
 			t.Errorf("%s says that it has begun: %v", path, !begun)
 		}
 	}

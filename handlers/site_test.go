@@ -216,7 +216,7 @@ func TestAClaimIsHeldSeenExtendedAndReleased(t *testing.T) {
 	}
 }
 
-// Without scripts a visitor presses "Let all go" twice: both answers lead back to the page.
+// Without scripts a visitor presses "Remove all" twice: both answers lead back to the page.
 func TestAFormSentTwiceGivesBackOnceAndSaysSoTwice(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)

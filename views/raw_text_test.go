@@ -22,8 +22,8 @@ var notTranslated = []string{
 	"desk/layout.templ", "desk/legal.templ", "desk/limits.templ", "desk/live.templ", "desk/log.templ", "desk/orders.templ", "desk/people.templ", "desk/plan.templ", "desk/price_rules.templ",
 	"desk/prices.templ", "desk/privacy.templ", "desk/scan.templ", "desk/second.templ", "desk/settings.templ", "desk/share.templ", "desk/taxes.templ", "desk/waitlist.templ",
 	"mail/letter.templ", "mail/link.templ", "mail/message.templ",
-	"shop/about.templ", "shop/choose.templ", "shop/code.templ", "shop/event.templ", "shop/events.templ", "shop/giftcard.templ", "shop/legal.templ",
-	"shop/room.templ", "shop/rows.templ", "shop/drawing.templ", "shop/shut.templ", "shop/tray.templ", "shop/waitlist.templ", "shop/waitlist_consent.templ",
+	"shop/about.templ", "shop/events.templ", "shop/giftcard.templ", "shop/legal.templ",
+	"shop/room.templ", "shop/shut.templ", "shop/waitlist.templ", "shop/waitlist_consent.templ",
 }
 
 var (

@@ -156,7 +156,7 @@ function chip(idx, label) {
   const li = blank.content.firstElementChild.cloneNode(true)
   Object.assign(li.dataset, {seat: label, idx})
   $('.name', li).textContent = words(label)
-  Object.assign($('button', li), {value: idx, ariaLabel: `Let ${words(label)} go`})
+  Object.assign($('button', li), {value: idx, ariaLabel: `Remove ${words(label)}`})
   return li
 }
 
@@ -204,7 +204,7 @@ let next
 // showTime looks again when a second of the time that is left is over, and now and then for what else may have changed.
 function showTime() {
   const ms = left()
-  $('[data-countdown]', tray).textContent = `for ${span(ms)}`
+  $('[data-countdown]', tray).textContent = `${span(ms)} left`
   $('progress', tray).value = ms / hold.length
   $('[data-left]', dialog).textContent = span(ms)
   clearTimeout(next)

@@ -158,6 +158,14 @@ func (s Sale) Cost() pricing.Cost {
 	return terms.Agreed(lines, s.Discount, s.Reverse)
 }
 
+// until is when the hold ends; empty without one.
+func (s Sale) until(ctx context.Context) string {
+	if s.Hold == nil {
+		return ""
+	}
+	return views.ClockIn(ctx, s.Event, s.Hold.ExpiresAt)
+}
+
 func (s Sale) total() int64 { return s.Cost().Total }
 
 // trayState is which of its three faces the tray shows.
