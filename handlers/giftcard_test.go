@@ -114,3 +114,24 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+func TestGiftCards_TheDeskNamesTheLawOfTheTeamsCountry(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	owner := s.owner(t)
+	const at = "/desk/gift-cards"
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "We don’t know that of your country") || !strings.Contains(page, `value="36"`) {
+		t.Errorf("a team without a country: %s", words(page))
+	}
+	s.exec(t, sellerSQL)
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "In Austria, claims from a gift card end after 30 years") || !strings.Contains(page, `value="360"`) {
+		t.Errorf("in Austria: %s", words(page))
+	}
+	s.exec(t, `UPDATE invoice_sender SET country = 'IE'`)
+	for months, shorter := range map[string]bool{"59": true, "60": false, "": false} {
+		s.does(t, owner, at, url.Values{"open": {"on"}, "currency": {"EUR"}, "amounts": {"10"}, "months": {months}})
+		if _, page := s.page(t, owner, at); strings.Contains(page, "Your time is shorter than that of the law.") != shorter || !strings.Contains(page, "In Ireland, a gift card is valid for at least 5 years (Consumer Protection (Gift Vouchers) Act 2019") {
+			t.Errorf("%q months in Ireland: %s", months, words(page))
+		}
+	}
+}

@@ -157,24 +157,34 @@ func (g *GiftCards) Sold(ctx context.Context, m organizers.Member) (o Offer, lis
 	return o, list, nil
 }
 
-// Law is how long the law of a country keeps gift cards valid.
+// Law is how long a gift card is valid by the law of a country.
 type Law struct {
 	Country string // ISO 3166-1 alpha-2
 	Name    string // of the country
 	Months  int
-	Source  string
+	Least   bool   // the law forbids a shorter time; else this is when claims end, and courts judge shorter times
+	Source  string // the law, as one looks it up
 }
 
-// LawsOf is the year of laws. They were entered from memory: compare them with their sources before you rely on them.
-const LawsOf = 2025
+// LawsOf is the year in which laws were compared with their sources.
+const LawsOf = 2026
 
-// laws are the countries in which one time holds for gift cards. Others have none, or several.
+// laws are the countries with one time for gift cards of a theatre, read in these sources:
+//
+//   - Australia: Australian Consumer Law, in force for this since 1 November 2019 (commerce.wa.gov.au, allens.com.au).
+//   - Austria: ABGB §§ 879 and 1479. Two years were not valid (Supreme Court, 28 June 2012, 7 Ob 22/12d), nor three
+//     (OLG Vienna, 1 R 179/18a). Five were in one case (7 Ob 75/11x).
+//   - Germany: BGB §§ 195 and 199. Ten months were not valid (webshoprecht.de), nor 24 (LG Braunschweig, 22 O 211/12).
+//   - Ireland: Consumer Protection (Gift Vouchers) Act 2019, in force since 2 December 2019 (irishlegal.com, rpc.co.uk).
+//   - Switzerland: OR articles 127 and 129. Whether a card may end earlier is disputed (srf.ch, Kassensturz; eberhart-law.ch).
+//   - United States: 15 U.S.C. § 1693l-1 (uscode.house.gov). States may ask for more.
 var laws = []Law{
-	{"AT", "Austria", 30 * 12, "Civil Code (ABGB) § 1478; courts accept a shorter time only with good reason"},
-	{"CH", "Switzerland", 10 * 12, "Code of Obligations, article 127"},
-	{"DE", "Germany", 3 * 12, "Civil Code (BGB) §§ 195 and 199"},
-	{"IE", "Ireland", 5 * 12, "Consumer Protection (Gift Vouchers) Act 2019"},
-	{"US", "the United States", 5 * 12, "Credit CARD Act of 2009, 15 U.S.C. § 1693l-1; some states allow no expiry"},
+	{"AT", "Austria", 30 * 12, false, "Civil Code, ABGB §§ 879 and 1479; Supreme Court 7 Ob 22/12d"},
+	{"AU", "Australia", 3 * 12, true, "Australian Consumer Law, since November 2019"},
+	{"CH", "Switzerland", 10 * 12, false, "Code of Obligations, articles 127 and 129"},
+	{"DE", "Germany", 3 * 12, false, "Civil Code, BGB §§ 195 and 199, from the end of the year"},
+	{"IE", "Ireland", 5 * 12, true, "Consumer Protection (Gift Vouchers) Act 2019"},
+	{"US", "the United States", 5 * 12, true, "15 U.S.C. § 1693l-1; some states ask for more"},
 }
 
 // LawOf returns the law of a country; nil if none is known here.

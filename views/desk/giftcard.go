@@ -46,17 +46,20 @@ func (p *GiftCardsPage) SetOffer(o giftcards.Offer) {
 	p.Amounts = strings.Join(amounts, ", ")
 }
 
-// lawWords says how long gift cards are valid by the law of the team's country, or of some countries if that is not known.
+// lawWords says how long gift cards are valid by the law of the team's country, if that is known.
 func (p GiftCardsPage) lawWords() string {
-	const ask = " Check it, and ask a lawyer."
 	if p.Law == nil {
-		return "Many countries have a minimum: in Germany three years to the end of the year, in Ireland and the US five years. Austrian courts allow short times only with good reason, and some countries allow none. Ask a lawyer."
+		return "Many countries have a law on how long gift cards are valid. We don’t know that of your country. Ask a lawyer."
 	}
-	law := fmt.Sprintf("In %s it is %d years (%s; entered from memory in %d).", p.Law.Name, p.Law.Months/12, p.Law.Source, giftcards.LawsOf)
+	law := fmt.Sprintf("In %s, claims from a gift card end after %d years, and courts may reject a shorter time", p.Law.Name, p.Law.Months/12)
+	if p.Law.Least {
+		law = fmt.Sprintf("In %s, a gift card is valid for at least %d years", p.Law.Name, p.Law.Months/12)
+	}
+	law += fmt.Sprintf(" (%s; compared in %d). Ask a lawyer.", p.Law.Source, giftcards.LawsOf)
 	if months, err := strconv.Atoi(p.Months); err == nil && months > 0 && months < p.Law.Months {
-		return "This is shorter than the law of your country may allow. " + law + ask
+		return "Your time is shorter than that of the law. " + law
 	}
-	return law + ask
+	return law
 }
 
 // giftPeople says who bought a gift card, and for which address.
