@@ -33,6 +33,9 @@ func TestCodes_AreCreatedUsedListedAndStoppedAtTheDesk(t *testing.T) {
 			t.Errorf("the list lacks %q", want)
 		}
 	}
+	if _, all := s.page(t, owner, "/desk/events/evening/exports/codes.csv"); !strings.Contains(all, `"MEMBERS","","10",0.00,"each ticket","","",50,1,`) {
+		t.Errorf("the file lacks the use of a code: %s", all)
+	}
 	_, file := s.page(t, owner, "/desk/events/evening/exports/codes.csv?name=%3DPress")
 	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
 	if err != nil || len(rows) != 21 {

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -77,6 +78,26 @@ func TestSellSeats_SellsEachSeatAsItsTicketType(t *testing.T) {
 		"price.0.0.A": {"30"}, "price.0.0.B": {"30"}, "price.0.0.C": {"30"}, "price.0.2.A": {"5"}, "price.0.2.B": {"5"}, "price.0.2.C": {"5"},
 	})
 	s.refused(t, owner, at, url.Values{"seat": {label(2)}, "method": {"cash"}, "type": {"press"}}, http.StatusConflict, "Press", "not sold")
+	s.wantBooks(t)
+}
+
+// 3 are paid as 2: what is left of them is paid as 2 as well.
+func TestSellSeats_OrderKeepsItsOfferWhenTicketsAreCancelled(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	idx := s.inRows(t, 3)
+	code := s.does(t, owner, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(idx[0]), s.sale.Plan.Label(idx[1]), s.sale.Plan.Label(idx[2])}, "method": {"cash"}})
+	o, err := s.sold.Find(t.Context(), code[strings.LastIndexByte(code, '/')+1:])
+	if err != nil || o.Total != 6000 {
+		t.Fatalf("the order is %+v, %v", o, err)
+	}
+	paid := slices.IndexFunc(o.Tickets, func(t orders.Ticket) bool { return t.Price > 0 })
+	if err := s.sold.RevokeBy(t.Context(), s.sale, o, orders.Revoking{}, o.Tickets[paid].ID); err != nil {
+		t.Fatal(err)
+	}
+	if o, err = s.sold.Find(t.Context(), o.Code); err != nil || o.ByHand != 0 || o.Kept != 3000 {
+		t.Errorf("of %d paid, %d go back and %d are kept, %v", o.Paid, o.ByHand, o.Kept, err)
+	}
 	s.wantBooks(t)
 }
 

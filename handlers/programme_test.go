@@ -122,6 +122,22 @@ func TestProgramme_SoldOutLeadsToTheWaitingList(t *testing.T) {
 }
 
 // What a program sees that shows a link: its title, a picture that it can load, and data that no name can break out of.
+func TestProgramme_ShowsNoPriceWhereNothingIsOnPublicSale(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	owner := s.owner(t)
+	for soldTo, private := range map[string]bool{"everyone": false, "desk": true} {
+		s.does(t, owner, "/desk/events/evening/prices", family("type.0.sold_to", soldTo, "type.1.sold_to", "desk"))
+		_, page := s.page(t, who, "/events")
+		_, feed := send(t, who, "GET", s.url+"/events.atom", "")
+		for what, said := range map[string]string{"the programme": page, "the feed": feed} {
+			if strings.Contains(said, "Not on public sale") != private || strings.Contains(said, "incl. fees") == private {
+				t.Errorf("%s of tickets sold to %s: %s", what, soldTo, words(said))
+			}
+		}
+	}
+}
+
 func TestShare_APageSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	s, who := newSiteFor(t, events.Settings{Venue: "Haus </script><script>alert(1)</script>", Fees: seats.Fees{Ticket: 150}}), person(t)

@@ -89,7 +89,7 @@ func TestConsent_TermsAreAcceptedOnJoiningAndRecordedWithTheOrder(t *testing.T) 
 	s.held(t, second, 1)
 	first, ann, bob := s.soldOut(t), person(t), person(t)
 	_, page := send(t, ann, "GET", s.url+"/events/evening/waitlist", "", "Accept", asPage)
-	for _, want := range []string{`name="terms" value="1"`, `href="/legal/1/terms?version=1"`} {
+	for _, want := range []string{`name="terms" value="1"`, `href="/legal/1/terms?version=1"`, `value="door" data-binds`, `<span class="binds">Join the waiting list · order with obligation to pay</span>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the form of the waiting list lacks %s", want)
 		}
