@@ -26,28 +26,28 @@ var each = []struct {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the waiting list"}))
 		p.expect("422")
 		check(p.t, p.page.GetByLabel("Email (we’ll send offers here)").Fill("ann@localhost"+p.name))
-		check(p.t, p.page.GetByLabel("Until which day").Fill("2001-01-01"))
+		check(p.t, p.page.GetByLabel("Wait until").Fill("2001-01-01"))
 		p.press(p.button("Join the waiting list"))
-		p.sees(p.page.GetByText("This time is over already."))
+		p.sees(p.page.GetByText("This day is in the past."))
 	}},
 	{"waitlist-consent-wrong", func(p *person, s sales) {
 		p.expect("422")
-		check(p.t, p.page.GetByLabel("Until which day").Fill(""))
-		check(p.t, p.page.GetByLabel("Order it at once, at the door").Check())
+		check(p.t, p.page.GetByLabel("Wait until").Fill(""))
+		check(p.t, p.page.GetByLabel("Order at once, at the door").Check())
 		p.press(p.button("Join the waiting list"))
-		p.sees(p.page.GetByText("Say how much it may cost at most"))
-		p.sees(p.page.GetByText("Say your name, for the order."))
+		p.sees(p.page.GetByText("Enter the maximum price."))
+		p.sees(p.page.GetByText("Enter your name."))
 	}},
 	{"waitlist-asked", func(p *person, s sales) {
-		check(p.t, p.page.GetByLabel("If at once: your name").Fill("Ann"))
-		check(p.t, p.page.GetByLabel("If at once: for how much at most").Fill("30"))
+		check(p.t, p.page.GetByLabel("Your name (to order at once)").Fill("Ann"))
+		check(p.t, p.page.GetByLabel("Maximum price").Fill("30"))
 		p.press(p.button("Join the waiting list"))
-		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Check your email"}))
 	}},
 	{"waitlist-new", func(p *person, s sales) { p.visit(p.office.mailed(p.t, "ann@localhost"+p.name, placeLink)) }},
 	{"waitlist-place", func(p *person, s sales) {
 		p.press(p.button("Confirm my place"))
-		p.press(p.page.GetByText("Change what you wait for"))
+		p.press(p.page.GetByText("Change what you’re waiting for"))
 	}},
 	{"rows-full", func(p *person, s sales) { p.openSection(s.full, 0) }},
 	{"event-scheduled", func(p *person, s sales) { p.visit("/events/" + s.later); p.sees(p.page.GetByText("Not on sale yet")) }},

@@ -42,7 +42,7 @@ func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 			ann.fills("From (optional)", "Ann and Ørjan", "Message (optional)", "Happy birthday, Bea!\nSee you in the front row.")
 			ann.inBothLights("gift-cards", string(axe))
 			ann.buysGiftCard("€50", "ann@localhost.example", "bea@localhost.example")
-			ann.sees(ann.page.GetByText("We are sending it to bea@localhost.example"))
+			ann.sees(ann.page.GetByText("We’re sending it to bea@localhost.example"))
 			ann.inBothLights("gift-card", string(axe))
 			ann.visit("/gift-cards")
 			ann.buysGiftCard("€25", "ann@localhost.example", "")

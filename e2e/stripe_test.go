@@ -55,9 +55,9 @@ func (o *office) chargesWhoIsNotThere(t *testing.T) {
 	slug, seller, ann := o.named(t, "full", tinyPlan(t), "--paid-ahead"), someProgram(t, o), someone(t, o, "ann", phone)
 	seller.claim(slug, "Box/1/1", "Box/1/2")
 	ann.visit("/events/" + slug + "/waitlist")
-	check(t, ann.page.GetByLabel("Order it at once, by card").Check())
-	check(t, ann.page.GetByLabel("If at once: your name").Fill("Ann Ørsted"))
-	check(t, ann.page.GetByLabel("If at once: for how much at most").Fill("30"))
+	check(t, ann.page.GetByLabel("Order at once, by card").Check())
+	check(t, ann.page.GetByLabel("Your name (to order at once)").Fill("Ann Ørsted"))
+	check(t, ann.page.GetByLabel("Maximum price").Fill("30"))
 	ann.waits("ann.saves@example.org")
 	ann.sees(ann.page.GetByText("for €30 at most."))
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
@@ -66,7 +66,7 @@ func (o *office) chargesWhoIsNotThere(t *testing.T) {
 	ann.press(ann.button("Save a card"))
 	ann.atTheBank()
 	ann.card("Pay")
-	ann.sees(ann.page.GetByText("is saved with the card provider"))
+	ann.sees(ann.page.GetByText("saved with the card provider"))
 	if status, _ := seller.ask("DELETE", "/events/"+slug+"/claims", nil); status != http.StatusNoContent {
 		t.Fatalf("seats come back: %d", status)
 	}

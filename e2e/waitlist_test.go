@@ -37,7 +37,7 @@ func (p *person) waits(email string) {
 	p.t.Helper()
 	check(p.t, p.page.GetByLabel("Email (we’ll send offers here)").Fill(email))
 	p.press(p.button("Join the waiting list"))
-	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Look into your mail"}))
+	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Check your email"}))
 	p.visit(p.office.mailed(p.t, email, placeLink))
 	p.press(p.button("Confirm my place"))
 }
@@ -74,7 +74,7 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	ann.sees(ann.page.GetByText("1 held", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)})) // live
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Join the waiting list"}))
 	ann.waits("s1-ann@example.org")
-	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 1st"}))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your place: 1"}))
 	_, err := ann.page.Evaluate(`window.same = true`)
 	check(t, err)
 	bob := someProgram(t, boxOffice)
@@ -86,13 +86,13 @@ func TestS1_SoldOutPlaceThatComesBackIsOfferedByRank(t *testing.T) {
 	cleo := someone(t, boxOffice, "cleo", phone)
 	cleo.visit("/events/" + slug + "/waitlist")
 	cleo.waits("s1-cleo@example.org")
-	cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "You are 3rd"}))
+	cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your place: 3"}))
 	_, err = cleo.page.Evaluate(`window.same = true`)
 	check(t, err)
 	ended()
 
 	ann.stands("Seats for you")
-	cleo.stands("You are 2nd")
+	cleo.stands("Your place: 2")
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
 	ann.isAccessible("waitlist-offer", string(axe), checkup)

@@ -140,8 +140,8 @@ func TestBadCreditRequestsHaveTheirAnswersAndLoadNothing(t *testing.T) {
 		{"no address", "/credit/links", `{"email":"ann"}`, 422, "in the format name@example.com"},
 		{"two addresses", "/credit/links", `{"email":"a@b.c, d@e.f"}`, 422, "in the format name@example.com"},
 		{"a header in an address", "/credit/links", `{"email":"a@b.c\r\nBcc: d@e.f"}`, 422, "in the format name@example.com"},
-		{"a forged token", "/credit/session", `{"token":"00000000000000000000000000"}`, 404, "opens nothing"},
-		{"no token", "/credit/session", `{}`, 404, "opens nothing"},
+		{"a forged token", "/credit/session", `{"token":"00000000000000000000000000"}`, 404, "no longer works"},
+		{"no token", "/credit/session", `{}`, 404, "no longer works"},
 	} {
 		a, body := send(t, ann, "POST", s.url+bad.path, bad.body)
 		if a.StatusCode != bad.status || !strings.Contains(body, bad.says) {

@@ -117,7 +117,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	status := "/desk/events/evening-2/status"
 	s.refused(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"never"}}, 422, "Say from when on")
 	s.does(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"2030-02-01T10:00"}})
-	if _, page := s.page(t, person(t), "/events/evening-2"); !strings.Contains(page, "On sale from Friday 1 February 2030, 10:00 CET.") {
+	if _, page := s.page(t, person(t), "/events/evening-2"); !strings.Contains(page, "On sale from Fri 1 February 2030, 10:00\u00a0CET.") {
 		t.Error("attendees do not read from when on")
 	}
 	s.does(t, ann, status, url.Values{"status": {"on sale"}, "now": {"on"}})

@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
@@ -55,8 +56,11 @@ func (l Letters) legal(ctx context.Context, team int64) ([]views.Link, error) {
 	return views.LegalLinks(list, l.URL), err
 }
 
-// Write makes the letter of a row of the outbox, with the order as it is now.
+// Write makes the letter of a row of the outbox, with the order as it is now, in the language of its reader.
 func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	if tag, is := text.Shipped(m.Language); is {
+		ctx = text.With(ctx, tag)
+	}
 	if kind, about := strings.CutPrefix(m.Kind, waitlist.MailPrefix); about {
 		return l.waiting(ctx, m, kind)
 	}
@@ -111,7 +115,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	letter := mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
-		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(ctx), HTML: html.String(),
+		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
 	}
 	letter.Files, err = files(ctx, s, order, address)
 	if code := page.Transfer.Code(); code != "" {
@@ -145,7 +149,7 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if err := mails.MessageLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(), HTML: html.String()}, nil
+	return mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(ctx), HTML: html.String()}, nil
 }
 
 // files are what a mail program can keep of an order.
@@ -153,7 +157,7 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 	if order.State == orders.Cancelled {
 		return nil, nil
 	}
-	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(s, order, address))}
+	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(ctx, s, order, address))}
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
@@ -191,7 +195,7 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Name, Email: p.Email,
-		Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(ctx), HTML: html.String(),
+		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
 	}, nil
 }
 
@@ -217,7 +221,7 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	m.Email = p.Email
-	return l.deskLetter(ctx, m, s.Event.Team, mails.Confirm(shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
+	return l.deskLetter(ctx, m, s.Event.Team, mails.Confirm(ctx, shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.
@@ -232,18 +236,7 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	address := l.URL + shop.CreditPath + "/links/" + token
-	legal, err := l.legal(ctx, 0)
-	if err != nil {
-		return mail.Letter{}, err
-	}
-	var html strings.Builder
-	if err := mails.LinkLetter(address, m.Email, legal).Render(ctx, &html); err != nil {
-		return mail.Letter{}, err
-	}
-	return mail.Letter{
-		ID: fmt.Sprintf("%d.link", m.ID), Email: m.Email, Subject: mails.LinkSubject, Text: mails.LinkText(address, m.Email, legal), HTML: html.String(),
-	}, nil
+	return l.deskLetter(ctx, m, 0, mails.Credit(ctx, m.Email, l.URL+shop.CreditPath+"/links/"+token))
 }
 
 // dataLink makes the mail with the link to a person's data.
@@ -255,7 +248,7 @@ func (l Letters) dataLink(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return l.deskLetter(ctx, m, 0, mails.PersonalData(m.Email, l.URL+shop.PersonalPath+"/"+token))
+	return l.deskLetter(ctx, m, 0, mails.PersonalData(ctx, m.Email, l.URL+shop.PersonalPath+"/"+token))
 }
 
 // giftCard makes the mail that brings a gift card, or its receipt.
@@ -273,14 +266,14 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	}
 	if m.Kind == giftcards.MailReceipt {
 		m.Email = c.Buyer
-		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(c, l.URL+shop.GiftCardPath(c.Code)))
+		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(ctx, c, l.URL+shop.GiftCardPath(c.Code)))
 	}
 	m.Email = c.Recipient
-	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(c, l.URL+shop.CreditPath))
+	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(ctx, c, l.URL+shop.CreditPath))
 	if err != nil {
 		return letter, err
 	}
-	pdf, err := shop.GiftCardPaper(c, l.URL)
+	pdf, err := shop.GiftCardPaper(ctx, c, l.URL)
 	letter.Files = []mail.File{{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf}}
 	return letter, err
 }
@@ -323,7 +316,7 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return l.deskLetter(ctx, m, 0, mails.Place(state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
+	return l.deskLetter(ctx, m, 0, mails.Place(ctx, state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
 }
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {
@@ -337,6 +330,6 @@ func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page m
 	}
 	return mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, m.Kind), Email: m.Email,
-		Subject: strings.Join(strings.Fields(page.Subject), " "), Text: page.Text(), HTML: html.String(),
+		Subject: strings.Join(strings.Fields(page.Subject), " "), Text: page.Text(ctx), HTML: html.String(),
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	mails "github.com/usherbox/usher/views/mail"
 	"github.com/usherbox/usher/views/shop"
@@ -41,12 +42,12 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 		return mail.Letter{}, err
 	}
 	return mail.Letter{
-		ID: fmt.Sprintf("%d.wait", m.ID), Email: n.Email, Subject: strings.Join(strings.Fields(page.Subject()), " "), Text: page.Text(), HTML: html.String(),
+		ID: fmt.Sprintf("%d.wait", m.ID), Email: n.Email, Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
 	}, nil
 }
 
 // errNewTerms makes an agreed order an ordinary offer: its person did not accept the terms that are in force now.
-var errNewTerms = &seats.Conflict{Code: orders.CodeDeclined, Message: "The organizer has new terms since then, which you accept at the checkout. Nothing was charged."}
+var errNewTerms = &seats.Conflict{Code: orders.CodeDeclined, Message: text.Mark("The organizer has new terms since then, which you accept at the checkout. Nothing was charged.")}
 
 // OrderOffered returns what places orders for offers with a consent (waitlist.List.Order).
 func OrderOffered(sold *orders.Orders, texts *pages.Pages) func(context.Context, *seats.Sale, waitlist.Purchase) error {

@@ -13,7 +13,7 @@ func TestConsent_SavedCardPaysTheOffer(t *testing.T) {
 	first, ann, bob := s.soldOut(t), person(t), person(t)
 	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann Ørsted"}, "most": {"500"}})
 	_, page := send(t, ann, "GET", s.url+at, "", "Accept", asPage)
-	for _, want := range []string{"One step more: save a card", "charged once, without asking you again", "for €500 at most", "Save a card</button>"} {
+	for _, want := range []string{"One more step: save a card", "charge this card once, without asking you again", "for €500 at most", "Save a card</button>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of a place lacks %q", want)
 		}
@@ -32,7 +32,7 @@ func TestConsent_SavedCardPaysTheOffer(t *testing.T) {
 		t.Errorf("before they gave one it is %+v; there it says %q", got, session.Says)
 	}
 	bank.Pays(session.ID, false)
-	if _, page = send(t, ann, "GET", s.url+at+"?card", "", "Accept", asPage); !strings.Contains(page, "is saved with the card provider") {
+	if _, page = send(t, ann, "GET", s.url+at+"?card", "", "Accept", asPage); !strings.Contains(page, "saved with the card provider") {
 		t.Error("who comes back does not read that their card is saved")
 	}
 	if a, _ := send(t, ann, "POST", s.url+at+"/card", ""); a.StatusCode != http.StatusOK || s.entry(t, ann, at).Card != "saved" {
@@ -60,7 +60,7 @@ func TestConsent_UnreachableProviderIsNamedOnTheOffersPage(t *testing.T) {
 	at := s.waits(t, ann, "ann@example.org", url.Values{"method": {"card"}, "name": {"Ann"}, "most": {"500"}})
 	bank.Down(true)
 	a, body := send(t, ann, "POST", s.url+at+"/card", "")
-	if a.StatusCode != http.StatusConflict || !strings.Contains(body, "cannot be reached") {
+	if a.StatusCode != http.StatusConflict || !strings.Contains(body, "reach the card provider") {
 		t.Errorf("a provider that is down: %d %s", a.StatusCode, body)
 	}
 	bank.Down(false)
@@ -71,8 +71,8 @@ func TestConsent_UnreachableProviderIsNamedOnTheOffersPage(t *testing.T) {
 	bank.Refuses("card_declined")
 	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
 	letter := s.waitMail(t, "ann@example.org", "offer")
-	why := "ordered at once, and that was not possible. Your payment was declined: the bank declined the card. Nothing was charged."
-	if !strings.Contains(letter.Text, why) || !strings.Contains(letter.Text, "They are held for you until") {
+	why := "at once, but that wasn’t possible. Your payment was declined: the bank declined the card. Nothing was charged."
+	if !strings.Contains(letter.Text, why) || !strings.Contains(letter.Text, "We hold them for you until") {
 		t.Errorf("the mail says %q", letter.Text)
 	}
 	if _, page := send(t, ann, "GET", s.url+at, "", "Accept", asPage); !strings.Contains(page, why) {

@@ -98,7 +98,7 @@ func (s *site) waits(t *testing.T, who *http.Client, email string, more url.Valu
 		form[field] = values
 	}
 	a, body := send(t, who, "POST", s.url+"/events/evening/waitlist", form.Encode(), "Content-Type", asForm, "Accept", asPage)
-	if a.StatusCode != http.StatusOK || !strings.Contains(body, "Look into your mail") {
+	if a.StatusCode != http.StatusOK || !strings.Contains(body, "Check your email") {
 		t.Fatalf("joining: %d %.600s", a.StatusCode, body)
 	}
 	path := placeIn(t, s.waitMail(t, email, "verify"))
@@ -153,7 +153,7 @@ func TestWaitlist_OfferIsOrdered(t *testing.T) {
 		t.Errorf("the second stands at %+v", got)
 	}
 	_, page = send(t, bob, "GET", s.url+bobAt, "", "Accept", asPage)
-	for _, want := range []string{"You are <strong>1st</strong>", "100 % were accepted so far", "You wait until"} {
+	for _, want := range []string{"Your place: <strong>1</strong>", "100% accepted", "Waiting until"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of a place lacks %q", want)
 		}
@@ -181,7 +181,7 @@ func TestAnOfferIsTakenInAnotherBrowserDeclinedAndLeft(t *testing.T) {
 	}
 	s.stands(t, bob, bobAt, "offered")
 	s.stands(t, ann, annAt, "left")
-	if a, body := send(t, ann, "POST", s.url+annAt+"/take", ""); a.StatusCode != http.StatusConflict || !strings.Contains(body, "not open any more") {
+	if a, body := send(t, ann, "POST", s.url+annAt+"/take", ""); a.StatusCode != http.StatusConflict || !strings.Contains(body, "This offer has expired") {
 		t.Errorf("taking what was declined: %d %s", a.StatusCode, body)
 	}
 	if letter := s.waitMail(t, "ann@example.org", "left"); !strings.Contains(letter.Subject, "You left the waiting list") {
@@ -226,22 +226,22 @@ func TestWaitlist_FormHidesEntriesAndLimitsMail(t *testing.T) {
 func TestJoin_WrongRequestsAreRefusedInWords(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
-	if a, body := send(t, who, "POST", s.url+"/events/evening/waitlist", `{"email":"ann@example.org","quantity":1}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "are free now") {
+	if a, body := send(t, who, "POST", s.url+"/events/evening/waitlist", `{"email":"ann@example.org","quantity":1}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "are available now") {
 		t.Errorf("waiting for what is free: %d %s", a.StatusCode, body)
 	}
 	s.soldOut(t)
 	place := s.waits(t, who, "ann@example.org", nil)
 	for _, path := range []string{"/events/evening/waitlist", place} {
 		for body, says := range map[string]string{
-			`{"email":"ann","quantity":0}`: "Ask for 1 to", `{"email":"ann@example.org","quantity":7}`: "Ask for 1 to",
-			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:                "no such place",
-			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:                    "no such place",
-			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:                  "over already",
-			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:                        "not a day",
+			`{"email":"ann","quantity":0}`: "that many seats", `{"email":"ann@example.org","quantity":7}`: "that many seats",
+			`{"email":"ann@example.org","quantity":1,"sections":["Nowhere"]}`:                "no such section",
+			`{"email":"ann@example.org","quantity":1,"categories":["Z"]}`:                    "no such section",
+			`{"email":"ann@example.org","quantity":1,"until":"2001-01-01"}`:                  "in the past",
+			`{"email":"ann@example.org","quantity":1,"until":"soon"}`:                        "Enter a date",
 			`{"email":"ann@example.org","quantity":1,"until":"2033-01-01","x":1}`:            "cannot be read",
-			`{"email":"ann@example.org","quantity":1,"method":"card","name":"Ann","most":1}`: "not placed at once",
-			`{"email":"ann@example.org","quantity":1,"method":"door","name":"Ann"}`:          "how much it may cost",
-			`{"email":"ann@example.org","quantity":1,"method":"door","most":1000}`:           "Say your name",
+			`{"email":"ann@example.org","quantity":1,"method":"card","name":"Ann","most":1}`: "be ordered at once",
+			`{"email":"ann@example.org","quantity":1,"method":"door","name":"Ann"}`:          "Enter the maximum price",
+			`{"email":"ann@example.org","quantity":1,"method":"door","most":1000}`:           "Enter your name",
 		} {
 			if a, answer := send(t, who, "POST", s.url+path, body); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(answer, says) {
 				t.Errorf("%s %s: %d %s", path, body, a.StatusCode, answer)
@@ -249,7 +249,7 @@ func TestJoin_WrongRequestsAreRefusedInWords(t *testing.T) {
 		}
 		form := url.Values{"email": {"ann"}, "quantity": {"x"}, "until": {"x"}, "section": {"99"}}
 		a, page := send(t, who, "POST", s.url+path, form.Encode(), "Content-Type", asForm, "Accept", asPage)
-		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "This is not a day") {
+		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "Enter a date") {
 			t.Errorf("%s: the form is answered %d", path, a.StatusCode)
 		}
 	}

@@ -21,9 +21,9 @@ var notTranslated = []string{
 	"desk/account.templ", "desk/bank.templ", "desk/codes.templ", "desk/door.templ", "desk/event_page.templ", "desk/giftcard.templ", "desk/hooks.templ", "desk/import.templ", "desk/invoices.templ", "desk/keys.templ",
 	"desk/layout.templ", "desk/legal.templ", "desk/limits.templ", "desk/live.templ", "desk/log.templ", "desk/orders.templ", "desk/people.templ", "desk/plan.templ", "desk/price_rules.templ",
 	"desk/prices.templ", "desk/privacy.templ", "desk/scan.templ", "desk/second.templ", "desk/settings.templ", "desk/share.templ", "desk/taxes.templ", "desk/waitlist.templ",
-	"mail/letter.templ", "mail/link.templ", "mail/message.templ",
-	"shop/about.templ", "shop/events.templ", "shop/giftcard.templ", "shop/legal.templ",
-	"shop/room.templ", "shop/shut.templ", "shop/waitlist.templ", "shop/waitlist_consent.templ",
+
+	"shop/about.templ", "shop/events.templ", "shop/legal.templ",
+	"shop/room.templ",
 }
 
 var (

@@ -54,7 +54,7 @@ func waitPages(page views.Page, s shop.Sale, text string) (list []shown) {
 		shown{"joining a waiting list", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Waiting: 3, Number: 12})},
 		shown{"joining a waiting list, refused", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Typed: typed, Mistakes: wrong, Message: text, Alone: agreed})},
 		shown{"joining a waiting list, asked", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Asked: text})},
-		shown{"joining a waiting list, shut", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Shut: text})},
+		shown{"joining a waiting list, shut", true, shop.WaitJoin(shop.JoinPage{Page: page, Sale: s, Shut: true})},
 	)
 	for _, state := range entryStates {
 		n := aWaiter(state, text)
@@ -81,13 +81,13 @@ func TestWaitlist_PageShowsRankAndReasons(t *testing.T) {
 	s := sale(t, "club", nil)
 	stand := waitlist.Stand{Place: 14, Waiting: 1200, Figures: waitlist.Figures{Open: 3, Accepted: 61, Ended: 100}, Before: 2}
 	for passed, why := range map[string]string{
-		waitlist.PassedNone: "The seats that came back were elsewhere.", waitlist.PassedFew: "2 seats came back where you would sit, and you wait for 3.",
-		waitlist.PassedApart: "and not side by side", waitlist.PassedMissed: "You let an offer of such seats go by", waitlist.PassedGathered: "gathered for a group that waited before you, for an hour at most",
+		waitlist.PassedNone: "The seats that came back were in other sections.", waitlist.PassedFew: "Only 2 seats came back in your sections, and you need 3.",
+		waitlist.PassedApart: "but not side by side", waitlist.PassedMissed: "You didn’t answer an offer of such seats", waitlist.PassedGathered: "for a group that joined before you, for up to an hour",
 	} {
 		n := aWaiter(waitlist.Waiting, "ann@example.org")
 		n.Passed = passed
 		page := render(t, shop.WaitPlace(shop.WaitPage{Sale: s, Entry: n, Stand: stand}))
-		for _, want := range []string{"<strong>14th</strong>", "1,200 people", "<dd>3</dd>", "61 % were accepted so far", "2 offers went to people behind you.", why, "Your place is as it was."} {
+		for _, want := range []string{"Your place: <strong>14</strong>", "1,200 people", "<dd>3</dd>", "61% accepted", "2 offers went to people behind you.", why, "You keep your place."} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the page of a place lacks %q", passed, want)
 			}
@@ -104,7 +104,7 @@ func TestAnEventOnWhichNothingIsFreeSaysHowManyAreHeldAndHowManyHoldsCameBack(t 
 	for _, c := range []struct {
 		returned, bought int64
 		says             string
-	}{{24, 76, "24 % of held seats came back so far."}, {4, 5, ""}, {0, 0, ""}} {
+	}{{24, 76, "24% of held seats came back so far."}, {4, 5, ""}, {0, 0, ""}} {
 		s.Returned, s.Bought = c.returned, c.bought
 		page := render(t, shop.Event(shop.EventPage{Sale: s}))
 		_, gone, _ := strings.Cut(page, "<section data-gone")

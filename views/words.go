@@ -3,14 +3,15 @@ package views
 import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // PaidHow says how an order is or was paid.
-func PaidHow(method string) string {
-	return map[string]string{
-		payments.Free: "no charge", payments.Door: "at the door", payments.Invoice: "by bank transfer", payments.Card: "by card", payments.Demo: "demo card", payments.Credit: "from credit",
-		payments.Cash: "in cash", payments.Terminal: "card terminal",
-	}[method]
+func PaidHow(method string) string { return paidHow[method] }
+
+var paidHow = map[string]string{
+	payments.Free: text.Mark("no charge"), payments.Door: text.Mark("at the door"), payments.Invoice: text.Mark("by bank transfer"), payments.Card: text.Mark("by card"),
+	payments.Demo: text.Mark("demo card"), payments.Credit: text.Mark("from credit"), payments.Cash: text.Mark("in cash"), payments.Terminal: text.Mark("card terminal"),
 }
 
 // RoleWords says what a role is for.

@@ -24,11 +24,11 @@ const (
 )
 
 var (
-	errNotSignedIn  = web.NewProblem(401, "not_signed_in", "You are not signed in.", web.NothingChanged, "Open your credit and have a link sent to your address.")
-	errNoLink       = web.NewProblem(404, "link", "This link opens nothing: it was used, it is older than half an hour, or a newer one was sent.", web.NothingChanged, "Open your credit and have a new one sent.")
-	errOften        = web.NewProblem(429, "too_often", "Three mails went to this address within the hour.", web.NothingChanged, "Take the newest of them, or try again in an hour.")
-	errOtherAddress = web.NewProblem(409, "key", "This form was sent before with another address. The mail to that one is on its way.", web.NothingChanged, "Send it once more for this one.")
-	errAddress      = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.NothingChanged, "Change it and send it again.")
+	errNotSignedIn  = web.NewProblem(401, "not_signed_in", text.Mark("You’re not signed in."), web.NothingChanged, text.Mark("Open your credit and request a link."))
+	errNoLink       = web.NewProblem(404, "link", text.Mark("This link no longer works: it was used, it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Open your credit and request a new one."))
+	errOften        = web.NewProblem(429, "too_often", text.Mark("We sent three emails to this address within the hour."), web.NothingChanged, text.Mark("Look for the newest of them, or try again in an hour."))
+	errOtherAddress = web.NewProblem(409, "key", text.Mark("This form was sent before with another address."), web.NothingChanged, text.Mark("Send it once more for this one."))
+	errAddress      = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.NothingChanged, text.Mark("Change it and send it again."))
 )
 
 // account is the address with the credit that this session may spend; empty if it proved none.
@@ -61,10 +61,10 @@ func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
 	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
 		return errTooFast
 	}
-	email, err := h.Credit.Ask(r.Context(), asked.Email, asked.Key)
+	email, err := h.Credit.Ask(h.Reading(r), asked.Email, asked.Key)
 	if wrong := refusedAddress(err); wrong != nil && !web.WantsJSON(r) {
 		wrong.TooOften(w)
-		return h.showCredit(w, r, wrong.Status, shop.CreditPage{Typed: asked.Email, WrongEmail: wrong.What + " " + wrong.Next})
+		return h.showCredit(w, r, wrong.Status, shop.CreditPage{Typed: asked.Email, WrongEmail: text.T(r.Context(), wrong.What) + " " + text.T(r.Context(), wrong.Next)})
 	} else if wrong != nil {
 		return wrong
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -142,8 +143,8 @@ func (h *Handlers) OnSaleCalendar(w http.ResponseWriter, r *http.Request, s *sea
 	}
 	address := h.Origin(r) + shop.Sale{Event: s.Event}.Path()
 	entry := web.Calendar{
-		ID: "on-sale-" + s.Event.Slug + "@usher", Summary: "On sale: " + s.Event.Name, Description: address, URL: address, Made: time.Now(), Starts: s.Event.OpensAt,
-		Alarm: "On sale in a quarter of an hour: " + s.Event.Name,
+		ID: "on-sale-" + s.Event.Slug + "@usher", Summary: text.T(r.Context(), "On sale: %s", s.Event.Name), Description: address, URL: address, Made: time.Now(), Starts: s.Event.OpensAt,
+		Alarm: text.T(r.Context(), "On sale in 15 minutes: %s", s.Event.Name),
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="on-sale-`+s.Event.Slug+`.ics"`)

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -39,7 +40,7 @@ func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error 
 		}
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
-	_, _ = io.WriteString(w, web.CalendarText("Programme", entries...)) // a reader who is gone needs none
+	_, _ = io.WriteString(w, web.CalendarText(text.T(r.Context(), "Programme"), entries...)) // a reader who is gone needs none
 	return nil
 }
 

@@ -7,11 +7,12 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoGiftCards = web.NewProblem(404, "unknown", "No gift cards are sold here.", web.NothingChanged, "Ask the organizer.")
+var errNoGiftCards = web.NewProblem(404, "unknown", text.Mark("No gift cards are on sale here."), web.NothingChanged, text.Mark("Ask the organizer."))
 
 // giftCardsPerNetwork is how many gift cards visitors of one network may begin to buy within a minute.
 const giftCardsPerNetwork = 10
@@ -53,7 +54,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, status 
 			return err
 		}
 	}
-	p.Page = views.Page{Title: "Gift cards", Nonce: web.Nonce(w), Legal: h.Legal(r, p.Form.Team), Style: "credit.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Gift cards"), Nonce: web.Nonce(w), Legal: h.Legal(r, p.Form.Team), Style: "credit.css"}
 	return web.WritePage(w, r, status, shop.GiftCards(p))
 }
 
@@ -110,7 +111,7 @@ func (h *Handlers) BuyGiftCard(w http.ResponseWriter, r *http.Request) error {
 	if form.InForce, err = h.Pages.TermsOf(r.Context(), form.Team); err != nil {
 		return err
 	}
-	card, err := h.Server.GiftCards.Buy(r.Context(), form)
+	card, err := h.Server.GiftCards.Buy(h.Reading(r), form)
 	p := shop.GiftCardsPage{Form: form}
 	switch {
 	case errors.As(err, &p.Mistakes) && !web.WantsJSON(r):
@@ -156,7 +157,7 @@ func (h *Handlers) GiftCard(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, describeGift(c))
 	}
-	page := views.Page{Title: "Gift card", Nonce: web.Nonce(w), Legal: h.Legal(r, c.Team), Style: "credit.css"}
+	page := views.Page{Title: text.T(r.Context(), "Gift card"), Nonce: web.Nonce(w), Legal: h.Legal(r, c.Team), Style: "credit.css"}
 	if c.State == giftcards.Open {
 		page.Refresh = "10;url=" + shop.GiftCardPath(c.Code) + "?back" // nothing is typed here
 	}
@@ -175,7 +176,7 @@ func (h *Handlers) GiftCardPaper(w http.ResponseWriter, r *http.Request) error {
 	if c.State != giftcards.Issued {
 		return web.ErrNoPage
 	}
-	pdf, err := shop.GiftCardPaper(c, h.Origin(r))
+	pdf, err := shop.GiftCardPaper(r.Context(), c, h.Origin(r))
 	if err != nil {
 		return err
 	}

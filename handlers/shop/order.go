@@ -67,7 +67,7 @@ func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
-	_, _ = w.Write([]byte(web.CalendarOf(s, order, h.Origin(r)+shop.OrderPath(order.Code)))) // a reader who is gone needs none
+	_, _ = w.Write([]byte(web.CalendarOf(r.Context(), s, order, h.Origin(r)+shop.OrderPath(order.Code)))) // a reader who is gone needs none
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoDataLink = web.NewProblem(404, "link", "This link opens nothing: it is older than half an hour, or a newer one was sent.", web.NothingChanged, "Ask for your data again.")
+var errNoDataLink = web.NewProblem(404, "link", text.Mark("This link no longer works: it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Request your data again."))
 
 // PersonalData answers GET /personal-data
 func (h *Handlers) PersonalData(w http.ResponseWriter, r *http.Request) error {
@@ -36,10 +36,10 @@ func (h *Handlers) AskPersonalData(w http.ResponseWriter, r *http.Request) error
 	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
 		return errTooFast
 	}
-	email, err := h.Credit.AskForData(r.Context(), asked.Email, asked.Key)
+	email, err := h.Credit.AskForData(h.Reading(r), asked.Email, asked.Key)
 	if wrong := refusedAddress(err); wrong != nil && !web.WantsJSON(r) {
 		wrong.TooOften(w)
-		return h.showPersonal(w, r, wrong.Status, shop.PersonalPage{Email: asked.Email, Wrong: wrong.What + " " + wrong.Next, Key: rand.Text()})
+		return h.showPersonal(w, r, wrong.Status, shop.PersonalPage{Email: asked.Email, Wrong: text.T(r.Context(), wrong.What) + " " + text.T(r.Context(), wrong.Next), Key: rand.Text()})
 	} else if wrong != nil {
 		return wrong
 	}

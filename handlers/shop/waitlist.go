@@ -8,13 +8,14 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errWaitOften = web.NewProblem(429, "too_often", "Three mails went to this address within the hour.", web.WaitHolds, "Look for the newest of them, or try again in an hour.")
+var errWaitOften = web.NewProblem(429, "too_often", text.Mark("We sent three emails to this address within the hour."), web.WaitHolds, text.Mark("Look for the newest of them, or try again in an hour."))
 
 // WaitList answers GET /events/{slug}/waitlist
 func (h *Handlers) WaitList(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
@@ -41,10 +42,8 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 		p.Typed.Email = p.Verified
 	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
-	if s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled {
-		p.Shut = s.Event.Shut()
-	}
-	p.Page = views.Page{Title: "Waiting list · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "waitlist.css"}
+	p.Shut = s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled
+	p.Page = views.Page{Title: text.T(r.Context(), "Waiting list") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "waitlist.css"}
 	return web.WritePage(w, r, status, shop.WaitJoin(p))
 }
 
@@ -78,7 +77,7 @@ func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 	var joined waitlist.Joined
 	if err == nil {
 		by := waitlist.Joining{Verified: h.account(r), Number: h.numberIn(r, s)}
-		joined, err = h.Waits.Join(r.Context(), s, wanted, by)
+		joined, err = h.Waits.Join(h.Reading(r), s, wanted, by)
 	}
 	if err != nil {
 		return h.refuseJoin(w, r, s, typed, err)
@@ -93,7 +92,7 @@ func (h *Handlers) JoinWaitList(w http.ResponseWriter, r *http.Request, s *seats
 	return h.goToPlace(w, r, joined.Code, http.StatusCreated)
 }
 
-var errWaitHurried = web.NewProblem(429, "too_many", "Very many people join from your network at this moment.", web.WaitHolds, "Wait a few seconds, then send it again.")
+var errWaitHurried = web.NewProblem(429, "too_many", text.Mark("Very many people are joining from your network right now."), web.WaitHolds, text.Mark("Wait a few seconds, then try again."))
 
 // refuseJoin says what is wrong: as JSON, or on the same page with everything that was typed.
 func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.Sale, typed shop.EntryForm, err error) error {
@@ -112,10 +111,10 @@ func (h *Handlers) refuseJoin(w http.ResponseWriter, r *http.Request, s *seats.S
 		return h.showJoin(w, r, s, http.StatusConflict, p)
 	case errors.Is(err, waitlist.ErrOften):
 		errWaitOften.TooOften(w)
-		p.Message = errWaitOften.What + " " + errWaitOften.Next
+		p.Message = text.T(r.Context(), errWaitOften.What) + " " + text.T(r.Context(), errWaitOften.Next)
 		return h.showJoin(w, r, s, errWaitOften.Status, p)
 	case errors.As(err, &known) && known == errWaitHurried:
-		p.Message = known.What + " " + known.Next
+		p.Message = text.T(r.Context(), known.What) + " " + text.T(r.Context(), known.Next)
 		return h.showJoin(w, r, s, known.Status, p)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -40,7 +41,7 @@ func (h *Handlers) consentOf(r *http.Request, s *seats.Sale, typed shop.EntryFor
 		return c, err
 	}
 	if !slices.Contains(a.Methods, typed.Method) {
-		wrong[waitlist.FieldMethod] = "Orders for this event are not placed at once in this way."
+		wrong[waitlist.FieldMethod] = text.Mark("This event can’t be ordered at once with this payment method.")
 	}
 	c = waitlist.Consent{Method: typed.Method, Name: typed.Name, Terms: typed.Terms, InForce: a.Terms}
 	if typed.Method == payments.Free {
@@ -48,13 +49,13 @@ func (h *Handlers) consentOf(r *http.Request, s *seats.Sale, typed shop.EntryFor
 	}
 	most, err := pricing.ReadAmount(strings.TrimSpace(typed.Most), s.Event.Currency)
 	if c.Most = most; err != nil || most == 0 {
-		wrong[waitlist.FieldMost] = "Say how much it may cost at most, such as " + pricing.Amount(5000, s.Event.Currency) + "."
+		wrong[waitlist.FieldMost] = text.Mark("Enter the maximum price.")
 	}
 	return c, nil
 }
 
 // cardAway is said while the provider of cards does not answer.
-var cardAway = &seats.Conflict{Code: "unavailable", Message: "The card provider cannot be reached at the moment. Nothing was changed; try again in a minute. Until a card is saved you are asked when it is your turn."}
+var cardAway = &seats.Conflict{Code: "unavailable", Message: text.Mark("We can’t reach the card provider right now. Try again in a minute. Until a card is saved, we ask you when it’s your turn.")}
 
 // mandateOf is the mandate of an entry, as far as it is known here; none if its person agreed to nothing that needs one. asks has
 // the provider asked.
@@ -121,9 +122,9 @@ func (h *Handlers) SaveCard(w http.ResponseWriter, r *http.Request, n waitlist.E
 // askForCard begins a mandate for the agreed order.
 func (h *Handlers) askForCard(ctx context.Context, n waitlist.Entry, s *seats.Sale) (m payments.Mandate, err error) {
 	if !h.Orders.Payments.StoresCards(n.Consent.Method) {
-		return m, &seats.Conflict{Code: seats.CodeChanged, Message: "You agreed to no order that is paid by card. Nothing was changed."}
+		return m, &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("You haven’t agreed to an order that is paid by card.")}
 	}
-	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
+	k := payments.CardRequest{Mandate: seats.NewID(), Email: n.Email, What: shop.CardText(ctx, shop.Sale{Event: s.Event, Plan: s.Plan}, n), Back: shop.WaitPath(n.Code)}
 	if err := h.Waits.StoreMandate(ctx, n, k.Mandate, h.Orders.Payments.NewMandate(n.Consent.Method, k)); err != nil {
 		return m, err
 	}

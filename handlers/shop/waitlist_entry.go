@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -124,15 +126,15 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if len(p.Mistakes) == 0 {
 		p.Typed = shop.EntryFormOf(s.Event, n)
 	}
-	p.Page = views.Page{Title: waitTitle(&p), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "waitlist.js", Style: "waitlist.css"}
+	p.Page = views.Page{Title: waitTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "waitlist.js", Style: "waitlist.css"}
 	return web.WritePage(w, r, status, shop.WaitPlace(p))
 }
 
-func waitTitle(p *shop.WaitPage) string {
+func waitTitle(ctx context.Context, p *shop.WaitPage) string {
 	if p.Entry.State == waitlist.Offered {
-		return "Seats for you · " + p.Event.Name
+		return text.T(ctx, "Seats for you") + " · " + p.Event.Name
 	}
-	return "Your place · " + p.Event.Name
+	return text.T(ctx, "Your place") + " · " + p.Event.Name
 }
 
 // ConfirmPlace answers POST /waitlist/{code}/confirm
@@ -203,7 +205,7 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 		if n, err = h.Waits.Find(r.Context(), n.Code); err != nil {
 			return err
 		}
-		err = &seats.Conflict{Code: seats.CodeExpired, Message: "This offer is not open any more: its time is over, or it was answered. Nothing was taken."}
+		err = &seats.Conflict{Code: seats.CodeExpired, Message: text.Mark("This offer has expired, or you answered it already.")}
 	}
 	if err != nil {
 		return h.answerPlace(w, r, n, s, err)

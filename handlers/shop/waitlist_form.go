@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -53,7 +54,7 @@ func (h *Handlers) decodeEntry(r *http.Request, s *seats.Sale) (w waitlist.NewEn
 		if end := day.AddDate(0, 0, 1); err == nil { // the whole day
 			w.Until = &end
 		} else {
-			w.Wrong[waitlist.FieldUntil] = "This is not a day such as 2030-12-31."
+			w.Wrong[waitlist.FieldUntil] = text.Mark("Enter a date such as 2030-12-31.")
 		}
 	}
 	return w, typed, nil
@@ -68,10 +69,10 @@ func formEntry(r *http.Request) (l shop.EntryForm, err error) {
 	l.Quantity, _ = strconv.Atoi(f.Get("quantity")) // what is no number is none that one can ask for
 	l.Terms, _ = strconv.Atoi(f.Get("terms"))       // what is no number accepts none
 	for field, list := range map[string]*[]int{"section": &l.Sections, "category": &l.Categories} {
-		for _, text := range f[field] {
-			i, err := strconv.Atoi(text)
+		for _, number := range f[field] {
+			i, err := strconv.Atoi(number)
 			if err != nil {
-				return l, waitlist.Mistakes{waitlist.FieldWhere: "This event has no such place."}
+				return l, waitlist.Mistakes{waitlist.FieldWhere: text.Mark("This event has no such section.")}
 			}
 			*list = append(*list, i)
 		}

@@ -248,9 +248,9 @@ var ErrUnpaid = NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("Th
 
 var SeatsStay = text.Mark("Seats that you hold stay yours until the time you were shown.")
 
-const WaitHolds = "Offers that were made hold, and every place is as it was."
+var WaitHolds = text.Mark("Offers stay open, and you keep your place.")
 
-var ErrNoEntry = NewProblem(404, "unknown", "There is no such place in a wait list.", "Places and offers of others are as they were.", text.Mark("Take the address from the mail about it, letter by letter."))
+var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on a waiting list."), "", text.Mark("Take the address from the mail about it, letter by letter."))
 
 var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed hold."), text.Mark("See the other events."))
 

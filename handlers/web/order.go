@@ -1,21 +1,24 @@
 package web
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // joinWords says in a calendar how people join; nothing of an event with a place.
-func joinWords(s *seats.Sale, o orders.Order) string {
+func joinWords(ctx context.Context, s *seats.Sale, o orders.Order) string {
 	if !s.Event.Online.On || o.State == orders.Cancelled {
 		return ""
 	}
-	return "Join the event from the page of your order:\n"
+	return text.T(ctx, "Join the event from the page of your order:") + "\n"
 }
 
 type OrderAnswer struct {
@@ -103,7 +106,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 }
 
 // CalendarOf is an order as calendars read it (RFC 5545).
-func CalendarOf(s *seats.Sale, o orders.Order, address string) string {
+func CalendarOf(ctx context.Context, s *seats.Sale, o orders.Order, address string) string {
 	place, status := s.Event.Venue, ""
 	if s.Event.Online.On {
 		place = address
@@ -113,13 +116,13 @@ func CalendarOf(s *seats.Sale, o orders.Order, address string) string {
 	}
 	words := make([]string, len(o.Tickets))
 	for i, t := range o.Tickets {
-		words[i] = s.Plan.Words(t.Idx)
-		if kind := t.TypeWords(); kind != "" {
+		words[i] = shop.SeatWords(ctx, s.Plan, t.Idx)
+		if kind := shop.TypeWords(ctx, t); kind != "" {
 			words[i] += " (" + kind + ")"
 		}
 	}
 	return Calendar{
 		ID: o.ID.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,
-		Description: strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(s, o)+address, "\n"),
+		Description: strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(ctx, s, o)+address, "\n"),
 	}.Text()
 }

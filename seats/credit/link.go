@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Why there is no link.
@@ -35,10 +36,10 @@ WITH asked AS (
      WHERE link.since <= clock_timestamp() - interval '1 hour' OR link.asked < 3
     RETURNING email
 )
-INSERT INTO mail (email, kind, about) SELECT email, 'link', $2 FROM asked`
+INSERT INTO mail (email, kind, about, language) SELECT email, 'link', $2, $3 FROM asked`
 
 // Ask mails a link to an address, whether or not it has credit, so that the answer does not reveal that. The newest link
-// is valid. It returns the address in its one spelling. A repeat with the key of the form, if it has one, sends no mail.
+// is valid. The mail is in the language of ctx. It returns the address in its one spelling. A repeat with the key of the form, if it has one, sends no mail.
 //
 // Errors: ErrOften if three links went there within the hour; ErrKey if the key came with another address before; the
 // database's.
@@ -60,7 +61,7 @@ func (l *Ledger) ask(ctx context.Context, email, key, about string) (string, err
 		if first, err := takeKey(ctx, tx, key, about, email); err != nil || !first {
 			return err
 		}
-		done, err := tx.Exec(ctx, askSQL, email, about)
+		done, err := tx.Exec(ctx, askSQL, email, about, text.Tag(ctx))
 		if err == nil && done.RowsAffected() == 0 {
 			err = ErrOften
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // States of a gift card.
@@ -99,41 +100,41 @@ func (f Form) tidy(o Offer) (Form, error) {
 	var wrong organizers.Mistakes
 	note := func(field, message string) { wrong = append(wrong, organizers.Mistake{Field: field, Message: message}) }
 	if !slices.Contains(o.Amounts, f.Amount) {
-		note(FieldAmount, "Choose one of the amounts.")
+		note(FieldAmount, text.Mark("Choose one of the amounts."))
 	}
 	if strings.TrimSpace(f.Recipient) == "" {
 		f.Recipient = f.Buyer
 	}
 	for _, a := range []struct {
 		field string
-		text  *string
+		typed *string
 	}{{FieldBuyer, &f.Buyer}, {FieldRecipient, &f.Recipient}} {
-		address, err := credit.Address(*a.text)
+		address, err := credit.Address(*a.typed)
 		if err != nil {
-			note(a.field, "Enter an email address in the format name@example.com.")
+			note(a.field, text.Mark("Enter an email address in the format name@example.com."))
 		}
-		*a.text = address
+		*a.typed = address
 	}
 	f.Giver, f.Message = strings.Join(strings.Fields(f.Giver), " "), strings.TrimSpace(strings.ReplaceAll(f.Message, "\r\n", "\n"))
 	for _, t := range []struct {
-		field, text string
-		most        int
+		field, typed string
+		most         int
 	}{{FieldGiver, f.Giver, mostGiver}, {FieldMessage, f.Message, mostMessage}} {
 		switch {
-		case !utf8.ValidString(t.text) || strings.ContainsFunc(t.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }):
-			note(t.field, "This has characters that cannot be printed.")
-		case utf8.RuneCountInString(t.text) > t.most:
-			note(t.field, fmt.Sprintf("This is longer than %d characters.", t.most))
+		case !utf8.ValidString(t.typed) || strings.ContainsFunc(t.typed, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }):
+			note(t.field, text.Mark("This has characters that cannot be printed."))
+		case utf8.RuneCountInString(t.typed) > t.most:
+			note(t.field, text.Mark("This text is too long."))
 		}
 	}
 	switch {
 	case f.Terms == f.InForce:
 	case f.Terms == 0:
-		note(FieldTerms, "Please accept the terms.")
+		note(FieldTerms, text.Mark("Please accept the terms."))
 	case f.InForce == 0:
 		f.Terms = 0
 	default:
-		note(FieldTerms, "The terms have changed. Please read and accept the new version.")
+		note(FieldTerms, text.Mark("The terms have changed. Please read and accept the new version."))
 	}
 	if wrong != nil {
 		return f, wrong
@@ -145,11 +146,11 @@ func (f Form) tidy(o Offer) (Form, error) {
 var ErrNoOffer = errors.New("the team sells no gift cards")
 
 const buySQL = `
-INSERT INTO gift_card (id, team_id, code, currency, amount, months, buyer, recipient, giver, message, method, terms, agreed_at)
-VALUES ($1, $2, $3, $4, $5, nullif($6, 0), $7, $8, $9, $10, $11, nullif($12, 0), CASE WHEN $12 > 0 THEN clock_timestamp() END)`
+INSERT INTO gift_card (id, team_id, code, currency, amount, months, buyer, recipient, giver, message, method, terms, agreed_at, language)
+VALUES ($1, $2, $3, $4, $5, nullif($6, 0), $7, $8, $9, $10, $11, nullif($12, 0), CASE WHEN $12 > 0 THEN clock_timestamp() END, $13)`
 
 // Buy begins the sale of a gift card. Its page is asked for by Ask, or by the job: a form that is done once has a transaction
-// open, during which no provider is called.
+// open, during which no provider is called. Its mails are in the language of ctx.
 //
 // Errors: organizers.Mistakes; ErrNoOffer; the database's.
 func (g *GiftCards) Buy(ctx context.Context, f Form) (Card, error) {
@@ -166,7 +167,7 @@ func (g *GiftCards) Buy(ctx context.Context, f Form) (Card, error) {
 		return Card{}, err
 	}
 	id, code := seats.NewID(), seal.NewCode()
-	if _, err := g.db.Exec(ctx, buySQL, id, o.Team, code, o.Currency, f.Amount, o.Months, f.Buyer, f.Recipient, f.Giver, f.Message, method, f.Terms); err != nil {
+	if _, err := g.db.Exec(ctx, buySQL, id, o.Team, code, o.Currency, f.Amount, o.Months, f.Buyer, f.Recipient, f.Giver, f.Message, method, f.Terms, text.Tag(ctx)); err != nil {
 		return Card{}, fmt.Errorf("giftcards: buy: %w", err)
 	}
 	g.job.Wake()

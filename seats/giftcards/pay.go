@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const dueSQL = `SELECT id::text, next_try FROM gift_card WHERE state IN ('open', 'refunding')`
@@ -122,7 +123,7 @@ const closeSQL = `UPDATE gift_card SET state = 'closed', reason = $2, page = '' 
 
 func (g *GiftCards) close(ctx context.Context, c Card, reason string) error {
 	if reason == "" {
-		reason = "the card was not paid within an hour."
+		reason = text.Mark("The card was not paid within an hour.")
 	}
 	if _, err := g.db.Exec(ctx, closeSQL, c.ID, reason); err != nil {
 		return fmt.Errorf("giftcards: close: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ErrUnconfirmed is the answer to an order with an email that has to be confirmed first: begin it with Pay.
@@ -516,7 +517,7 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 			return err
 		}
 		if !m.Given() {
-			return &seats.Conflict{Code: CodeDeclined, Message: "You had not saved a card. Nothing was charged."}
+			return &seats.Conflict{Code: CodeDeclined, Message: text.Mark("You hadn’t saved a card. Nothing was charged.")}
 		}
 	}
 	p, err := o.Pay(ctx, s, holder, f)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Consent allows us to order offered seats at once, without asking the person again.
@@ -37,19 +38,19 @@ func (c Consent) check(m Mistakes) {
 	switch name := strings.TrimSpace(c.Name); {
 	case !c.Given():
 	case name == "":
-		m[FieldName] = "Say your name, for the order."
+		m[FieldName] = text.Mark("Enter your name.")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > mostName:
-		m[FieldName] = fmt.Sprintf("A name has at most %d characters that can be printed.", mostName)
+		m[FieldName] = text.Mark("The name is too long, or has characters that cannot be printed.")
 	}
 	if c.Most < 0 {
-		m[FieldMost] = "This is no amount."
+		m[FieldMost] = text.Mark("Enter an amount.")
 	}
 	switch {
 	case c.Terms == c.InForce:
 	case c.Terms == 0:
-		m[FieldTerms] = "Accept the terms to have seats ordered at once, or choose to be asked."
+		m[FieldTerms] = text.Mark("Accept the terms to order at once, or choose “Ask me”.")
 	default:
-		m[FieldTerms] = "The terms have changed. Please read and accept the new version."
+		m[FieldTerms] = text.Mark("The terms have changed. Please read and accept the new version.")
 	}
 }
 

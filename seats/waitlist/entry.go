@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // States of an entry; doc.go draws how one becomes another.
@@ -196,7 +197,7 @@ func (l *List) Decline(ctx context.Context, s *seats.Sale, n Entry) error {
 		if _, err := l.db.Exec(ctx, undeclineSQL, n.Offer.ID); err != nil {
 			return fmt.Errorf("waitlist: decline: %w", err)
 		}
-		return &seats.Conflict{Code: seats.CodePaying, Seats: left.Seats, Message: "These seats are being paid for. Nothing was given back. Stop the payment on its page first."}
+		return &seats.Conflict{Code: seats.CodePaying, Seats: left.Seats, Message: text.Mark("These seats are being paid for. Cancel the payment first.")}
 	}
 	l.Wake(n.Event)
 	return nil

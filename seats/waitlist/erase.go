@@ -39,7 +39,7 @@ WITH gone AS (
 INSERT INTO wait_step (event_id, entry_id, what) SELECT event_id, id, 'left' FROM gone`
 
 const eraseWaitersSQL = `
-UPDATE entry SET email = '', name = NULL, method = NULL, most = NULL, terms = NULL, agreed_at = NULL
+UPDATE entry SET email = '', language = '', name = NULL, method = NULL, most = NULL, terms = NULL, agreed_at = NULL
  WHERE event_id = ANY($1) AND ($2 = '' OR email = $2) AND email <> '' AND state IN ('served', 'left', 'over')`
 
 // Erase takes a person off the waiting lists of some events, and the email and name out of the entries. For an empty email

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // NewEntry is the form of a person who joins.
@@ -79,17 +80,17 @@ func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 	m := Mistakes{}
 	maps.Copy(m, w.Wrong)
 	if wrongEmail(w.Email) {
-		m[FieldEmail] = "This is not an e-mail address such as ann@example.org."
+		m[FieldEmail] = text.Mark("Enter an email address in the format name@example.com.")
 	}
 	if most := min(s.Event.SeatsPerHolder, mostSeats); w.Quantity < 1 || w.Quantity > most {
-		m[FieldQuantity] = fmt.Sprintf("Ask for 1 to %d seats.", most)
+		m[FieldQuantity] = text.Mark("You can’t ask for that many seats.")
 	}
 	outside := func(n int) func(int) bool { return func(i int) bool { return i < 0 || i >= n } }
 	if slices.ContainsFunc(w.Sections, outside(len(s.Plan.Sections))) || slices.ContainsFunc(w.Categories, outside(len(s.Plan.Categories))) {
-		m[FieldWhere] = "This event has no such place."
+		m[FieldWhere] = text.Mark("This event has no such section.")
 	}
 	if w.Until != nil && !w.Until.After(now) {
-		m[FieldUntil] = "This time is over already."
+		m[FieldUntil] = text.Mark("This day is in the past.")
 	}
 	w.Consent.check(m)
 	if len(m) > 0 {
@@ -129,7 +130,7 @@ func (l *List) now(ctx context.Context) (now time.Time, err error) {
 }
 
 // Join adds an entry to the waitlist of an event, or finds the existing one of the address. A visitor without a verified
-// address learns about the entry only by mail.
+// address learns about the entry only by mail. Its mails are in the language of ctx, or of the event if ctx has none.
 //
 // Errors: Mistakes; ErrOver; ErrOften; a *seats.Conflict if such seats are available; the database's.
 func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) (Joined, error) {
@@ -148,7 +149,7 @@ func (l *List) Join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 		return Joined{}, err
 	}
 	if newAllocator(s, s.FreeSeats()).take(w.Wanted) != nil {
-		return Joined{}, &seats.Conflict{Code: CodeFree, Message: "Seats such as these are free now. Nothing was entered: choose them on the page of the event."}
+		return Joined{}, &seats.Conflict{Code: CodeFree, Message: text.Mark("Seats like these are available now. Choose them on the event’s page.")}
 	}
 	j, err := l.join(ctx, s, w, by)
 	if err != nil {
@@ -172,10 +173,10 @@ RETURNING (extract(epoch FROM room_since) * 1000000)::bigint`
 
 // A second join with the same address changes an unverified entry, and sends its link again. A verified entry stays.
 const joinSQL = `
-INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, method, name, most, terms, agreed_at)
+INSERT INTO entry AS e (event_id, code, email, quantity, sections, categories, together, fewer, until, rank, method, name, most, terms, agreed_at, language)
 VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[], '{}'), $7, $8, $9, coalesce($10::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
         nullif($11, ''), CASE WHEN $11 <> '' THEN $12 END, CASE WHEN $11 <> '' THEN $13::bigint END,
-        nullif($14, 0), CASE WHEN $14 > 0 THEN clock_timestamp() END)
+        nullif($14, 0), CASE WHEN $14 > 0 THEN clock_timestamp() END, $15)
     ON CONFLICT (event_id, email) WHERE state IN ('new', 'waiting', 'offered') DO UPDATE
    SET quantity    = CASE e.state WHEN 'new' THEN excluded.quantity ELSE e.quantity END,
        sections    = CASE e.state WHEN 'new' THEN excluded.sections ELSE e.sections END,
@@ -188,6 +189,7 @@ VALUES ($1, $2, $3, $4, coalesce($5::smallint[], '{}'), coalesce($6::smallint[],
        most        = CASE e.state WHEN 'new' THEN excluded.most ELSE e.most END,
        terms       = CASE e.state WHEN 'new' THEN excluded.terms ELSE e.terms END,
        agreed_at   = CASE e.state WHEN 'new' THEN excluded.agreed_at ELSE e.agreed_at END,
+       language    = CASE e.state WHEN 'new' THEN excluded.language ELSE e.language END,
        rank        = CASE e.state WHEN 'new' THEN least(e.rank, excluded.rank) ELSE e.rank END,
        asked       = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN least(e.asked + 1, 1000) ELSE 1 END,
        asked_since = CASE WHEN e.asked_since > clock_timestamp() - interval '1 hour' THEN e.asked_since ELSE clock_timestamp() END
@@ -217,10 +219,13 @@ func (l *List) join(ctx context.Context, s *seats.Sale, w NewEntry, by Joining) 
 			since += by.Number
 			rank = &since
 		}
-		var state string
+		var state, language string
+		if text.Known(ctx) {
+			language = text.Tag(ctx)
+		}
 		var asked int
 		var fresh bool
-		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, w.Consent.Method, w.Consent.Name, w.Consent.Most, w.Consent.Terms).
+		err := tx.QueryRow(ctx, joinSQL, s.Event.ID, newCode(), w.Email, w.Quantity, w.Sections, w.Categories, w.Together, w.Fewer, w.Until, rank, w.Consent.Method, w.Consent.Name, w.Consent.Most, w.Consent.Terms, language).
 			Scan(&j.Entry, &j.Code, &state, &asked, &fresh)
 		if err != nil {
 			return err
@@ -311,5 +316,5 @@ func (l *List) Change(ctx context.Context, s *seats.Sale, n Entry, w NewEntry) e
 }
 
 func refuseGone() error {
-	return &seats.Conflict{Code: seats.CodeChanged, Message: "This place in the wait list changed since the page was shown. Nothing was changed now. Look at it again."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Your place changed since this page was shown. Check it, then try again.")}
 }

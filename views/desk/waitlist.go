@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func (p WaitListPage) place(n waitlist.Placed) string {
 }
 
 func (p WaitListPage) wants(n waitlist.Placed) string {
-	return shop.WaitPage{Sale: p.Sale, Entry: n.Entry}.Wants()
+	return shop.WaitPage{Sale: p.Sale, Entry: n.Entry}.Wants(context.Background())
 }
 
 // how says what an entry was offered, or why others were served before it.

@@ -1,7 +1,10 @@
 package mail
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -15,15 +18,15 @@ type Action struct {
 }
 
 // Text is the mail for programs that show plain text.
-func (l Action) Text() string {
+func (l Action) Text(ctx context.Context) string {
 	what := l.What
 	if l.Quote != "" {
-		what += "\n\n“" + l.Quote + "”"
+		what += "\n\n" + text.T(ctx, "“%s”", l.Quote)
 	}
 	if l.Code != "" {
-		what += "\n\nCode: " + l.Code
+		what += "\n\n" + text.T(ctx, "Code: %s", l.Code)
 	}
-	return what + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(l.Legal)
+	return what + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(ctx, l.Legal)
 }
 
 // Invitation asks a person to join a team.
@@ -44,25 +47,6 @@ func Password(name, address string) Action {
 	}
 }
 
-// PersonalData leads people to what is known of them.
-func PersonalData(email, address string) Action {
-	return Action{
-		Subject: "The link to your personal data", Button: "See my data", Address: address,
-		What:   "You, or someone who knows your address, asked what we know of " + email + ".",
-		Advice: "The link works for half an hour. Keep it private. If you did not ask for it, ignore this email: only you get the link.",
-	}
-}
-
-// Confirm asks to confirm an order.
-func Confirm(p shop.PaymentPage, address string) Action {
-	return Action{
-		Subject: "Confirm your order: " + p.Event.Name, Button: "Confirm my order", Address: address,
-		What: "Please confirm your order of " + views.Counted(len(p.Payment.Seats), "ticket") + " for " + p.Event.Name + ", " + views.When(p.Event) + ". We keep your seats until " + views.Clock(p.Event, p.Until()) +
-			". Nothing is ordered before you confirm.",
-		Advice: "If you did not order this, ignore this email: nothing is ordered in your name.",
-	}
-}
-
 // Security tells of a change to an account or a team.
 func Security(about, address string) Action {
 	return Action{
@@ -71,11 +55,40 @@ func Security(about, address string) Action {
 	}
 }
 
-// Place invites a person to a waiting room.
-func Place(name, address string) Action {
+// Credit leads people to their credit.
+func Credit(ctx context.Context, email, address string) Action {
 	return Action{
-		Subject: "Your invitation: " + name, Button: "Open my invitation", Address: address,
-		What:   "You are invited to the sale of " + name + ". The link leads to its waiting room, where one button gives you your place.",
-		Advice: "The place is yours alone: one for this address, in whatever browser you open the link. So do not pass it on.",
+		Subject: text.T(ctx, "Your link to your credit"), Button: text.T(ctx, "Open my credit"), Address: address,
+		What:   text.T(ctx, "You asked to see the credit of %s.", email),
+		Advice: text.T(ctx, "The link works once, for half an hour. If you did not ask for it, ignore this email: only you get the link."),
+	}
+}
+
+// PersonalData leads people to what is known of them.
+func PersonalData(ctx context.Context, email, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "Your link to your personal data"), Button: text.T(ctx, "Show my data"), Address: address,
+		What:   text.T(ctx, "You asked what we know about %s.", email),
+		Advice: text.T(ctx, "The link works for half an hour. Keep it private. If you did not ask for it, ignore this email: only you get the link."),
+	}
+}
+
+// Confirm asks to confirm an order.
+func Confirm(ctx context.Context, p shop.PaymentPage, address string) Action {
+	tickets := text.N(ctx, "%d ticket", "%d tickets", len(p.Payment.Seats))
+	return Action{
+		Subject: text.T(ctx, "Confirm your order: %s", p.Event.Name), Button: text.T(ctx, "Confirm my order"), Address: address,
+		What: text.T(ctx, "Please confirm your order: %s for %s, %s. We hold your seats until %s. Nothing is ordered before you confirm.",
+			tickets, p.Event.Name, views.WhenIn(ctx, p.Event), views.ClockIn(ctx, p.Event, p.Until())),
+		Advice: text.T(ctx, "If you did not order this, ignore this email: nothing is ordered in your name."),
+	}
+}
+
+// Place invites a person to a waiting room.
+func Place(ctx context.Context, name, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "Your invitation: %s", name), Button: text.T(ctx, "Open my invitation"), Address: address,
+		What:   text.T(ctx, "You are invited to the sale of %s. The link opens the waiting room. Join the queue there.", name),
+		Advice: text.T(ctx, "This invitation is for you alone: it gives one place in the queue, in any browser. Please do not share it."),
 	}
 }

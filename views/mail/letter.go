@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -35,7 +36,7 @@ func (p LetterPage) words(ctx context.Context) (lines []string) {
 		lines = append(lines, p.Event.Confirmation)
 	}
 	if p.order().Joins() {
-		return append(lines, "Join from the page of your order.")
+		return append(lines, text.T(ctx, "Join from the page of your order."))
 	}
 	if p.order().Online() {
 		lines = append(lines, p.order().Joining(ctx))
@@ -44,27 +45,27 @@ func (p LetterPage) words(ctx context.Context) (lines []string) {
 }
 
 // Subject is the mail's, and its first line.
-func (p LetterPage) Subject() string {
-	what := "Your tickets: "
+func (p LetterPage) Subject(ctx context.Context) string {
+	name := p.Event.Name
 	switch {
 	case p.Order.State == orders.Cancelled:
-		what = "Cancelled: "
+		return text.T(ctx, "Order cancelled: %s", name)
 	case p.Kind == orders.MailCancellation:
-		what = "Your tickets changed: "
+		return text.T(ctx, "Your order changed: %s", name)
 	case p.Kind == orders.MailMoved:
-		what = "Your seats changed, here are the new tickets: "
+		return text.T(ctx, "Your seats changed, here are your new tickets: %s", name)
 	case p.Kind == orders.MailRefund:
-		what = "Money goes back to you: "
+		return text.T(ctx, "Your refund: %s", name)
 	case p.Kind == orders.MailReminder:
-		what = "Payment due soon: "
+		return text.T(ctx, "Payment due soon: %s", name)
 	case p.Kind == orders.MailPaid:
-		what = "Payment received: "
+		return text.T(ctx, "Payment received: %s", name)
 	case p.Kind == orders.MailJoin:
-		what = "You can join now: "
+		return text.T(ctx, "You can join now: %s", name)
 	case len(p.Order.Tickets) == 1:
-		what = "Your ticket: "
+		return text.T(ctx, "Your ticket: %s", name)
 	}
-	return what + p.Event.Name
+	return text.T(ctx, "Your tickets: %s", name)
 }
 
 // account says what is to pay and what goes back. A charge under way is left out: mail may be read late.
@@ -92,7 +93,7 @@ func (p LetterPage) bill(ctx context.Context) (lines []string) {
 	if len(parts) == 0 {
 		return nil
 	}
-	lines = append(lines, "Total "+views.Money(p.Order.Total, p.Order.Currency))
+	lines = append(lines, text.T(ctx, "Total %s", views.MoneyIn(ctx, p.Order.Total, p.Order.Currency)))
 	for _, part := range parts {
 		lines = append(lines, part.Label+", "+part.Text)
 	}
@@ -107,32 +108,45 @@ func (p LetterPage) documents(ctx context.Context) (links []views.Link) {
 	return links
 }
 
-func (p LetterPage) invitation() string {
+func (p LetterPage) invitation(ctx context.Context) string {
 	if p.Order.State == orders.Cancelled {
-		return "View order"
+		return text.T(ctx, "View order")
 	}
 	if p.order().Joins() {
-		return "Join the event"
+		return text.T(ctx, "Join the event")
 	}
-	return "View tickets"
+	return text.T(ctx, "View tickets")
 }
 
-func (p LetterPage) advice() string {
+func (p LetterPage) advice(ctx context.Context) string {
 	if p.Order.State == orders.Cancelled {
-		return "The tickets of this order are no longer valid, and its seats are available again."
+		return text.T(ctx, "The tickets of this order are no longer valid, and its seats are available again.")
 	}
+	private := text.T(ctx, "Keep this link private: anyone with it can use your tickets.") + " "
 	if p.Event.Online.On {
-		return "Keep this link private: anyone with it can use your tickets. An entry for your calendar is attached."
+		return private + text.T(ctx, "We’ve attached an entry for your calendar.")
 	}
-	return "Keep this link private: anyone with it can use your tickets. We've attached the tickets to print and an entry for your calendar."
+	return private + text.T(ctx, "We’ve attached the tickets to print and an entry for your calendar.")
+}
+
+// ticket is a ticket with its seat, price and type.
+func (p LetterPage) ticket(ctx context.Context, t orders.Ticket) string {
+	line := shop.SeatWords(ctx, p.Plan, t.Idx) + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency)
+	if words := shop.TypeWords(ctx, t); words != "" {
+		line += " (" + words + ")"
+	}
+	if t.Revoked {
+		line += " (" + text.T(ctx, "no longer valid") + ")"
+	}
+	return line
 }
 
 // Text is the same for programs that show plain text.
 func (p LetterPage) Text(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", p.Subject(), views.When(p.Event))
-	if views.Place(p.Event) != "" {
-		b.WriteString(views.Place(p.Event) + "\n")
+	fmt.Fprintf(&b, "%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event))
+	if place := views.PlaceIn(ctx, p.Event); place != "" {
+		b.WriteString(place + "\n")
 	}
 	for _, line := range p.account(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
@@ -142,14 +156,7 @@ func (p LetterPage) Text(ctx context.Context) string {
 	}
 	b.WriteString("\n")
 	for _, t := range p.tickets() {
-		fmt.Fprintf(&b, "- %s, %s", p.Plan.Words(t.Idx), views.Price(t.Cost(), p.Order.Currency))
-		if words := t.TypeWords(); words != "" {
-			fmt.Fprintf(&b, " (%s)", words)
-		}
-		if t.Revoked {
-			b.WriteString(" (no longer valid)")
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "- %s\n", p.ticket(ctx, t))
 	}
 	for _, line := range p.bill(ctx) {
 		fmt.Fprintf(&b, "- %s\n", line)
@@ -157,8 +164,8 @@ func (p LetterPage) Text(ctx context.Context) string {
 	for _, d := range p.documents(ctx) {
 		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
-	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(), p.Address, p.advice())
-	return b.String() + footText(p.Legal)
+	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(ctx), p.Address, p.advice(ctx))
+	return b.String() + footText(ctx, p.Legal)
 }
 
 // LostPage is a mail to a buyer who paid and got no seats.
@@ -170,54 +177,57 @@ type LostPage struct {
 }
 
 // Subject is the mail's, and its first line.
-func (p LostPage) Subject() string {
+func (p LostPage) Subject(ctx context.Context) string {
 	if p.Payment.Confirms() {
-		return "No tickets, and nothing was ordered: " + p.Event.Name
+		return text.T(ctx, "Your order was not placed: %s", p.Event.Name)
 	}
 	if p.Payment.Captured > 0 {
-		return "No tickets, and your money goes back: " + p.Event.Name
+		return text.T(ctx, "No tickets, and a refund is on its way: %s", p.Event.Name)
 	}
-	return "No tickets, and nothing was charged: " + p.Event.Name
+	return text.T(ctx, "No tickets, and nothing was charged: %s", p.Event.Name)
 }
 
 // why says what happened and what still holds.
-func (p LostPage) why() string {
+func (p LostPage) why(ctx context.Context) string {
+	why := text.T(ctx, p.Payment.Reason)
 	if p.Payment.Captured > 0 || p.Payment.Confirms() {
-		return p.Payment.Reason
+		return why
 	}
-	return p.Payment.Reason + " If your bank shows the amount as reserved, that ends by itself within some days."
+	return why + " " + text.T(ctx, "If your bank shows the amount as reserved, it is released within a few days.")
 }
 
 func (p LostPage) amount(ctx context.Context) string {
 	if p.Payment.Captured == 0 {
 		return ""
 	}
-	return views.Money(p.Payment.Captured, p.Payment.Currency) + " goes back " + shop.WayBack(ctx, p.Payment.Method) + "."
+	return text.T(ctx, "%s goes back %s.", views.MoneyIn(ctx, p.Payment.Captured, p.Payment.Currency), shop.WayBack(ctx, p.Payment.Method))
 }
 
 // wanted are the seats that the payment was for.
-func (p LostPage) wanted() (words []string) {
+func (p LostPage) wanted(ctx context.Context) (words []string) {
 	for _, idx := range p.Payment.Seats {
 		if !p.Foreign(idx) {
-			words = append(words, p.Plan.Words(idx))
+			words = append(words, shop.SeatWords(ctx, p.Plan, idx))
 		}
 	}
 	return words
 }
 
-const lostAdvice = "There is no order, and nothing is left for you to do. If you still want to come, look at the seats that are free."
+func (p LostPage) advice(ctx context.Context) string {
+	return text.T(ctx, "You have no order, and there is nothing to do. If you still want to come, choose other seats.")
+}
 
 // Text is the same for programs that show plain text.
 func (p LostPage) Text(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(), views.When(p.Event), p.why())
+	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.why(ctx))
 	if amount := p.amount(ctx); amount != "" {
 		fmt.Fprintf(&b, "\n%s\n", amount)
 	}
-	b.WriteString("\nYou had chosen:\n")
-	for _, words := range p.wanted() {
+	fmt.Fprintf(&b, "\n%s\n", text.T(ctx, "You had chosen:"))
+	for _, words := range p.wanted(ctx) {
 		fmt.Fprintf(&b, "- %s\n", words)
 	}
-	fmt.Fprintf(&b, "\n%s\n\nLook at the free seats:\n%s\n", lostAdvice, p.Address)
-	return b.String() + footText(p.Legal)
+	fmt.Fprintf(&b, "\n%s\n\n%s:\n%s\n", p.advice(ctx), text.T(ctx, "Choose other seats"), p.Address)
+	return b.String() + footText(ctx, p.Legal)
 }

@@ -1,10 +1,12 @@
 package mail
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -18,8 +20,8 @@ type Message struct {
 }
 
 // Text is the same for programs that show plain text.
-func (p Message) Text() string {
-	return fmt.Sprintf("%s\n%s\n\n%s\n\nYour tickets:\n%s\n", p.Event.Name, views.When(p.Event), p.Words.Text, p.Address) + footText(p.Legal)
+func (p Message) Text(ctx context.Context) string {
+	return fmt.Sprintf("%s\n%s\n\n%s\n\n%s:\n%s\n", p.Event.Name, views.WhenIn(ctx, p.Event), p.Words.Text, text.T(ctx, "Your tickets"), p.Address) + footText(ctx, p.Legal)
 }
 
 // paragraphs are the words as they were written, paragraph by paragraph.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -23,61 +24,70 @@ type WaitLetter struct {
 }
 
 // Subject is the mail's, and its first line.
-func (p WaitLetter) Subject() string {
-	what := map[string]string{
-		"verify": "Confirm your place in the waiting list: ", "offer": "Seats for you: ", "missed": "Your offer has ended: ", "left": "You left the waiting list: ",
-	}[p.Kind]
-	if p.Kind == "offer" && p.Again {
-		what = "Seats for you, once more: "
+func (p WaitLetter) Subject(ctx context.Context) string {
+	name := p.Event.Name
+	switch {
+	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
+		return text.T(ctx, "Confirm your place on the waiting list: %s", name)
+	case p.Kind == "verify":
+		return text.T(ctx, "Your place on the waiting list: %s", name)
+	case p.Kind == "offer" && p.Again:
+		return text.T(ctx, "Seats for you, one more time: %s", name)
+	case p.Kind == "offer":
+		return text.T(ctx, "Seats for you: %s", name)
+	case p.Kind == "missed":
+		return text.T(ctx, "Your offer has expired: %s", name)
+	case p.Entry.State == waitlist.Over:
+		return text.T(ctx, "The waiting list is closed: %s", name)
 	}
-	if p.Kind == "left" && p.Entry.State == waitlist.Over {
-		what = "The wait is over: "
-	}
-	if p.Kind == "verify" && p.Entry.State != waitlist.Unverified {
-		what = "Your place in the waiting list: "
-	}
-	return what + p.Event.Name
+	return text.T(ctx, "You left the waiting list: %s", name)
 }
 
 // says is what the mail is about, in one sentence or two.
-func (p WaitLetter) says() string {
+func (p WaitLetter) says(ctx context.Context) string {
 	switch {
 	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
-		page := shop.WaitPage{Sale: p.Sale, Entry: p.Entry}
-		text := "You, we hope, want to wait for " + page.Wants() + ". Confirm it, and you wait from the moment you asked."
-		if p.Entry.Consent.Given() {
-			text += " What you are offered is then " + page.Agreed() + "."
-		}
-		if p.Entry.Consent.Method == payments.Card {
-			text += " Save a card for that on the page of your place."
-		}
-		return text
+		return p.asks(ctx)
 	case p.Kind == "verify":
-		return "This is the address of your place. Anyone with it may take offers and change or leave the place: keep it to yourself."
+		return text.T(ctx, "This link opens your place. Keep it private: anyone with it can take your offers and change or leave your place.")
 	case p.Kind == "offer" && p.Entry.Offer != nil:
-		return "These seats came back, and it is your turn. " + shop.Unordered(p.Entry.Offer) + "They are held for you until " + p.Moment(p.Entry.Offer.Until) + "."
+		return text.T(ctx, "These seats came back, and it’s your turn.") + " " + shop.Unordered(ctx, p.Entry.Offer) +
+			text.T(ctx, "We hold them for you until %s.", views.DayTimeIn(ctx, p.Event, p.Entry.Offer.Until))
 	case p.Kind == "missed" && p.Entry.Misses%2 == 1:
-		return "Its time was over, so its seats went to the next. You keep your place: the next seats that fit are offered to you once more."
+		return text.T(ctx, "You didn’t answer in time, so the seats went to the next person. You keep your place and get one more offer.")
 	case p.Kind == "missed":
-		return "Its time was over for the second time, so you wait at the end of the list now."
+		return text.T(ctx, "You didn’t answer two offers in time, so you moved to the end of the list.")
 	case p.Kind == "left" && p.Entry.State == waitlist.Over:
-		return "The time until which you waited is over, and no seats that fit came back. Thank you for waiting."
+		return text.T(ctx, "No seats that fit came back in time. Thank you for waiting.")
 	case p.Kind == "left" && p.Entry.Misses > 1:
-		return "Four offers ended without an answer, so you do not wait any more. You may join again, at the end."
+		return text.T(ctx, "You didn’t answer four offers in time, so you’re no longer on the waiting list. You can join again, at the end.")
 	}
-	return "You do not wait any more. You may join again, at the end."
+	return text.T(ctx, "You’re no longer on the waiting list. You can join again, at the end.")
 }
 
-func (p WaitLetter) invitation() string {
+// asks says what is to be confirmed.
+func (p WaitLetter) asks(ctx context.Context) string {
+	page := shop.WaitPage{Sale: p.Sale, Entry: p.Entry}
+	said := text.T(ctx, "You asked to join the waiting list for %s. Please confirm. Your place counts from the moment you asked.", page.Wants(ctx))
+	if p.Entry.Consent.Given() {
+		said += " " + text.T(ctx, "When it’s your turn: %s.", page.Agreed(ctx))
+	}
+	if p.Entry.Consent.Method == payments.Card {
+		said += " " + text.T(ctx, "Save a card for that on the page of your place.")
+	}
+	return said
+}
+
+func (p WaitLetter) invitation(ctx context.Context) string {
 	switch {
 	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
-		return "Confirm my place"
+		return text.T(ctx, "Confirm my place")
 	case p.Kind == "offer":
-		return "Take the seats"
+		return text.T(ctx, "View my seats")
 	case p.Kind == "left":
-		return "Look at the event"
+		return text.T(ctx, "View event")
 	}
-	return "Look at my place"
+	return text.T(ctx, "View my place")
 }
 
 func (p WaitLetter) to() string {
@@ -87,28 +97,28 @@ func (p WaitLetter) to() string {
 	return p.Address
 }
 
-func (p WaitLetter) offered() []string {
+func (p WaitLetter) offered(ctx context.Context) []string {
 	if p.Kind != "offer" || p.Entry.Offer == nil {
 		return nil
 	}
-	return p.SeatsOf(context.Background(), p.Entry.Offer.Seats)
+	return p.SeatsOf(ctx, p.Entry.Offer.Seats)
 }
 
-const waitAdvice = "If you did not ask to wait, do nothing: no other person can use this mail."
+var waitAdvice = text.Mark("If you didn’t ask to join, ignore this email: no other person can use it.")
 
 // Text is the same for programs that show plain text.
-func (p WaitLetter) Text() string {
+func (p WaitLetter) Text(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(), views.When(p.Event), p.says())
-	for i, words := range p.offered() {
+	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.says(ctx))
+	for i, words := range p.offered(ctx) {
 		if i == 0 {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "- %s\n", words)
 	}
-	fmt.Fprintf(&b, "\n%s:\n%s\n", p.invitation(), p.to())
+	fmt.Fprintf(&b, "\n%s:\n%s\n", p.invitation(ctx), p.to())
 	if p.Kind == "verify" {
-		fmt.Fprintf(&b, "\n%s\n", waitAdvice)
+		fmt.Fprintf(&b, "\n%s\n", text.T(ctx, waitAdvice))
 	}
-	return b.String() + footText(p.Legal)
+	return b.String() + footText(ctx, p.Legal)
 }

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -44,55 +46,55 @@ type GiftCardPage struct {
 }
 
 // headline says how a gift card stands.
-func (p GiftCardPage) headline() string {
+func (p GiftCardPage) headline(ctx context.Context) string {
 	switch p.Card.State {
 	case giftcards.Open:
 		if p.Card.Page != "" {
-			return "Pay for your gift card"
+			return text.T(ctx, "Pay for your gift card")
 		}
-		return "One moment"
+		return text.T(ctx, "We’re confirming your payment")
 	case giftcards.Closed:
-		return "Payment failed"
+		return text.T(ctx, "Payment failed")
 	case giftcards.Issued:
-		return "Your gift card is on its way"
+		return text.T(ctx, "Your gift card is on its way")
 	}
-	return "This gift card was paid back"
+	return text.T(ctx, "This gift card was refunded")
 }
 
 // ValidWords says until when a gift card is valid; empty if for ever.
-func ValidWords(c giftcards.Card) string {
+func ValidWords(ctx context.Context, c giftcards.Card) string {
 	if c.ExpiresAt == nil {
 		return ""
 	}
-	return "Valid until " + c.ExpiresAt.UTC().Add(-time.Second).Format("2 January 2006") + "."
+	return text.T(ctx, "Valid until %s.", views.DayIn(ctx, c.ExpiresAt.UTC().Add(-time.Second)))
 }
 
 // validFor says for how long the gift cards of an offer are valid.
-func validFor(o giftcards.Offer) string {
+func validFor(ctx context.Context, o giftcards.Offer) string {
 	if o.Months == 0 {
-		return "It never expires."
+		return text.T(ctx, "It never expires.")
 	}
-	return "It is valid for " + views.Counted(o.Months, "month") + ", and to the end of that year."
+	return text.N(ctx, "It is valid for %d month, and until the end of that year.", "It is valid for %d months, and until the end of that year.", o.Months)
 }
 
 // giftLines is how many lines of a message a printed gift card has at most, each as it was typed.
 const giftLines = 12
 
 // GiftCardPaper is a gift card to print. home is the address of our pages.
-func GiftCardPaper(c giftcards.Card, home string) ([]byte, error) {
+func GiftCardPaper(ctx context.Context, c giftcards.Card, home string) ([]byte, error) {
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(c.CreatedAt)
 	doc.SetModificationDate(c.CreatedAt)
-	doc.SetTitle("Gift card, "+c.TeamName, true)
-	doc.SetLang("en")
+	doc.SetTitle(text.T(ctx, "Gift card")+", "+c.TeamName, true)
+	doc.SetLang(text.Tag(ctx))
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddPage()
 	pen, inside, width := newPen(doc), paperLeft+10, paperWidth-20
 	y := pen.write(inside, paperTop+13, 12, width, 1, c.TeamName)
-	y = pen.write(inside, y+8, 30, width, 1, "Gift card "+views.Money(c.Amount, c.Currency))
+	y = pen.write(inside, y+8, 30, width, 1, text.T(ctx, "Gift card %s", views.MoneyIn(ctx, c.Amount, c.Currency)))
 	if c.Giver != "" {
-		y = pen.write(inside, y+1, 12, width, 1, "From "+c.Giver)
+		y = pen.write(inside, y+1, 12, width, 1, text.T(ctx, "From %s", c.Giver))
 	}
 	y += 3
 	lines := strings.Split(c.Message, "\n")
@@ -102,8 +104,8 @@ func GiftCardPaper(c giftcards.Card, home string) ([]byte, error) {
 	doc.SetFillColor(240, 240, 236)
 	doc.Rect(paperLeft, y, paperWidth, 32, "F")
 	pen.write(inside, y+12, 20, width, 1, c.Voucher)
-	pen.write(inside, y+20, 10, width, 1, "Redeem it at "+home+CreditPath+", then pay with it at the checkout.")
-	pen.write(inside, y+26, 10, width, 1, ValidWords(c))
+	pen.write(inside, y+20, 10, width, 1, text.T(ctx, "Redeem it at %s, then pay with it at the checkout.", home+CreditPath))
+	pen.write(inside, y+26, 10, width, 1, ValidWords(ctx, c))
 	doc.SetDrawColor(120, 120, 120)
 	doc.Rect(paperLeft, paperTop, paperWidth, y+32-paperTop, "D")
 	var b bytes.Buffer

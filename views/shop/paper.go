@@ -88,7 +88,7 @@ func (p OrderPage) paperTicket(ctx context.Context, pen *pen, t orders.Ticket, t
 		{0, 10, 1, views.PlaceIn(ctx, p.Event)},
 		{3.5, 20, 2, SeatWords(ctx, p.Plan, t.Idx)},
 		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency) + ContainedIn(ctx, p.Event, t, p.Order.Currency)},
-		{0, 10, 1, t.TypeWords()},
+		{0, 10, 1, TypeWords(ctx, t)},
 		{2, 12, 2, p.Order.Name},
 	} {
 		if line.text != "" {

@@ -1,69 +1,73 @@
 package shop
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
 // shutTitle says in a few words why nothing can be claimed.
-func (s Sale) shutTitle() string {
+func (s Sale) shutTitle(ctx context.Context) string {
 	switch s.Event.Status {
 	case seats.Scheduled:
-		return "Not on sale yet"
+		return text.T(ctx, "Not on sale yet")
 	case seats.Paused:
-		return "The sale is paused"
+		return text.T(ctx, "The sale is paused")
 	case seats.Closed:
-		return "The sale is over"
+		return text.T(ctx, "The sale is over")
 	case seats.Cancelled:
-		return "This event was cancelled"
+		return text.T(ctx, "This event was cancelled")
 	default:
-		return "A draft"
+		return text.T(ctx, "Draft")
 	}
 }
 
 // shutWhy says what the title does not: from when on seats may be had, or the reason why they cannot; nothing if there is none.
-func (s Sale) shutWhy() string {
+func (s Sale) shutWhy(ctx context.Context) string {
 	switch s.Event.Status {
+	case seats.Scheduled:
+		return text.T(ctx, "On sale from %s.", views.DayTimeIn(ctx, s.Event, s.Event.OpensAt))
 	case seats.Paused, seats.Closed, seats.Cancelled:
 		if why := s.Event.Reason; why == "" || strings.ContainsAny(why[len(why)-1:], ".!?") {
 			return why
 		}
 		return s.Event.Reason + "."
 	}
-	return s.Event.Shut()
+	return text.T(ctx, "This event is not on sale yet.")
 }
 
 // whyTongue marks a reason, which the organizer wrote.
-func (s Sale) whyTongue() templ.Attributes {
+func (s Sale) whyTongue(ctx context.Context) templ.Attributes {
 	if s.Event.Reason == "" {
 		return nil
 	}
-	return views.Tongue(s.Event)
+	return views.TongueIn(ctx, s.Event)
 }
 
 // shutAdvice says what still holds and what to do next.
-func (s Sale) shutAdvice() string {
+func (s Sale) shutAdvice(ctx context.Context) string {
 	holding := s.Hold != nil && len(s.Hold.Seats) > 0
 	switch {
 	case s.Event.Status == seats.Scheduled:
-		return "This page opens by itself at that time. Times are those of the event’s place."
+		return text.T(ctx, "This page opens by itself at that time. Times are those of the event’s place.")
 	case s.Event.Status == seats.Cancelled:
-		return "Nothing more is sold. If you have tickets, mail tells you what comes back to you."
+		return text.T(ctx, "No more tickets are sold. If you have tickets, we’ll email you about your refund.")
 	case holding && s.Event.Strict:
-		return "What you hold is yours until the time shown: go on to the checkout."
+		return text.T(ctx, "Your seats are held for you until the time shown. Continue to the checkout.")
 	case holding && s.Event.Status == seats.Paused:
-		return "What you hold keeps its time, and no other visitor can take it while the sale is paused: go on to the checkout."
+		return text.T(ctx, "Your seats are held for you while the sale is paused. Continue to the checkout.")
 	case holding:
-		return "What you hold is yours: go on to the checkout."
+		return text.T(ctx, "Your seats are held for you. Continue to the checkout.")
 	case s.Event.Status == seats.Paused:
-		return "Orders that were placed hold. This page opens by itself when the sale goes on."
+		return text.T(ctx, "Orders stay valid. This page opens by itself when the sale continues.")
 	}
-	return "Orders that were placed hold."
+	return text.T(ctx, "Orders stay valid.")
 }
 
 // shutBody is what the scripts of the page of an event that is not on sale need to know.
@@ -77,24 +81,24 @@ func (s Sale) shutBody() templ.Attributes {
 }
 
 // moreTongue marks the words under what the list says: a time, or a reason, which the organizer wrote.
-func moreTongue(e seats.Event) templ.Attributes {
+func moreTongue(ctx context.Context, e seats.Event) templ.Attributes {
 	if e.Status == seats.Scheduled {
 		return nil
 	}
-	return views.Tongue(e)
+	return views.TongueIn(ctx, e)
 }
 
 // offered is what the list of events says of an event that is not on sale, and the words under it.
-func offered(e seats.Event) (what, more string) {
+func offered(ctx context.Context, e seats.Event) (what, more string) {
 	switch e.Status {
 	case seats.Scheduled:
-		return "On sale from", e.Local(e.OpensAt).Format("Mon 2 Jan 2006, 15:04")
+		return text.T(ctx, "On sale from"), text.Time(ctx, e.Local(e.OpensAt), "Mon 2 January 2006, 15:04")
 	case seats.Paused:
-		return "Paused", e.Reason
+		return text.T(ctx, "Sale paused"), e.Reason
 	case seats.Closed:
-		return "Sale over", e.Reason
+		return text.T(ctx, "Sale over"), e.Reason
 	case seats.Cancelled:
-		return "Cancelled", e.Reason
+		return text.T(ctx, "Cancelled"), e.Reason
 	}
 	return "", ""
 }

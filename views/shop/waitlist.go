@@ -25,7 +25,7 @@ type JoinPage struct {
 	Waiting  int    // people who wait
 	Verified string // the address they showed to be theirs; empty if none
 	Number   int64  // theirs in the waiting room; 0 if they do not come from there
-	Shut     string // why joining is closed; empty if it is open
+	Shut     bool   // joining is closed
 	Alone    Alone  // orders that are placed at once
 }
 

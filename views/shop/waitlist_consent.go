@@ -1,8 +1,12 @@
 package shop
 
 import (
+	"context"
+
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
@@ -14,21 +18,30 @@ type Alone struct {
 }
 
 // Agreed says what the entry's consent allows.
-func (p WaitPage) Agreed() string {
+func (p WaitPage) Agreed(ctx context.Context) string {
 	c := p.Entry.Consent
 	if c.Most == 0 {
-		return "ordered at once"
+		return text.T(ctx, "ordered at once")
 	}
-	return "ordered at once, " + views.PaidHow(c.Method) + ", for " + views.Price(c.Most, p.Event.Currency) + " at most"
+	// Translators: %[1]s is how it is paid, such as "by card", and %[2]s an amount.
+	return text.T(ctx, "ordered at once, %[1]s, for %[2]s at most", text.T(ctx, views.PaidHow(c.Method)), views.PriceIn(ctx, c.Most, p.Event.Currency))
+}
+
+// atOnce names the way of payment of an order that is placed at once.
+func atOnce(ctx context.Context, method string) string {
+	if method == payments.Free {
+		return text.T(ctx, "Order at once")
+	}
+	return text.T(ctx, "Order at once, %s", text.T(ctx, views.PaidHow(method)))
 }
 
 // whatComes says what happens when the entry's turn comes.
-func (p WaitPage) whatComes() string {
-	held := " Seats are then held for you for a time that the mail names."
+func (p WaitPage) whatComes(ctx context.Context) string {
+	held := " " + text.T(ctx, "We then hold the seats for you until the time in the email.")
 	if p.Entry.Consent.Given() {
-		return "When it is your turn the seats are ordered, and the tickets come by mail to " + p.Entry.Email + ". If that cannot be done, you get a mail that says why." + held
+		return text.T(ctx, "When it’s your turn, we order the seats and email the tickets to %s. If that isn’t possible, we email you the reason.", p.Entry.Email) + held
 	}
-	return "When it is your turn you get a mail to " + p.Entry.Email + ", and this page says so." + held
+	return text.T(ctx, "When it’s your turn, we email %s, and this page shows it.", p.Entry.Email) + held
 }
 
 // The states of the card that pays for an agreed order.
@@ -39,19 +52,18 @@ const (
 
 // CardText is the consent of saving a card: what is charged, when, how often, how much at
 // most, and how that ends.
-func CardText(s Sale, n waitlist.Entry) string {
-	return "If seats that you wait for come back, this card may be charged once, without asking you again: for an order of up to " + views.Counted(n.Wanted.Quantity, "seat") +
-		" for " + s.Event.Name + ", for " + views.Price(n.Consent.Most, s.Event.Currency) + " at most. It is deleted after that, and when you leave the waiting list, change what you agreed to, or the wait is over."
+func CardText(ctx context.Context, s Sale, n waitlist.Entry) string {
+	return text.T(ctx, "If seats that you’re waiting for come back, we may charge this card once, without asking you again: for an order of up to %s for %s, for %s at most. "+
+		"The card is deleted after that, and when you leave the waiting list, change what you agreed to, or the wait ends.",
+		text.N(ctx, "%d seat", "%d seats", n.Wanted.Quantity), s.Event.Name, views.PriceIn(ctx, n.Consent.Most, s.Event.Currency))
 }
 
-func (p WaitPage) cardText() string { return CardText(p.Sale, p.Entry) }
-
 // Unordered says why seats are offered to who had agreed to have them ordered; empty if they had not.
-func Unordered(o *waitlist.Made) string {
+func Unordered(ctx context.Context, o *waitlist.Made) string {
 	if o.Why == "" {
 		return ""
 	}
-	return "You had agreed to have such seats ordered at once, and that was not possible. " + o.Why + " "
+	return text.T(ctx, "You agreed that we order such seats at once, but that wasn’t possible.") + " " + text.T(ctx, o.Why) + " "
 }
 
 // waitWrongly marks a field of an entry that is wrong.

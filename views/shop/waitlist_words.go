@@ -3,34 +3,36 @@ package shop
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
 
-// Wants says what an entry waits for: "2 seats together, or fewer, in Stalls or Balcony".
-func (p WaitPage) Wants() string {
+// Wants says what an entry waits for: "2 seats together or fewer, in Stalls or Balcony".
+func (p WaitPage) Wants(ctx context.Context) string {
 	w := p.Entry.Wanted
-	text := views.Counted(w.Quantity, "seat")
-	if w.Together && w.Quantity > 1 {
-		text += " together"
+	said := text.N(ctx, "%d seat", "%d seats", w.Quantity)
+	switch {
+	case w.Quantity == 1:
+	case w.Together && w.Fewer:
+		said = text.T(ctx, "%s together or fewer", said)
+	case w.Together:
+		said = text.T(ctx, "%s together", said)
+	case w.Fewer:
+		said = text.T(ctx, "%s or fewer", said)
 	}
-	if w.Fewer && w.Quantity > 1 {
-		text += ", or fewer,"
+	if w.Any() {
+		return text.T(ctx, "%s, anywhere", said)
 	}
-	return strings.TrimSuffix(text+" "+p.where(w), ",")
+	// Translators: %[1]s are seats, such as "2 seats together", and %[2]s the names of sections.
+	return text.T(ctx, "%[1]s, in %[2]s", said, text.Either(ctx, p.where(w)))
 }
 
-// where says where the wanted seats are.
-func (s Sale) where(w waitlist.Wanted) string {
-	if w.Any() {
-		return "anywhere"
-	}
-	var names []string
+// where lists where the wanted seats are.
+func (s Sale) where(w waitlist.Wanted) (names []string) {
 	for _, i := range w.Categories {
 		if i >= 0 && i < len(s.Plan.Categories) {
 			names = append(names, s.Plan.Categories[i].Name)
@@ -41,34 +43,39 @@ func (s Sale) where(w waitlist.Wanted) string {
 			names = append(names, s.Plan.Sections[i].Name)
 		}
 	}
-	return "in " + strings.Join(names, " or ")
+	return names
 }
 
 // passed says why others were offered seats before; empty if none were.
-func (p WaitPage) passed() string {
-	had := views.Counted(p.Entry.Had, "seat")
-	why := map[string]string{
-		waitlist.PassedNone:     "The seats that came back were elsewhere.",
-		waitlist.PassedFew:      had + " came back where you would sit, and you wait for " + views.Number(p.Entry.Wanted.Quantity) + ".",
-		waitlist.PassedApart:    had + " came back where you would sit, and not side by side.",
-		waitlist.PassedMissed:   "You let an offer of such seats go by, so they went to the next. The next ones that fit are yours again.",
-		waitlist.PassedGathered: "The seats that came back are gathered for a group that waited before you, for an hour at most.",
-	}[p.Entry.Passed]
-	switch {
-	case why == "":
+func (p WaitPage) passed(ctx context.Context) string {
+	why := ""
+	switch p.Entry.Passed {
+	case waitlist.PassedNone:
+		why = text.T(ctx, "The seats that came back were in other sections.")
+	case waitlist.PassedFew:
+		why = text.N(ctx, "Only %d seat came back in your sections, and you need %d.", "Only %d seats came back in your sections, and you need %d.", p.Entry.Had, p.Entry.Wanted.Quantity)
+	case waitlist.PassedApart:
+		why = text.N(ctx, "%d seat came back in your sections, but not side by side.", "%d seats came back in your sections, but not side by side.", p.Entry.Had)
+	case waitlist.PassedMissed:
+		why = text.T(ctx, "You didn’t answer an offer of such seats, so the next person got it. The next ones that fit are yours again.")
+	case waitlist.PassedGathered:
+		why = text.T(ctx, "We’re collecting returned seats for a group that joined before you, for up to an hour.")
+	default:
 		return ""
-	case p.Stand.Before == 0:
-		return why + " Your place is as it was."
 	}
-	return views.Counted(p.Stand.Before, "offer") + " went to people behind you. " + why + " Your place is as it was."
+	why += " " + text.T(ctx, "You keep your place.")
+	if p.Stand.Before == 0 {
+		return why
+	}
+	return text.N(ctx, "%d offer went to someone behind you.", "%d offers went to people behind you.", p.Stand.Before) + " " + why
 }
 
-// rate says how offers went so far; empty while none has ended.
-func rate(f waitlist.Figures) string {
+// rate says how offers went so far.
+func rate(ctx context.Context, f waitlist.Figures) string {
 	if f.Ended == 0 {
-		return "none has ended yet"
+		return text.T(ctx, "none answered yet")
 	}
-	return fmt.Sprintf("%d %% were accepted so far", f.Rate())
+	return text.T(ctx, "%s accepted", text.Percent(ctx, float64(f.Rate())))
 }
 
 // Accepted is the share of offers that were accepted, with how many ended; a dash while none has.
@@ -77,11 +84,6 @@ func Accepted(f waitlist.Figures) string {
 		return "–"
 	}
 	return fmt.Sprintf("%d %% of %s", f.Rate(), views.Number(f.Ended))
-}
-
-// Moment is a time at the event's place, with its day.
-func (s Sale) Moment(t time.Time) string {
-	return s.Event.Local(t).Format("Monday 2 January, 15:04 MST")
 }
 
 // SeatsOf lists seats of an offer in words, as far as the plan has them.
@@ -115,14 +117,6 @@ func (s Sale) seatedSections() (list []int) {
 	return list
 }
 
-// waits is the verb that fits so many people.
-func waits(n int) string {
-	if n == 1 {
-		return "waits"
-	}
-	return "wait"
-}
-
 // heldNow counts the held seats of an event.
 func (s Sale) heldNow() (n int) {
 	for _, held := range s.Map.Counts.Held {
@@ -131,22 +125,14 @@ func (s Sale) heldNow() (n int) {
 	return n
 }
 
-// people counts those who wait: "1 person", "3 people".
-func people(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return views.Number(n) + " people"
-}
-
 // enoughEnded is how many held seats have to have ended before a share of them says anything.
 const enoughEnded = 10
 
 // cameBack says how many of the held seats came back so far; empty while too few have ended.
-func (s Sale) cameBack() string {
+func (s Sale) cameBack(ctx context.Context) string {
 	all := s.Returned + s.Bought
 	if all < enoughEnded {
 		return ""
 	}
-	return fmt.Sprintf("%d %% of held seats came back so far.", (100*s.Returned+all/2)/all)
+	return text.T(ctx, "%s of held seats came back so far.", text.Percent(ctx, float64((100*s.Returned+all/2)/all)))
 }

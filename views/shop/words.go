@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
@@ -28,6 +29,14 @@ func SeatWords(ctx context.Context, p *seats.Plan, idx int) string {
 		return text.T(ctx, "%s, %s, seat %s", section, seat.Row, seat.Number)
 	}
 	return text.T(ctx, "%s, row %s, seat %s", section, seat.Row, seat.Number)
+}
+
+// TypeWords names the type of a ticket, and what has to be shown for it at the door. It is empty if the event has one type.
+func TypeWords(ctx context.Context, t orders.Ticket) string {
+	if t.Type == "" || t.Proof == "" {
+		return t.Type
+	}
+	return text.T(ctx, "%s, to be shown at the door: %s", t.Type, t.Proof)
 }
 
 func (s Sale) seatWords(ctx context.Context, idx int) string { return SeatWords(ctx, s.Plan, idx) }
