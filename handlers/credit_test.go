@@ -282,8 +282,8 @@ func TestCredit_PaysAPartAndTheCardTheRest(t *testing.T) {
 		t.Error("the checkout does not offer a part by credit")
 	}
 	form := fill(hold, "Ann", "ann@example.org")
-	form.Set("method", "card")
 	form.Set("credit", "1000")
+	form.Set("method", "card")
 	a, body := s.post(t, ann, form)
 	at, _, _ := strings.Cut(a.Header.Get("Location"), "?")
 	if a.StatusCode != 303 || !strings.HasPrefix(at, "/payments/") {
@@ -307,5 +307,24 @@ func TestCredit_PaysAPartAndTheCardTheRest(t *testing.T) {
 	}
 	if left, err := credit.New(s.db).Balance(t.Context(), "ann@example.org", "EUR"); err != nil || left != 0 {
 		t.Errorf("%d are left, %v", left, err)
+	}
+}
+
+func TestCredit_IsNotForgottenWhenTheRestIsPaidLater(t *testing.T) {
+	t.Parallel()
+	s, ann := newSite(t), person(t)
+	form := fill(s.held(t, ann, 2), "Ann", "ann@example.org")
+	s.signsIn(t, ann, "ann@example.org")
+	code := s.vouchers(t, 1, 1000, "EUR", nil)[0]
+	if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
+		t.Fatal(a.StatusCode, body)
+	}
+	if _, page := s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, "It can’t be combined with bank transfer or with paying later.") {
+		t.Error("the checkout does not say how credit can be used")
+	}
+	form.Set("method", "door")
+	form.Set("credit", "1000")
+	if _, page := s.leads(t, ann, form); !strings.Contains(page, "Pay the rest online, or don’t use your credit.") {
+		t.Error("credit is forgotten when the order is paid later")
 	}
 }

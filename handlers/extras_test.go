@@ -46,7 +46,7 @@ func TestExtras_AreChosenByTheBuyerAndStandOnEverything(t *testing.T) {
 	if a, _ := s.post(t, ann, chosen); a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("a choice answers %d", a.StatusCode)
 	}
-	if _, page = s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, "Order with obligation to pay · €64.50") || !strings.Contains(page, `<option value="500" selected>`) {
+	if _, page = s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, "Order with obligation to pay · €64.50") || !strings.Contains(page, `<option value="500" selected>`) || !strings.Contains(page, "<li><span>2 tickets</span> <span>€56</span></li><li><span>Donation</span> <span>€5</span></li>") || !strings.Contains(page, "<b>Total</b> <b>€64.50</b>") {
 		t.Errorf("after the choice the checkout does not cost 56 + 5 + 3.50: %.1500s", words(page))
 	}
 	form.Set("total", "5600")

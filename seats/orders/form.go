@@ -122,7 +122,7 @@ func (f Form) tidy(e seats.Event, total int64) Form {
 	if f.InForce == 0 {
 		f.Terms, f.AgreedAt = 0, nil
 	}
-	if f.Method != payments.Card && f.Method != payments.Demo {
+	if f.Method == payments.Free || f.Method == payments.Credit {
 		f.Credit = 0
 	}
 	if f.Method != payments.Credit && f.Credit == 0 {
@@ -160,6 +160,8 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 		note(FieldMethod, text.Mark("Sign in with the email address of your credit, then pay with it."))
 	}
 	switch {
+	case f.Credit != 0 && payments.Later(f.Method):
+		note(FieldMethod, text.Mark("Credit can’t be combined with bank transfer or with paying later. Pay the rest online, or don’t use your credit."))
 	case f.Credit != 0 && f.Account == "":
 		note(FieldMethod, text.Mark("Sign in with the email address of your credit, then pay a part with it."))
 	case f.Credit < 0 || f.Credit > 0 && f.Credit >= total:

@@ -16,9 +16,6 @@ func (p CheckoutPage) offersExtras() bool {
 	return p.Payment == nil && p.CanPay && (len(p.Event.Rules.Extras.Donations) > 0 || pricing.Posts(p.Event))
 }
 
-// added are the extras that were chosen, as they are priced.
-func (p CheckoutPage) added() []pricing.Extra { return p.Cost().Extras }
-
 // donates reports whether a donation of this amount is chosen.
 func (p CheckoutPage) donates(amount int64) bool { return p.Form.Donation == amount }
 
