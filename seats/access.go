@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // A code unlocks ticket types that are sold with a code, blocked seats that are reserved for it, or the time before the event
@@ -216,19 +218,19 @@ func (s *Sale) refuseLocked(idx int, n need) *Conflict {
 	case n.kind >= 0 && n.block == (ID{}) && !n.early:
 		return s.refuseCoded(n.kind)
 	case n.kind >= 0:
-		return &Conflict{Code: CodeType, Message: fmt.Sprintf("None of your codes unlocks both %s and tickets of type “%s”. What you hold is still yours. Choose another type or seat.", s.Plan.Words(idx), s.Prices.Types[n.kind].Name)}
+		return &Conflict{Code: CodeType, Message: text.Mark("None of your codes unlocks both %s and tickets of type “%s”. Your other seats are still held. Choose another type or seat."), Args: []any{s.seatName(idx), s.Prices.Types[n.kind].Name}}
 	}
 	return s.reservedFor([]int{idx})
 }
 
 // refuseCoded says that tickets of a type need a code.
 func (s *Sale) refuseCoded(kind int) *Conflict {
-	return &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” need a code. What you hold is still yours. Enter the code first, or choose another type.", s.Prices.Types[kind].Name)}
+	return &Conflict{Code: CodeType, Message: text.Mark("Tickets of type “%s” need a code. Your other seats are still held. Enter the code first, or choose another type."), Args: []any{s.Prices.Types[kind].Name}}
 }
 
 // reservedFor says that seats need a code.
 func (s *Sale) reservedFor(seats []int) *Conflict {
-	return &Conflict{Code: CodeReserved, Seats: seats, Message: s.named(seats) + verb(seats, " is", " are") + " reserved. What you hold is still yours. Enter the code for these seats first, or choose others."}
+	return &Conflict{Code: CodeReserved, Seats: seats, Message: oneOrMany(seats, text.Mark("%s is reserved. Your other seats are still held. Enter the code for this seat first, or choose another."), text.Mark("%s are reserved. Your other seats are still held. Enter the code for these seats first, or choose others.")), Args: []any{s.named(seats)}}
 }
 
 // Reserved reports whether a seat is shown as reserved: it is blocked, and a code unlocks its block.

@@ -2,11 +2,12 @@ package seats
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Two things are counted by key in an event, with a limit: tickets by purchase key, and uses by allowance. A purchase key
@@ -145,11 +146,11 @@ func (b *batch) countPurchases(keys []ID, n int) {
 }
 
 func refusePerson(limit, has int) *Conflict {
-	already := "1 is"
-	if has != 1 {
-		already = fmt.Sprintf("%d are", has)
+	return &Conflict{
+		Code:    CodePerson,
+		Message: text.Mark("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card."),
+		Args:    []any{text.Some(limit, "%d ticket", "%d tickets"), text.Some(has, "%d is", "%d are")},
 	}
-	return &Conflict{Code: CodePerson, Message: fmt.Sprintf("You can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card.", counted(limit, "ticket"), already)}
 }
 
 // queueCounts queues the guarded write of purchase keys.
@@ -199,7 +200,7 @@ func (b *batch) sharesAllowance(commands []*command) bool {
 func (b *batch) refuseUse(uses []Use) error {
 	for _, u := range uses {
 		if a := b.allowances[u.Key]; a != nil && a.used+a.more >= a.most {
-			return &Conflict{Code: CodeUsed, Message: "This code was used as often as it may be, or is in an order that is being paid for. Nothing was ordered or charged. Remove the code, or use another one."}
+			return &Conflict{Code: CodeUsed, Message: text.Mark("This code has been used up, or is in an order that is being paid for. Nothing was ordered or charged. Remove the code, or use another one.")}
 		}
 	}
 	return nil

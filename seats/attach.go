@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Other packages have rows that are locked, checked and written with a claim: sessions, slots of a waiting room, entries of a
@@ -261,7 +263,7 @@ func (b *batch) outside(c *command) error {
 	if b.admission == nil || b.admission.Admits(c.holder, b.now) {
 		return nil
 	}
-	return &Conflict{Code: CodeWaitingRoom, Message: "This event has a waiting room, and it has not let you in, or your time inside is over. Nothing was changed; seats that you hold are still yours. Go to the waiting room: it shows your number."}
+	return &Conflict{Code: CodeWaitingRoom, Message: text.Mark("This event has a waiting room. It is not your turn yet, or your time is over. Your seats are still held. Go to the waiting room to see your number.")}
 }
 
 // queueAdmission tells the waiting room which holds last longer and who bought.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // errChooseAgain sends a claim back into the queue: the chosen seats went to another visitor.
@@ -258,8 +260,8 @@ func (s *Sale) refuseOrphans(c *command) *Conflict {
 	}
 	return &Conflict{
 		Code: CodeOrphan, Seats: c.seats, Nearest: instead,
-		Message: s.named(left) + " would be left as single seats. Take " + s.named(instead) +
-			" instead, or what is beside it too. What you hold is unchanged.",
+		Message: text.Mark("Please don’t leave a single empty seat: %s. Choose %s instead, or the seats next to yours, too. Your other seats are still held."),
+		Args:    []any{s.named(left), s.named(instead)},
 	}
 }
 

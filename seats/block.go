@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // BlockRequest names the seats that an organizer blocks or unblocks.
@@ -72,7 +74,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
 			if len(fit) < len(some) && !k.Rest {
 				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
-				return Hold{}, &Conflict{Code: CodeTaken, Seats: rest, Message: s.named(rest) + " cannot be changed now: look at its state first. Nothing was changed."}
+				return Hold{}, &Conflict{Code: CodeTaken, Seats: rest, Message: text.Mark("These seats can’t be changed now: %s. Nothing was changed. Look at their state first."), Args: []any{s.named(rest)}}
 			}
 			if last && (len(fit) > 0 || len(all) > 0) {
 				c.write = k.Also

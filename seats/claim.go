@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ClaimRequest is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
@@ -87,7 +89,7 @@ func (s *Sale) refuseSold(c *command) *Conflict {
 		free, known := s.countIn(c.choice.Scope, m.counts.Free)
 		held, _ := s.countIn(c.choice.Scope, m.counts.Held)
 		if sold, _ := s.countIn(c.choice.Scope, m.counts.Sold); known && free+held == 0 && sold > 0 {
-			return &Conflict{Code: CodeSoldOut, Message: "Everything here is sold. What you hold is still yours."}
+			return &Conflict{Code: CodeSoldOut, Message: text.Mark("Everything here is sold. Your other seats are still held.")}
 		}
 		return nil
 	}
@@ -265,7 +267,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 		}
 	}
 	if ways != 1 {
-		return &ValidationError{Message: `A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.`}
+		return &ValidationError{Message: text.Mark("A claim names seats, or an area and a quantity, or how many of the best seats: one of the three. Nothing was changed.")}
 	}
 	if w.Type != "" || len(w.Tickets) > 0 {
 		if err := s.understandTypes(c, w); err != nil {
@@ -278,22 +280,22 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 	n, at := w.Quantity, Scope{Section: -1, Category: -1}
 	if w.Area != "" || w.Quantity != 0 {
 		if at.Section = s.Plan.SectionNamed(w.Area); at.Section < 0 || !s.Plan.Sections[at.Section].Area {
-			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no area %q. Nothing was changed.", w.Area)}
+			return &ValidationError{Unknown: true, Message: text.Mark("This event has no area “%s”. Nothing was changed."), Args: []any{w.Area}}
 		}
 	} else {
 		n = w.Best
 		if at.Category = s.Plan.CategoryKeyed(w.Category); at.Category < 0 && w.Category != "" {
-			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no category %q. Nothing was changed.", w.Category)}
+			return &ValidationError{Unknown: true, Message: text.Mark("This event has no category “%s”. Nothing was changed."), Args: []any{w.Category}}
 		}
 	}
 	if len(w.Tickets) > 0 {
 		if n != 0 && n != len(c.mix) {
-			return &ValidationError{Message: fmt.Sprintf("You asked for %s, and named tickets for %d. Nothing was changed.", counted(n, "seat"), len(c.mix))}
+			return &ValidationError{Message: text.Mark("You chose %s, and ticket types for %d. Nothing was changed."), Args: []any{text.Some(n, "%d seat", "%d seats"), len(c.mix)}}
 		}
 		n = len(c.mix)
 	}
 	if n < 1 || n > len(s.Plan.Seats) {
-		return &ValidationError{Message: fmt.Sprintf("%d is not a number of seats one can have here. Ask for 1 to %d. Nothing was changed.", n, s.Event.SeatsPerHolder)}
+		return &ValidationError{Message: text.Mark("You can’t choose %d seats. Choose 1 to %d. Nothing was changed."), Args: []any{n, s.Event.SeatsPerHolder}}
 	}
 	if n > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
@@ -310,13 +312,13 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 	for _, label := range labels {
 		idx, ok := s.Seat(label)
 		if !ok {
-			return &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", label)}
+			return &ValidationError{Unknown: true, Message: text.Mark("This event has no seat “%s”. Nothing was changed."), Args: []any{label}}
 		}
 		if seen[idx] {
-			return &ValidationError{Message: fmt.Sprintf("Seat %s is named twice. Name each seat once. Nothing was changed.", label)}
+			return &ValidationError{Message: text.Mark("Seat %s is named twice. Name each seat once. Nothing was changed."), Args: []any{label}}
 		}
 		if closed := s.closedTo(c); closed != "" && (Scope{not: closed}).closed(s.Plan.Seats[idx].Category) {
-			return s.notSoldHere(c, s.Plan.Words(idx))
+			return s.notSoldHere(c, s.seatName(idx))
 		}
 		seen[idx] = true
 		c.seats = append(c.seats, idx)
@@ -461,7 +463,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 		return Hold{}, err
 	}
 	if first.Request != c.request {
-		return Hold{}, &ValidationError{Message: "This key came before with another request. Use a new key for a new one. What you hold is unchanged."}
+		return Hold{}, &ValidationError{Message: text.Mark("This key came before with another request. Use a new key for a new one. What you hold is unchanged.")}
 	}
 	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Expired: !first.ExpiresAt.After(b.now)}
 	for _, idx := range first.Seats {
@@ -543,15 +545,15 @@ func (a *answers) read() error {
 
 // overLimit refuses a claim by a visitor with too many tickets for the limit.
 func overLimit(limit, has int) *Conflict {
-	message := "You can book up to " + counted(limit, "ticket") + "."
+	tickets := text.Some(limit, "%d ticket", "%d tickets")
 	if has > 0 {
-		message += fmt.Sprintf(" You already have %d.", has)
+		return &Conflict{Code: CodeLimit, Message: text.Mark("You can book up to %s. You already have %d."), Args: []any{tickets, has}}
 	}
-	return &Conflict{Code: CodeLimit, Message: message}
+	return &Conflict{Code: CodeLimit, Message: text.Mark("You can book up to %s."), Args: []any{tickets}}
 }
 
 func (s *Sale) taken(seats []int) *Conflict {
-	return &Conflict{Code: CodeTaken, Seats: seats, Message: s.named(seats) + verb(seats, " was", " were") + " just taken. What you hold is still yours."}
+	return &Conflict{Code: CodeTaken, Seats: seats, Message: oneOrMany(seats, text.Mark("Sorry, %s was just taken. Your other seats are still held."), text.Mark("Sorry, %s were just taken. Your other seats are still held.")), Args: []any{s.named(seats)}}
 }
 
 // A choice made by us takes available seats first. Seats of expired holds may be claimed by any visitor, but their last
@@ -758,11 +760,11 @@ func (s *Sale) inScope(idx int, at Scope) bool {
 func soldOut(left, n, held int) *Conflict {
 	switch {
 	case held > 0:
-		return &Conflict{Code: CodeSoldOut, Message: "There are no other seats like these. The seats you have are still held."}
+		return &Conflict{Code: CodeSoldOut, Message: text.Mark("There are no other seats like these. The seats you have are still held.")}
 	case left == 0:
-		return &Conflict{Code: CodeSoldOut, Message: "Nothing is left here at this moment. Seats that are only held may come back; what you hold is still yours."}
+		return &Conflict{Code: CodeSoldOut, Message: text.Mark("Nothing is available here right now. Your other seats are still held. Seats in someone’s basket may be released.")}
 	}
-	return &Conflict{Code: CodeSoldOut, Message: fmt.Sprintf("Only %s left here, and you asked for %d. Ask for fewer; what you hold is still yours.", counted(left, "seat"), n)}
+	return &Conflict{Code: CodeSoldOut, Message: text.Mark("Only %s available here, and you asked for %d. Your other seats are still held. Choose fewer."), Args: []any{text.Some(left, "%d seat is", "%d seats are"), n}}
 }
 
 // countIn sums the counts of a scope. It is not known for an area that shares its category with other seats.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Hold is the seats one attendee has in one event, and until when.
@@ -142,11 +144,11 @@ func (b *batch) extend(c *command) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: text.Mark("Your hold expired. You can hold seats again that are still available.")}
 	case h.extensions >= b.terms.extensions:
-		return Hold{}, &Conflict{Code: CodePressure, Message: "You used all the extensions of this event. Your seats stay yours until the time shown."}
+		return Hold{}, &Conflict{Code: CodePressure, Message: text.Mark("You can’t extend your time again. Your seats are held until the time shown.")}
 	case b.sale.Remaining() == 0:
-		return Hold{}, &Conflict{Code: CodePressure, Message: "There is no more time, as no other seats are left. Your seats stay yours until the time shown."}
+		return Hold{}, &Conflict{Code: CodePressure, Message: text.Mark("You can’t extend your time, because no other seats are left. Your seats are held until the time shown.")}
 	}
 	if end := b.now.Add(b.terms.holdLength); end.After(h.expiresAt) { // an offer may last longer than that
 		h.expiresAt = end
@@ -176,7 +178,7 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return Hold{}, &ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
+			return Hold{}, &ValidationError{Unknown: true, Message: text.Mark("This event has no such seat. Nothing was changed.")}
 		}
 	}
 	c := &command{holder: holder, key: key, request: fmt.Sprint("release ", seats)}
@@ -197,7 +199,7 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 	var left []int32
 	for _, idx := range b.still(h) {
 		if b.rows[idx].state == Paying && slices.Contains(seats, idx) {
-			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can let them go."}
+			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: text.Mark("These seats are being paid for. Finish or cancel the payment, then you can remove them.")}
 		}
 	}
 	for _, idx := range b.still(h) {

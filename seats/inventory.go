@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Inventory is the box office of one node: every event this node has open, and the loop that ends holds. Any number of
@@ -291,23 +293,35 @@ func (s *Sale) Seat(label string) (idx int, ok bool) {
 	return idx, ok
 }
 
-// named says seats in a sentence, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D,
-// seat 1".
-func (s *Sale) named(seats []int) string {
-	var groups []string
-	for from := 0; from < len(seats); {
-		to := from + 1
-		for to < len(seats) && s.Plan.sameRow(seats[from], seats[to]) {
-			to++
-		}
-		groups = append(groups, s.Plan.group(seats[from:to]))
-		from = to
-	}
-	return Joined(groups, ", and ")
+// seatNames are seats in a message, those of one row together: "Stalls, row C, seats 12 and 13, and Stalls, row D, seat 1".
+type seatNames struct {
+	plan  *Plan
+	seats []int
 }
 
-// verb is the one of two verbs that fits so many seats.
-func verb(seats []int, one, more string) string {
+func (s *Sale) named(seats []int) text.Local { return seatNames{s.Plan, seats} }
+
+// In writes them in the language of the reader.
+func (n seatNames) In(ctx context.Context) string {
+	var groups []string
+	for from := 0; from < len(n.seats); {
+		to := from + 1
+		for to < len(n.seats) && n.plan.sameRow(n.seats[from], n.seats[to]) {
+			to++
+		}
+		groups = append(groups, n.plan.group(ctx, n.seats[from:to]))
+		from = to
+	}
+	if len(groups) < 2 {
+		return strings.Join(groups, "")
+	}
+	last := len(groups) - 1
+	// Translators: the end of a list of seats, such as "Stalls, row C, seats 1 and 2, and Stalls, row D, seat 1".
+	return text.T(ctx, "%[1]s, and %[2]s", strings.Join(groups[:last], text.T(ctx, ", ")), groups[last])
+}
+
+// oneOrMany is the one of two messages that fits so many seats.
+func oneOrMany(seats []int, one, more string) string {
 	if len(seats) == 1 {
 		return one
 	}
@@ -319,18 +333,23 @@ func (p *Plan) sameRow(a, b int) bool {
 }
 
 // group says seats of one row: "Stalls, row C, seats 12, 13 and 14".
-func (p *Plan) group(seats []int) string {
+func (p *Plan) group(ctx context.Context, seats []int) string {
 	if len(seats) == 1 {
-		return p.Words(seats[0])
+		return p.WordsIn(ctx, seats[0])
 	}
 	numbers := make([]string, len(seats))
 	for i, idx := range seats {
 		numbers[i] = p.Seats[idx].Number
 	}
-	if p.Seats[seats[0]].Row == "" {
-		return p.Sections[p.Seats[seats[0]].Section].Name + ", places " + Joined(numbers, " and ")
+	seat, list := &p.Seats[seats[0]], text.List(ctx, numbers)
+	section := p.Sections[seat.Section].Name
+	switch {
+	case seat.Row == "":
+		return text.T(ctx, "%s, places %s", section, list)
+	case OwnName(seat.Row):
+		return text.T(ctx, "%s, %s, seats %s", section, seat.Row, list)
 	}
-	return p.rowWords(seats[0]) + ", seats " + Joined(numbers, " and ")
+	return text.T(ctx, "%s, row %s, seats %s", section, seat.Row, list)
 }
 
 // Joined lists parts of a sentence, with another word before the last.
@@ -339,14 +358,6 @@ func Joined(parts []string, last string) string {
 		return strings.Join(parts, "")
 	}
 	return strings.Join(parts[:len(parts)-1], ", ") + last + parts[len(parts)-1]
-}
-
-// counted counts in words people use: "1 ticket", "3 tickets".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // reloadEvent reads an event that is open here anew: a version of the change log said that it was changed, or its time came.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MaxSeats is the most seats a plan, and so an event, may have.
@@ -104,21 +106,24 @@ func (p *Plan) Label(idx int) string {
 
 // Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area.
 func (p *Plan) Words(idx int) string {
-	s := &p.Seats[idx]
-	if s.Row == "" {
-		return p.Sections[s.Section].Name + ", place " + s.Number
-	}
-	return p.rowWords(idx) + ", seat " + s.Number
+	return p.WordsIn(context.Background(), idx)
 }
 
-// rowWords is a seat's section and row: "Stalls, row C". Long names, such as "Table 4", say themselves what they are.
-func (p *Plan) rowWords(idx int) string {
-	s := &p.Seats[idx]
-	if OwnName(s.Row) {
-		return p.Sections[s.Section].Name + ", " + s.Row
+// WordsIn is the same in the language of a reader. Long names of rows, such as "Table 4", say themselves what they are.
+func (p *Plan) WordsIn(ctx context.Context, idx int) string {
+	seat := &p.Seats[idx]
+	section := p.Sections[seat.Section].Name
+	switch {
+	case seat.Row == "":
+		return text.T(ctx, "%s, place %s", section, seat.Number)
+	case OwnName(seat.Row):
+		return text.T(ctx, "%s, %s, seat %s", section, seat.Row, seat.Number)
 	}
-	return p.Sections[s.Section].Name + ", row " + s.Row
+	return text.T(ctx, "%s, row %s, seat %s", section, seat.Row, seat.Number)
 }
+
+// seatName is a seat in a message.
+func (s *Sale) seatName(idx int) text.Local { return seatNames{s.Plan, []int{idx}} }
 
 // OwnName reports whether a row's label is a name of its own, to which "row" would be one word too many.
 func OwnName(row string) bool { return len(row) > 4 || strings.Contains(row, " ") }

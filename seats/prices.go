@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // A seat costs what its ticket type costs in its category, by the price list of the moment in which it is claimed. A phase is
@@ -588,7 +591,7 @@ const CodeType = "type"
 // understandTypes finds the ticket types of a request.
 func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 	if w.Type != "" && len(w.Tickets) > 0 || len(w.Seats) > 0 && len(w.Tickets) > 0 {
-		return &ValidationError{Message: "A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed."}
+		return &ValidationError{Message: text.Mark("A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed.")}
 	}
 	if w.Type != "" {
 		kind, err := s.typeFor(w.Type, w.Access)
@@ -596,7 +599,7 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 		return err
 	}
 	if most := len(s.Plan.Seats); w.Size() > most {
-		return &ValidationError{Message: fmt.Sprintf("This event has %s. Nothing was changed.", counted(most, "seat"))}
+		return &ValidationError{Message: text.Mark("This event has %s. Nothing was changed."), Args: []any{text.Some(most, "%d seat", "%d seats")}}
 	}
 	for key, n := range w.Tickets {
 		kind, err := s.typeFor(key, w.Access)
@@ -604,12 +607,12 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 		case err != nil:
 			return err
 		case n < 0:
-			return &ValidationError{Message: fmt.Sprintf("%d is not a number of tickets. Nothing was changed.", n)}
+			return &ValidationError{Message: text.Mark("You can’t choose %d tickets. Nothing was changed."), Args: []any{n}}
 		}
 		c.mix = append(c.mix, slices.Repeat([]int{kind}, n)...)
 	}
 	if len(w.Tickets) > 0 && len(c.mix) == 0 {
-		return &ValidationError{Message: "Choose at least one ticket. Nothing was changed."}
+		return &ValidationError{Message: text.Mark("Choose at least one ticket. Nothing was changed.")}
 	}
 	slices.Sort(c.mix)
 	return nil
@@ -619,16 +622,16 @@ func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
 func (s *Sale) typeFor(key string, access *Access) (int, error) {
 	kind := s.Prices.TypeKeyed(key)
 	if kind < 0 {
-		return 0, &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no ticket type %q. Nothing was changed.", key)}
+		return 0, &ValidationError{Unknown: true, Message: text.Mark("This event has no ticket type “%s”. Nothing was changed."), Args: []any{key}}
 	}
 	t := &s.Prices.Types[kind]
 	switch {
 	case t.Retired:
-		return 0, &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” are not sold any more. What you hold is still yours. Choose another type.", t.Name)}
+		return 0, &Conflict{Code: CodeType, Message: text.Mark("Tickets of type “%s” are no longer sold. Your other seats are still held. Choose another type."), Args: []any{t.Name}}
 	case t.SoldTo == SoldWithCode && !access.Type(kind):
 		return 0, s.refuseCoded(kind)
 	case t.SoldTo == SoldAtDesk:
-		return 0, &Conflict{Code: CodeType, Message: fmt.Sprintf("Tickets of type “%s” are sold at the box office only. What you hold is still yours. Choose another type.", t.Name)}
+		return 0, &Conflict{Code: CodeType, Message: text.Mark("Tickets of type “%s” are sold at the box office only. Your other seats are still held. Choose another type."), Args: []any{t.Name}}
 	}
 	return kind, nil
 }
@@ -653,15 +656,15 @@ func (s *Sale) closedTo(c *command) string {
 }
 
 // notSoldHere refuses types that have no price at a place.
-func (s *Sale) notSoldHere(c *command, where string) *Conflict {
+func (s *Sale) notSoldHere(c *command, where any) *Conflict {
 	if len(c.mix) == 0 {
-		return &Conflict{Code: CodeType, Message: where + " is not sold to attendees. What you hold is still yours. Choose another place."}
+		return &Conflict{Code: CodeType, Message: text.Mark("%s is not on sale. Your other seats are still held. Choose another seat."), Args: []any{where}}
 	}
 	var names []string
 	for _, kind := range slices.Compact(slices.Clone(c.mix)) {
-		names = append(names, "“"+s.Prices.Types[kind].Name+"”")
+		names = append(names, s.Prices.Types[kind].Name)
 	}
-	return &Conflict{Code: CodeType, Message: "Tickets of type " + Joined(names, " and ") + " are not sold for " + where + ". What you hold is still yours. Choose another type or place."}
+	return &Conflict{Code: CodeType, Message: text.Mark("Not on sale for %s: tickets of type “%s”. Your other seats are still held. Choose another type or seat."), Args: []any{where, strings.Join(names, "”, “")}}
 }
 
 // kindFor returns the ticket type of each seat that a claim gets. A seat that the visitor had before keeps its own.
@@ -699,19 +702,19 @@ func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[in
 	kinds, words := map[int]int{}, fmt.Appendf(nil, "types %v", types)
 	for idx, name := range types {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return Hold{}, &ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was changed."}
+			return Hold{}, &ValidationError{Unknown: true, Message: text.Mark("This event has no such seat. Nothing was changed.")}
 		}
 		kind, err := s.typeFor(name, c.access)
 		if err != nil {
 			return Hold{}, err
 		}
 		if _, sold := s.Prices.Price(0, kind, s.Plan.Seats[idx].Category); !sold {
-			return Hold{}, s.notSoldHere(&command{mix: []int{kind}}, s.Plan.Words(idx))
+			return Hold{}, s.notSoldHere(&command{mix: []int{kind}}, s.seatName(idx))
 		}
 		kinds[idx] = kind
 	}
 	if len(kinds) == 0 {
-		return Hold{}, &ValidationError{Message: "Name the seats and the ticket type of each. Nothing was changed."}
+		return Hold{}, &ValidationError{Message: text.Mark("Name the seats and the ticket type of each. Nothing was changed.")}
 	}
 	c.request = string(words)
 	c.decide = func(b *batch) (Hold, error) { return b.setTypes(c, kinds) }
@@ -731,15 +734,15 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 	case b.terms.status == Cancelled:
 		return Hold{}, b.calledOff()
 	case !live:
-		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: "Your time ran out. Seats that are still there can be taken again."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: b.still(h), Message: text.Mark("Your hold expired. You can hold seats again that are still available.")}
 	}
 	has := b.still(h)
 	for _, idx := range slices.Sorted(maps.Keys(kinds)) {
 		switch r := b.rows[idx]; {
 		case !slices.Contains(has, idx):
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: []int{idx}, Message: b.sale.named([]int{idx}) + " is not yours any more. Nothing was changed. Look at what you hold."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: []int{idx}, Message: text.Mark("%s is no longer yours. Nothing was changed. Check your seats."), Args: []any{b.sale.seatName(idx)}}
 		case r.state == Paying:
-			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: "A payment for these seats is under way. Finish it, or stop it on its page; then you can change the tickets."}
+			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: text.Mark("These seats are being paid for. Finish or cancel the payment, then you can change the tickets.")}
 		}
 	}
 	codes, err := b.recode(c, kinds)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Purchase is what a holder agreed to: which seats go to which order, and what is written with them.
@@ -62,7 +64,7 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 			return Hold{}, err
 		}
 		if slices.ContainsFunc(sold.Seats, func(idx int) bool { return b.rows[idx].state == Paying }) {
-			return Hold{}, &Conflict{Code: CodePaying, Seats: sold.Seats, Message: "A payment for these seats is under way. Nothing else was sold. Finish it, or stop it, then order again."}
+			return Hold{}, &Conflict{Code: CodePaying, Seats: sold.Seats, Message: text.Mark("These seats are being paid for. Nothing else was sold. Finish or cancel the payment, then order again.")}
 		}
 		if err := b.refuseUse(d.Uses); err != nil {
 			return Hold{}, err
@@ -121,9 +123,9 @@ func (s *Sale) refusePurchase(d Purchase, h Hold) error {
 	gone = slices.DeleteFunc(gone, func(idx int) bool { return slices.Contains(h.Seats, idx) })
 	switch {
 	case len(gone) > 0 && d.Hold == h.ID:
-		return &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " is", " are") + " no longer yours. Nothing was sold. Look at what you still have, then confirm that."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s is no longer yours. Nothing was sold. Check the seats you still have, then confirm."), text.Mark("%s are no longer yours. Nothing was sold. Check the seats you still have, then confirm.")), Args: []any{s.named(gone)}}
 	case d.Hold != (ID{}) && d.Hold != h.ID, d.Seats != nil && len(d.Seats) != len(h.Seats):
-		return &Conflict{Code: CodeChanged, Seats: h.Seats, Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
+		return &Conflict{Code: CodeChanged, Seats: h.Seats, Message: text.Mark("Your seats changed since this page was shown. Nothing was sold. Check your seats, then confirm.")}
 	}
 	return nil
 }
@@ -158,7 +160,7 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 			return Hold{}, refusal
 		}
 		if !b.keepForPayment(c, h) {
-			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: "Your time ran out, and you used all the extensions of this event. Seats that are still there can be taken again."}
+			return Hold{}, &Conflict{Code: CodePressure, Seats: hold.Seats, Message: text.Mark("Your hold expired, and you can’t extend your time again. You can hold seats again that are still available.")}
 		}
 		b.countPurchases(d.Keys, len(hold.Seats))
 		b.countUses(d.Uses)
@@ -216,7 +218,7 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		}
 		gone := slices.DeleteFunc(slices.Clone(d.Seats), func(idx int) bool { return b.mayTakeLate(idx, d.Agreed, d.Holder) })
 		if len(gone) > 0 {
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " was", " were") + " taken by another visitor after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s was taken by another visitor after your hold expired."), text.Mark("%s were taken by another visitor after your hold expired.")), Args: []any{s.named(gone)}}
 		}
 		fares, err := b.lateFares(d)
 		if err != nil {
@@ -271,7 +273,7 @@ func (b *batch) lateFares(d Purchase) ([]fare, error) {
 		}
 		l := d.Agreed[at]
 		if taken[l.Phase]++; l.Phase > 0 && less(b.left(l.Phase), taken[l.Phase]-1) == 0 {
-			return nil, &Conflict{Code: CodePrice, Seats: []int{idx}, Message: "Your time ran out, and the last tickets at your price were sold since."}
+			return nil, &Conflict{Code: CodePrice, Seats: []int{idx}, Message: text.Mark("Your hold expired, and the last tickets at your price have been sold.")}
 		}
 		fares[i] = fare{kind: int16(l.Type), phase: int16(l.Phase), price: &l.Price}
 	}
@@ -312,7 +314,7 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 		}
 		gone := slices.DeleteFunc(slices.Clone(a.Seats), func(idx int) bool { return b.mayTakeLate(idx, a.Agreed, a.From, a.To) })
 		if len(gone) > 0 {
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: s.named(gone) + verb(gone, " was", " were") + " taken by another visitor after your time ran out."}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s was taken by another visitor after your hold expired."), text.Mark("%s were taken by another visitor after your hold expired.")), Args: []any{s.named(gone)}}
 		}
 		fares, err := b.lateFares(Purchase{Holder: a.From, Seats: a.Seats, Agreed: a.Agreed})
 		if err != nil {
@@ -395,7 +397,7 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int,
 func (b *batch) give(order ID, seats []int, fares []fare) error {
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
-		return &Conflict{Code: CodeTaken, Seats: gone, Message: b.sale.named(gone) + verb(gone, " is", " are") + " held or sold. Nothing was changed. Choose others."}
+		return &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s is held or sold. Nothing was changed. Choose another."), text.Mark("%s are held or sold. Nothing was changed. Choose others.")), Args: []any{b.sale.named(gone)}}
 	}
 	for i, idx := range seats {
 		b.set(idx, b.rows[idx].blockHolder(), row{state: Sold, holder: order, fare: fares[i]})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // An event may have a wait list (package waitlist). While an entry waits in it, a seat that comes back is not free
@@ -147,7 +149,7 @@ func (b *batch) refuseTaken(seats []int) *Conflict {
 }
 
 func (s *Sale) waitlistFirst(seats []int) *Conflict {
-	return &Conflict{Code: CodeWaitList, Seats: seats, Message: s.named(seats) + " came back, and people on the wait list are asked first. What you hold is still yours. Join the wait list, or look again soon."}
+	return &Conflict{Code: CodeWaitList, Seats: seats, Message: text.Mark("People on the waiting list are asked first: %s. Your other seats are still held. Join the waiting list, or look again soon."), Args: []any{s.named(seats)}}
 }
 
 // FreeSeats lists the seats that any visitor may claim, as this node last read, in the order of idx.

@@ -29,13 +29,13 @@ func TestARefusalNamesSeatsAsPeopleSayThem(t *testing.T) {
 		asked []string
 		want  string
 	}{
-		{all[:1], "Stalls, row A, seat 1 was just taken. What you hold is still yours."},
-		{all[:2], "Stalls, row A, seats 1 and 2 were just taken. What you hold is still yours."},
-		{all, "Stalls, row A, seats 1 and 2, and Stalls, row B, seat 3 were just taken. What you hold is still yours."},
+		{all[:1], "Sorry, Stalls, row A, seat 1 was just taken. Your other seats are still held."},
+		{all[:2], "Sorry, Stalls, row A, seats 1 and 2 were just taken. Your other seats are still held."},
+		{all, "Sorry, Stalls, row A, seats 1 and 2, and Stalls, row B, seat 3 were just taken. Your other seats are still held."},
 	} {
 		_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: c.asked})
-		if r := wantRefusal(t, err, seats.CodeTaken); r.Message != c.want {
-			t.Errorf("a claim of %q is told %q, want %q", c.asked, r.Message, c.want)
+		if r := wantRefusal(t, err, seats.CodeTaken); r.Error() != c.want {
+			t.Errorf("a claim of %q is told %q, want %q", c.asked, r.Error(), c.want)
 		}
 	}
 }

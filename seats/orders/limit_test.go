@@ -76,7 +76,7 @@ func (h *fixture) wantLimit(t testing.TB, who seats.ID, n int, message string) {
 	t.Helper()
 	_, err := h.sale.Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: n})
 	refusal, is := errors.AsType[*seats.Conflict](err)
-	if !is || refusal.Code != seats.CodeLimit || refusal.Message != message {
+	if !is || refusal.Code != seats.CodeLimit || refusal.Error() != message {
 		t.Errorf("a claim beyond the limit: %v, want %q", err, message)
 	}
 }

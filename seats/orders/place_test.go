@@ -138,7 +138,7 @@ func TestPlace_RefusesSeatsThatThePageDidNotShow(t *testing.T) {
 	if _, err := h.sale.Release(t.Context(), who, more.Seats[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.orders.Place(t.Context(), h.sale, who, more); !errors.As(err, &refusal) || refusal.Code != seats.CodeTaken || !strings.Contains(refusal.Message, "Places, place 1 is no longer yours") {
+	if _, err := h.orders.Place(t.Context(), h.sale, who, more); !errors.As(err, &refusal) || refusal.Code != seats.CodeTaken || !strings.Contains(refusal.Error(), "Places, place 1 is no longer yours") {
 		t.Errorf("a form with a place given back got %v", err)
 	}
 	if n := h.count(t, "orders"); n != 0 {

@@ -20,15 +20,7 @@ func RowWords(ctx context.Context, row string) string {
 // SeatWords is a seat in the language of a page: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in
 // an area.
 func SeatWords(ctx context.Context, p *seats.Plan, idx int) string {
-	seat := &p.Seats[idx]
-	section := p.Sections[seat.Section].Name
-	switch {
-	case seat.Row == "":
-		return text.T(ctx, "%s, place %s", section, seat.Number)
-	case seats.OwnName(seat.Row):
-		return text.T(ctx, "%s, %s, seat %s", section, seat.Row, seat.Number)
-	}
-	return text.T(ctx, "%s, row %s, seat %s", section, seat.Row, seat.Number)
+	return p.WordsIn(ctx, idx)
 }
 
 // TypeWords names the type of a ticket, and what has to be shown for it at the door. It is empty if the event has one type.
