@@ -134,7 +134,7 @@ func TestRoom_ClaimFromOutsideLeadsToTheRoom(t *testing.T) {
 	opens := time.Now().Add(time.Hour)
 	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
 	a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`)
-	if a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"to":"/rooms/evening"`) || !strings.Contains(body, "seats that you hold are still yours") {
+	if a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"to":"/rooms/evening"`) || !strings.Contains(body, "Any seats you already have are still held.") {
 		t.Errorf("a claim gets %d %s", a.StatusCode, body)
 	}
 	a, _ = s.submit(t, person(t), "/events/evening/claims", url.Values{"area": {"Floor"}, "quantity": {"1"}})

@@ -263,7 +263,7 @@ func (b *batch) outside(c *command) error {
 	if b.admission == nil || b.admission.Admits(c.holder, b.now) {
 		return nil
 	}
-	return &Conflict{Code: CodeWaitingRoom, Message: text.Mark("This event has a waiting room. It is not your turn yet, or your time is over. Your seats are still held. Go to the waiting room to see your number.")}
+	return &Conflict{Code: CodeWaitingRoom, Message: text.Mark("This event has a waiting room. It is not your turn yet, or your time is over. Any seats you already have are still held. Go to the waiting room to see your number.")}
 }
 
 // queueAdmission tells the waiting room which holds last longer and who bought.
