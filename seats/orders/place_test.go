@@ -91,6 +91,20 @@ func TestFiftyPostsOfOneFormMakeOneOrder(t *testing.T) {
 
 func TestARepeatedFormBuysNothingTakenSince(t *testing.T) {
 	t.Parallel()
+	t.Run("one by one", func(t *testing.T) {
+		h := open(t, "conference", events.Settings{SeatsPerHolder: 150})
+		who := seats.NewID()
+		form := h.form(t, who, 2)
+		code, err := h.orders.Place(t.Context(), h.sale, who, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.form(t, who, 1)
+		if again, err := h.orders.Place(t.Context(), h.sale, who, form); err != nil || again != code || h.count(t, "orders") != 1 {
+			t.Errorf("the form again, after another claim: order %q, %v; the first was %q", again, err, code)
+		}
+		h.wantBooks(t)
+	})
 	for range 10 { // it is a race
 		t.Run("", func(t *testing.T) { // one database is open at a time
 			h := open(t, "conference", events.Settings{SeatsPerHolder: 150})
