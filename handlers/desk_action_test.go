@@ -232,7 +232,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.refused(t, ann, at+"/blocks", url.Values{"seats": {"Moon/1"}, "reason": {"typed"}}, 422, "Moon/1", "typed")
 	s.refused(t, ann, at+"/blocks", url.Values{}, 422, "No seat was chosen")
 	order := s.does(t, ann, at+"/sales", url.Values{"seat": {label(0)}, "method": {"cash"}, "name": {"Bea"}, "email": {"bea@example.org"}})
-	s.refused(t, ann, at+"/sales", url.Values{"seat": {label(0)}, "method": {"cash"}}, 409, "Choose others")
+	s.refused(t, ann, at+"/sales", url.Values{"seat": {label(0)}, "method": {"cash"}}, 409, "Choose another")
 	s.refused(t, ann, at+"/sales", url.Values{"seat": {label(5)}, "method": {"shells"}}, 422, "Choose how it is paid")
 	code := order[strings.LastIndexByte(order, '/')+1:]
 	first, err := s.sold.Find(t.Context(), code)
