@@ -74,5 +74,5 @@ func TestCode_MapAndRowsSayThatASeatIsReserved(t *testing.T) {
 	ann.picture("event-reserved", "light")
 	ann.expect("409")
 	check(t, ann.page.Mouse().Click(at.x, at.y))
-	ann.sees(ann.page.Locator("#message").GetByText("Enter the code for these seats first"))
+	ann.sees(ann.page.Locator("#message").GetByText("Enter the code for this seat first"))
 }

@@ -145,7 +145,7 @@ func (p *person) times(slug string) (all times) {
 	var shown [][2]any
 	check(p.t, json.Unmarshal([]byte(text.(string)), &shown))
 	for _, s := range shown {
-		at, err := time.Parse("for 4:05", s[0].(string))
+		at, err := time.Parse("4:05 left", s[0].(string))
 		check(p.t, err)
 		span := time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second
 		moment := time.UnixMicro(int64(s[1].(float64) * 1000))
