@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // PicturePath is the address of a file of a picture.
@@ -29,10 +30,10 @@ func PictureAhead(p pages.Picture, wide string) string {
 	return fmt.Sprintf(`<%s>; rel=preload; as=image; fetchpriority=high; imagesrcset="%s"; imagesizes="%s"`, PicturePath(p.Hash, p.Widths[0]), pictureSet(p), wide)
 }
 
-// categoryWords are the categories of seats/pages in words.
+// categoryWords are the categories of seats/pages in words, which text.T translates.
 var categoryWords = map[string]string{
-	"play": "Play", "musical": "Musical", "opera": "Opera", "concert": "Concert", "dance": "Dance", "comedy": "Comedy", "reading": "Reading", "talk": "Talk",
-	"film": "Film", "family": "For families", "festival": "Festival", "sport": "Sport", "conference": "Conference", "party": "Party",
+	"play": text.Mark("Play"), "musical": text.Mark("Musical"), "opera": text.Mark("Opera"), "concert": text.Mark("Concert"), "dance": text.Mark("Dance"), "comedy": text.Mark("Comedy"), "reading": text.Mark("Reading"), "talk": text.Mark("Talk"),
+	"film": text.Mark("Film"), "family": text.Mark("For families"), "festival": text.Mark("Festival"), "sport": text.Mark("Sport"), "conference": text.Mark("Conference"), "party": text.Mark("Party"),
 }
 
 // CategoryWords is the category of an event in words: its organizer's, if it is none of ours.

@@ -22,7 +22,6 @@ var notTranslated = []string{
 	"desk/layout.templ", "desk/legal.templ", "desk/limits.templ", "desk/live.templ", "desk/log.templ", "desk/orders.templ", "desk/people.templ", "desk/plan.templ", "desk/price_rules.templ",
 	"desk/prices.templ", "desk/privacy.templ", "desk/scan.templ", "desk/second.templ", "desk/settings.templ", "desk/share.templ", "desk/taxes.templ", "desk/waitlist.templ",
 
-	"shop/about.templ", "shop/events.templ",
 	"shop/room.templ",
 }
 

@@ -41,7 +41,7 @@ var layers = map[string][]string{
 	"seats/giftcards":                  {"seats/text", "seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal"},
 	"seats/pages":                      {"seats/organizers"},
 	"seats/text":                       {},
-	"seats/programme":                  {"seats", "seats/pages", "seats/pricing"},
+	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},
 	"seats/webhooks":                   {"seats", "seats/jobs", "seats/seal", "seats/organizers"},
 	"seats/credit":                     {"seats/text", "seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},

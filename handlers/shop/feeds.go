@@ -34,7 +34,7 @@ func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error 
 	entries := make([]web.Calendar, len(page.Cards))
 	for i, c := range page.Cards {
 		address := h.Origin(r) + shop.EventsPath + "/" + c.Slug
-		entries[i] = web.Calendar{ID: "event-" + c.Slug + "@usher", Summary: c.Name, Location: shop.CardPlace(c), Description: address, URL: address, Made: c.MadeAt, Starts: c.StartsAt}
+		entries[i] = web.Calendar{ID: "event-" + c.Slug + "@usher", Summary: c.Name, Location: shop.CardPlace(r.Context(), c), Description: address, URL: address, Made: c.MadeAt, Starts: c.StartsAt}
 		if c.Status == seats.Cancelled {
 			entries[i].Status = "CANCELLED"
 		}

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,7 +57,7 @@ func (h *Handlers) pageOf(r *http.Request, e seats.Event) (*pages.EventPage, err
 // aboutEvent is when and where an event is.
 func aboutEvent(e seats.Event, town string) []string {
 	lines := []string{e.Local(e.StartsAt).Format("Monday 2 January 2006, 15:04")}
-	if place := shop.CardPlace(programme.Card{Event: e, Town: town}); place != "" {
+	if place := shop.CardPlace(context.Background(), programme.Card{Event: e, Town: town}); place != "" {
 		lines = append(lines, place)
 	}
 	return lines

@@ -1,12 +1,13 @@
 package programme
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Filter is what a visitor looks for. The zero value is everything to come.
@@ -41,7 +42,7 @@ const (
 )
 
 const (
-	mostWords = 100       // characters of a search
+	mostWords = 100       // characters of a search, as its refusal says
 	mostPrice = 1_000_000 // units of a currency
 )
 
@@ -53,32 +54,32 @@ func Read(v url.Values) (f Filter, wrong string) {
 			wrong = refusal
 		}
 	}
-	words := func(text, refusal string) string {
-		if clean(text) && utf8.RuneCountInString(text) <= mostWords {
-			return text
+	words := func(written, refusal string) string {
+		if clean(written) && utf8.RuneCountInString(written) <= mostWords {
+			return written
 		}
 		say(refusal)
 		return ""
 	}
-	f.Words = words(strings.Join(strings.Fields(v.Get(paramWords)), " "), fmt.Sprintf("A search has at most %d characters.", mostWords))
-	f.Town = words(strings.TrimSpace(v.Get(paramTown)), "There is no such town.")
-	f.Category = words(strings.TrimSpace(v.Get(paramCategory)), "There is no such category.")
+	f.Words = words(strings.Join(strings.Fields(v.Get(paramWords)), " "), text.Mark("A search has at most 100 characters."))
+	f.Town = words(strings.TrimSpace(v.Get(paramTown)), text.Mark("There is no such town."))
+	f.Category = words(strings.TrimSpace(v.Get(paramCategory)), text.Mark("There is no such category."))
 	f.From, f.Until = readDay(v.Get(paramFrom), say), readDay(v.Get(paramUntil), say)
 	if !f.From.IsZero() && !f.Until.IsZero() && f.Until.Before(f.From) {
-		say("The last day is before the first one.")
+		say(text.Mark("The last day is before the first one."))
 	}
-	if text := strings.TrimSpace(v.Get(paramMost)); text != "" {
-		if n, err := strconv.Atoi(text); err != nil || n < 0 || n > mostPrice {
-			say("The highest price is a whole number, such as 20.")
+	if most := strings.TrimSpace(v.Get(paramMost)); most != "" {
+		if n, err := strconv.Atoi(most); err != nil || n < 0 || n > mostPrice {
+			say(text.Mark("The highest price is a whole number, such as 20."))
 		} else {
 			f.Most = strconv.Itoa(n)
 		}
 	}
 	f.Wheelchair, f.Past = v.Get(paramWheelchair) != "", v.Get(paramPast) != ""
-	if text := v.Get(paramAfter); text != "" {
+	if after := v.Get(paramAfter); after != "" {
 		var ok bool
-		if f.After, ok = readCursor(text); !ok {
-			say("This link to the next page is damaged. Start from the first page.")
+		if f.After, ok = readCursor(after); !ok {
+			say(text.Mark("This link to the next page is damaged. Start from the first page."))
 		}
 	}
 	return f, wrong
@@ -87,13 +88,13 @@ func Read(v url.Values) (f Filter, wrong string) {
 // clean reports whether PostgreSQL can store a text.
 func clean(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
-func readDay(text string, say func(string)) time.Time {
-	if text = strings.TrimSpace(text); text == "" {
+func readDay(written string, say func(string)) time.Time {
+	if written = strings.TrimSpace(written); written == "" {
 		return time.Time{}
 	}
-	day, err := time.Parse(time.DateOnly, text)
+	day, err := time.Parse(time.DateOnly, written)
 	if err != nil || day.Year() < 1900 || day.Year() > 3000 {
-		say("A date is a day such as 2026-12-09.")
+		say(text.Mark("A date is a day such as 2026-12-09."))
 		return time.Time{}
 	}
 	return day

@@ -51,20 +51,27 @@ var (
 		Mark("January"), Mark("February"), Mark("March"), Mark("April"), Mark("May"), Mark("June"),
 		Mark("July"), Mark("August"), Mark("September"), Mark("October"), Mark("November"), Mark("December"),
 	}
+	short = [...]string{
+		Mark("Jan"), Mark("Feb"), Mark("Mar"), Mark("Apr"), Mark("May"), Mark("Jun"), Mark("Jul"), Mark("Aug"), Mark("Sep"), Mark("Oct"), Mark("Nov"), Mark("Dec"),
+	}
 	days = [...]string{Mark("Sun"), Mark("Mon"), Mark("Tue"), Mark("Wed"), Mark("Thu"), Mark("Fri"), Mark("Sat")}
 )
 
 // Time writes a time by a layout of package time, such as "Mon 2 January 2006, 15:04 MST". The layout is a message: a language
-// has its own. Only "January" and "Mon" are names in it.
+// has its own. Only "January", "Jan" and "Mon" are names in it.
 func Time(ctx context.Context, t time.Time, layout string) string {
 	layout = T(ctx, layout)
 	var b strings.Builder
 	for layout != "" {
-		month, day := strings.Index(layout, "January"), strings.Index(layout, "Mon")
+		month, day := strings.Index(layout, "Jan"), strings.Index(layout, "Mon")
 		switch {
 		case month >= 0 && (day < 0 || month < day):
-			b.WriteString(t.Format(layout[:month]) + T(ctx, months[t.Month()-1]))
-			layout = layout[month+len("January"):]
+			name, names := "Jan", &short
+			if strings.HasPrefix(layout[month:], "January") {
+				name, names = "January", &months
+			}
+			b.WriteString(t.Format(layout[:month]) + T(ctx, names[t.Month()-1]))
+			layout = layout[month+len(name):]
 		case day >= 0:
 			b.WriteString(t.Format(layout[:day]) + T(ctx, days[t.Weekday()]))
 			layout = layout[day+len("Mon"):]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +47,7 @@ func (p AboutPage) textTongue(ctx context.Context) templ.Attributes {
 // kicker is the category and the place of the event.
 func (p AboutPage) kicker(ctx context.Context) string {
 	parts := []string{}
-	for _, part := range []string{views.CategoryWords(p.About.Facts.Category), views.PlaceIn(ctx, p.Event)} {
+	for _, part := range []string{text.T(ctx, views.CategoryWords(p.About.Facts.Category)), views.PlaceIn(ctx, p.Event)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -60,42 +59,42 @@ func (p AboutPage) kicker(ctx context.Context) string {
 type fact struct{ Name, Words string }
 
 // facts lists what there is to say of the time and of the people that the event is for.
-func (p AboutPage) facts() (list []fact) {
+func (p AboutPage) facts(ctx context.Context) (list []fact) {
 	f, starts := p.About.Facts, p.Event.StartsAt
 	clock := func(t time.Time) string { return p.Event.Local(t).Format("15:04") }
 	if f.Doors > 0 {
-		list = append(list, fact{"Doors", clock(starts.Add(-f.Doors))})
+		list = append(list, fact{text.T(ctx, "Doors"), clock(starts.Add(-f.Doors))})
 	}
-	list = append(list, fact{"Starts", clock(starts)})
+	list = append(list, fact{text.T(ctx, "Starts"), clock(starts)})
 	if f.Running > 0 {
 		ends, words := starts.Add(f.Running), ""
 		if words = clock(ends); p.Event.Local(ends).YearDay() != p.Event.Local(starts).YearDay() && f.Running > 12*time.Hour {
-			words = p.Event.Local(ends).Format("2 January, 15:04")
+			words = text.Time(ctx, p.Event.Local(ends), "2 January, 15:04")
 		}
-		list = append(list, fact{"Ends about", words}, fact{"Running time", runningWords(f.Running, f.Breaks)})
+		list = append(list, fact{text.T(ctx, "Ends about"), words}, fact{text.T(ctx, "Running time"), runningWords(ctx, f.Running, f.Breaks)})
 	}
 	if f.Age > 0 {
-		list = append(list, fact{"Age", "from " + strconv.Itoa(f.Age)})
+		list = append(list, fact{text.T(ctx, "Age"), text.T(ctx, "from %d", f.Age)})
 	}
 	return list
 }
 
 // runningWords is a running time: "2 h 40 min, 1 interval".
-func runningWords(d time.Duration, breaks int) string {
+func runningWords(ctx context.Context, d time.Duration, breaks int) string {
 	hours, minutes := int(d/time.Hour), int(d%time.Hour/time.Minute)
 	words := ""
 	switch {
 	case hours >= 36:
-		words = views.Counted((hours+23)/24, "day")
+		words = text.N(ctx, "%d day", "%d days", (hours+23)/24)
 	case hours == 0:
-		words = strconv.Itoa(minutes) + " min"
+		words = text.T(ctx, "%d min", minutes)
 	case minutes == 0:
-		words = strconv.Itoa(hours) + " h"
+		words = text.T(ctx, "%d h", hours)
 	default:
-		words = strconv.Itoa(hours) + " h " + strconv.Itoa(minutes) + " min"
+		words = text.T(ctx, "%d h %d min", hours, minutes)
 	}
 	if breaks > 0 {
-		words += ", " + views.Counted(breaks, "interval")
+		words += text.T(ctx, ", ") + text.N(ctx, "%d interval", "%d intervals", breaks)
 	}
 	return words
 }
@@ -118,7 +117,7 @@ func (s Sale) priceRange(ctx context.Context) string {
 	case !any:
 		return ""
 	case high == 0:
-		return "Free of charge"
+		return text.T(ctx, "Free of charge")
 	}
 	return s.span(ctx, low, high)
 }
@@ -127,9 +126,6 @@ func (s Sale) priceRange(ctx context.Context) string {
 func (s Sale) charges() bool {
 	return slices.ContainsFunc(s.Plan.Categories, func(c seats.Category) bool { return c.Price > 0 })
 }
-
-// leftWords says how many tickets there are.
-func (s Sale) leftWords() string { return views.Number(s.free()) + " available" }
 
 // holding reports whether the visitor has seats that are theirs.
 func (s Sale) holding() bool { return s.Hold != nil && !s.Hold.Expired && len(s.Hold.Seats) > 0 }
@@ -160,17 +156,15 @@ func (p AboutPage) travels(ctx context.Context) bool {
 }
 
 // wheelchairWords says how many places for wheelchairs are there; empty if the plan has none.
-func (s Sale) wheelchairWords() string {
+func (s Sale) wheelchairWords(ctx context.Context) string {
 	if !accessible(s.Plan) {
 		return ""
 	}
 	switch n := s.freeAccessible(); n {
 	case 0:
-		return "No wheelchair places are left."
-	case 1:
-		return "1 wheelchair place is available."
+		return text.T(ctx, "No wheelchair places are left.")
 	default:
-		return views.Number(n) + " wheelchair places are available."
+		return text.N(ctx, "%d wheelchair place is available.", "%d wheelchair places are available.", n)
 	}
 }
 

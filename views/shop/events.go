@@ -1,8 +1,10 @@
 package shop
 
 import (
+	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -33,9 +36,9 @@ type programmeMonth struct {
 	Cards []programme.Card
 }
 
-func (p EventsPage) months() (list []programmeMonth) {
+func (p EventsPage) months(ctx context.Context) (list []programmeMonth) {
 	for _, c := range p.Found.Cards {
-		title := c.Local.Format("January 2006")
+		title := text.Time(ctx, c.Local, "January 2006")
 		if len(list) == 0 || list[len(list)-1].Title != title {
 			list = append(list, programmeMonth{Title: title, Count: c.InMonth})
 		}
@@ -45,11 +48,11 @@ func (p EventsPage) months() (list []programmeMonth) {
 	return list
 }
 
-func (p EventsPage) heading() string {
+func (p EventsPage) heading(ctx context.Context) string {
 	if p.Filter.Past {
-		return "Past events"
+		return text.T(ctx, "Past events")
 	}
-	return "Programme"
+	return text.T(ctx, "Programme")
 }
 
 // first reports whether this is the page that a visitor sees first: its first event is larger than the others.
@@ -82,7 +85,7 @@ func (p EventsPage) changed(change func(*programme.Filter)) programme.Filter {
 	return f
 }
 
-func (p EventsPage) categories() (list []choice) {
+func (p EventsPage) categories(ctx context.Context) (list []choice) {
 	all := p.Choices.Categories
 	if p.Filter.Category != "" && !slices.Contains(all, p.Filter.Category) {
 		all = append([]string{p.Filter.Category}, all...)
@@ -91,9 +94,9 @@ func (p EventsPage) categories() (list []choice) {
 		return nil
 	}
 	for _, category := range append([]string{""}, all...) {
-		words := CategoryWords(category)
+		words := text.T(ctx, CategoryWords(category))
 		if category == "" {
-			words = "All"
+			words = text.T(ctx, "All")
 		}
 		list = append(list, choice{words, category == p.Filter.Category, p.changed(func(f *programme.Filter) { f.Category = category })})
 	}
@@ -110,18 +113,18 @@ func CategoryWords(category string) string {
 }
 
 // dates are the usual spans of days.
-func (p EventsPage) dates() (list []choice) {
+func (p EventsPage) dates(ctx context.Context) (list []choice) {
 	today := time.Date(p.Now.Year(), p.Now.Month(), p.Now.Day(), 0, 0, 0, 0, time.UTC)
 	month := today.AddDate(0, 0, 1-today.Day())
 	for _, span := range []struct {
 		words       string
 		from, until time.Time
 	}{
-		{"Any date", time.Time{}, time.Time{}},
-		{"Today", today, today},
-		{"Next 7 days", today, today.AddDate(0, 0, 6)},
-		{"This month", month, month.AddDate(0, 1, -1)},
-		{"Next month", month.AddDate(0, 1, 0), month.AddDate(0, 2, -1)},
+		{text.T(ctx, "Any date"), time.Time{}, time.Time{}},
+		{text.T(ctx, "Today"), today, today},
+		{text.T(ctx, "Next 7 days"), today, today.AddDate(0, 0, 6)},
+		{text.T(ctx, "This month"), month, month.AddDate(0, 1, -1)},
+		{text.T(ctx, "Next month"), month.AddDate(0, 1, 0), month.AddDate(0, 2, -1)},
 	} {
 		to := p.changed(func(f *programme.Filter) { f.From, f.Until = span.from, span.until })
 		list = append(list, choice{span.words, p.Filter.From.Equal(span.from) && p.Filter.Until.Equal(span.until), to})
@@ -129,26 +132,26 @@ func (p EventsPage) dates() (list []choice) {
 	return list
 }
 
-func (p EventsPage) dateWords() string {
-	const form = "2 Jan 2006"
+func (p EventsPage) dateWords(ctx context.Context) string {
+	day := func(t time.Time) string { return text.Time(ctx, t, "2 Jan 2006") }
 	from, until := p.Filter.From, p.Filter.Until
-	for _, c := range p.dates() {
+	for _, c := range p.dates(ctx) {
 		if c.On {
 			return c.Words
 		}
 	}
 	switch {
 	case from.IsZero():
-		return "Until " + until.Format(form)
+		return text.T(ctx, "Until %s", day(until))
 	case until.IsZero():
-		return "From " + from.Format(form)
+		return text.T(ctx, "From %s", day(from))
 	case from.Equal(until):
-		return from.Format(form)
+		return day(from)
 	}
-	return from.Format(form) + " – " + until.Format(form)
+	return day(from) + " – " + day(until)
 }
 
-func (p EventsPage) towns() (list []choice) {
+func (p EventsPage) towns(ctx context.Context) (list []choice) {
 	towns := p.Choices.Towns
 	if p.Filter.Town != "" && !slices.Contains(towns, p.Filter.Town) {
 		towns = append([]string{p.Filter.Town}, towns...)
@@ -159,7 +162,7 @@ func (p EventsPage) towns() (list []choice) {
 	for _, town := range append([]string{""}, towns...) {
 		words := town
 		if town == "" {
-			words = "Any town"
+			words = text.T(ctx, "Any town")
 		}
 		list = append(list, choice{words, town == p.Filter.Town, p.changed(func(f *programme.Filter) { f.Town = town })})
 	}
@@ -167,7 +170,7 @@ func (p EventsPage) towns() (list []choice) {
 }
 
 // prices are limits that fit the currency; in several currencies they are numbers alone.
-func (p EventsPage) prices() (list []choice) {
+func (p EventsPage) prices(ctx context.Context) (list []choice) {
 	limits := []string{"", "0", "20", "50", "100"}
 	if iso := p.currency(); iso != "" && pricing.Decimals(iso) == 0 {
 		limits = []string{"", "0", "2000", "5000", "10000"}
@@ -176,19 +179,23 @@ func (p EventsPage) prices() (list []choice) {
 		limits = append(limits, p.Filter.Most)
 	}
 	for _, most := range limits {
-		list = append(list, choice{p.mostWords(most), most == p.Filter.Most, p.changed(func(f *programme.Filter) { f.Most = most })})
+		list = append(list, choice{p.mostWords(ctx, most), most == p.Filter.Most, p.changed(func(f *programme.Filter) { f.Most = most })})
 	}
 	return list
 }
 
-func (p EventsPage) mostWords(most string) string {
+func (p EventsPage) mostWords(ctx context.Context, most string) string {
 	switch most {
 	case "":
-		return "Any price"
+		return text.T(ctx, "Any price")
 	case "0":
-		return "Free"
+		return text.T(ctx, "Free of charge")
 	}
-	return "Up to " + views.Symbol(p.currency()) + most
+	n, err := strconv.ParseInt(most, 10, 64)
+	if err != nil || p.currency() == "" {
+		return text.T(ctx, "Up to %s", most)
+	}
+	return text.T(ctx, "Up to %s", text.Money(ctx, n, 0, p.currency()))
 }
 
 // currency is that of all events to come; empty if there are several.
@@ -199,8 +206,8 @@ func (p EventsPage) currency() string {
 	return ""
 }
 
-func (p EventsPage) wheelchair() choice {
-	return choice{"Wheelchair places", p.Filter.Wheelchair, p.changed(func(f *programme.Filter) { f.Wheelchair = !f.Wheelchair })}
+func (p EventsPage) wheelchair(ctx context.Context) choice {
+	return choice{text.T(ctx, "Wheelchair places"), p.Filter.Wheelchair, p.changed(func(f *programme.Filter) { f.Wheelchair = !f.Wheelchair })}
 }
 
 // hidden are the filters that a form keeps besides those of its own fields.
@@ -240,8 +247,8 @@ func dayOf(t time.Time) string {
 }
 
 // CardPlace is where an event is, with its town.
-func CardPlace(c programme.Card) string {
-	where := views.Place(c.Event)
+func CardPlace(ctx context.Context, c programme.Card) string {
+	where := views.PlaceIn(ctx, c.Event)
 	if c.Online.On || c.Town == "" || strings.Contains(where, c.Town) {
 		return where
 	}
