@@ -109,12 +109,12 @@ func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
 		{26 * time.Minute, "20–32 min (04:54–05:04)"},
 	} {
 		p.Wait = waitingroom.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
-		if got := p.WaitWords(); got != c.want {
+		if got := p.WaitWords(t.Context()); got != c.want {
 			t.Errorf("%s is %q, want %q", c.wait, got, c.want)
 		}
 	}
 	p.Wait = waitingroom.Estimate{IsUnknown: true}
-	if got := p.WaitWords(); got != "not known yet" {
+	if got := p.WaitWords(t.Context()); got != "not known yet" {
 		t.Errorf("an unknown wait is %q", got)
 	}
 }

@@ -126,18 +126,18 @@ func onwardTo(s *seats.Sale, from string) string {
 // Solve answers POST /events/{slug}/challenge gives a visitor a pass for their work.
 func (h *Handlers) Solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	w.Header().Set("Cache-Control", "no-store")
-	text, err := proofOf(r)
+	proof, err := proofOf(r)
 	if err != nil {
 		return err
 	}
-	p := shop.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: text}
-	err = h.givePass(w, r, s, text)
+	p := shop.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: proof}
+	err = h.givePass(w, r, s, proof)
 	if known := Explain(err); known != nil && !web.WantsJSON(r) {
 		if known != errPatience { // this work is worth nothing any more
 			http.Redirect(w, r, shop.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
 			return nil
 		}
-		p.Failed = "The minute is not over yet. Please wait a little longer, then press Continue."
+		p.Failed = text.T(r.Context(), "The minute is not over yet. Please wait a little longer, then press Continue.")
 		return h.showChallenge(w, r, s, known.Status, p)
 	}
 	if err != nil {

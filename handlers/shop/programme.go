@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -43,7 +44,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Choices = *choices
-	about := &views.Share{URL: h.Origin(r) + shop.EventsAt(filter), Description: "Events and tickets: dates, prices with all fees, and what is left.", Feeds: true}
-	page.Page = views.Page{Title: "Programme", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Share: about}
+	about := &views.Share{URL: h.Origin(r) + shop.EventsAt(filter), Description: text.T(r.Context(), "Events and tickets: dates, prices with all fees, and what is left."), Feeds: true}
+	page.Page = views.Page{Title: text.T(r.Context(), "Programme"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Share: about}
 	return web.WritePage(w, r, status, shop.Events(page))
 }

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -84,18 +86,18 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 		before = told
 	}
 	p.Ahead = waitingroom.NeverMore(before, p.Wait.Ahead)
-	p.Page = views.Page{Title: roomTitle(&p), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "room.js", Style: "room.css"}
+	p.Page = views.Page{Title: roomTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "room.js", Style: "room.css"}
 	return web.WritePage(w, r, status, shop.Room(p))
 }
 
-func roomTitle(p *shop.RoomPage) string {
+func roomTitle(ctx context.Context, p *shop.RoomPage) string {
 	switch p.State {
 	case shop.RoomCalled:
-		return "Your turn · " + p.Shown.Name
+		return text.T(ctx, "Your turn") + " · " + p.Shown.Name
 	case shop.RoomNext:
-		return "You are next · " + p.Shown.Name
+		return text.T(ctx, "You are next") + " · " + p.Shown.Name
 	}
-	return "Waiting room · " + p.Shown.Name
+	return text.T(ctx, "Waiting room") + " · " + p.Shown.Name
 }
 
 func describeVisit(p *shop.RoomPage, v *waitingroom.Visit) Standing {
@@ -201,7 +203,7 @@ func (h *Handlers) RoomDraw(w http.ResponseWriter, r *http.Request, room *waitin
 		p.Place, p.Number = v.Place, v.Number
 	}
 	p.Slug, p.Events = room.Slug, h.covered(r, room)
-	p.Page = views.Page{Title: "The draw · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "proof.js", Style: "room.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "The draw") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "proof.js", Style: "room.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.RoomDraw(p))
 }
 

@@ -144,7 +144,7 @@ func (p EventsPage) dateWords(ctx context.Context) string {
 	case from.IsZero():
 		return text.T(ctx, "Until %s", day(until))
 	case until.IsZero():
-		return text.T(ctx, "From %s", day(from))
+		return text.T(ctx, "%s onwards", day(from))
 	case from.Equal(until):
 		return day(from)
 	}

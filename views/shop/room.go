@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 )
@@ -117,13 +119,13 @@ func (p RoomPage) withRefresh() views.Page {
 }
 
 // clock is a time of day on the clock of the event's place.
-func (p RoomPage) clock(t time.Time) string { return views.Clock(p.event(), t) }
+func (p RoomPage) clock(ctx context.Context, t time.Time) string { return views.ClockIn(ctx, p.event(), t) }
 
-func (p RoomPage) moment(t *time.Time) string {
+func (p RoomPage) moment(ctx context.Context, t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return p.event().Local(*t).Format("Monday 2 January, 15:04:05 MST")
+	return text.Time(ctx, p.event().Local(*t), "Mon 2 January, 15:04:05 MST")
 }
 
 // uninvited reports whether joining needs an invitation.
@@ -132,56 +134,66 @@ func (p RoomPage) uninvited() bool {
 }
 
 // WaitWords is how long it takes in words, and when that is. static/js/stand.js says the same, and the next three, too.
-func (p RoomPage) WaitWords() string {
+func (p RoomPage) WaitWords(ctx context.Context) string {
 	switch {
 	case p.Wait.IsUnknown:
-		return "not known yet"
+		return text.T(ctx, "not known yet")
 	case p.Wait.To < time.Minute:
-		return "less than a minute"
+		return text.T(ctx, "less than a minute")
 	}
 	from, to := int(p.Wait.From/time.Minute), int((p.Wait.To+time.Minute-1)/time.Minute)
 	at := func(d time.Duration) string { return p.event().Local(p.Shown.At.Add(d)).Format("15:04") }
 	if from < 1 {
-		return fmt.Sprintf("up to %d min", to)
+		return text.T(ctx, "up to %d min", to)
 	}
-	return fmt.Sprintf("%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
+	return text.T(ctx, "%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
 }
 
+// chances are how likely a seat is, in words.
+var chances = map[string]string{
+	waitingroom.Likely: text.Mark("likely"), waitingroom.Uncertain: text.Mark("uncertain"), waitingroom.Unlikely: text.Mark("unlikely"), waitingroom.Unknown: text.Mark("not known yet"),
+}
+
+// numbered marks the number of a visitor for the script.
+var numbered = views.Marks{"b": {"data-number": true}}
+
 // advice says what a chance means.
-func (p RoomPage) advice() string {
+func (p RoomPage) advice(ctx context.Context) string {
 	switch p.Wait.Seat {
 	case waitingroom.Uncertain:
-		return "It depends on how many seats the people before you take."
+		return text.T(ctx, "It depends on how many seats the people before you take.")
 	case waitingroom.Unlikely:
-		return "The people before you will probably take what is left. You may stay: held seats can come back."
+		return text.T(ctx, "The people before you will probably take what is left. You may stay: held seats can come back.")
 	}
 	return ""
 }
 
 // moved says when numbers were called last.
-func (p RoomPage) moved() string {
+func (p RoomPage) moved(ctx context.Context) string {
 	if p.Shown.MovedAt == nil {
 		return ""
 	}
-	return "since " + p.exact(*p.Shown.MovedAt)
+	return text.T(ctx, "since %s", p.exact(ctx, *p.Shown.MovedAt))
 }
 
 // left says what there is to hope for while no seat is free.
-func (p RoomPage) left() string {
+func (p RoomPage) left(ctx context.Context) string {
 	s := p.Shown
 	switch {
 	case s.Free > 0:
 		return ""
 	case s.Held > 0 && s.NextEnds != nil:
-		return "No seat is free. The next hold ends at " + p.exact(*s.NextEnds) + "; if its seats come back, the next in line is let in."
+		return text.T(ctx, "No seat is free. The next hold ends at %s; if its seats come back, the next in line is let in.", p.exact(ctx, *s.NextEnds))
 	case s.Held > 0:
-		return "No seat is free. If a held one comes back, the next in line is let in."
+		return text.T(ctx, "No seat is free. If a held one comes back, the next in line is let in.")
 	}
-	return "No seat is free or held."
+	return text.T(ctx, "No seat is free or held.")
 }
 
 // exact is a time of day to the second on the clock of the event's place.
-func (p RoomPage) exact(t time.Time) string { return p.event().Local(t).Format("15:04:05") }
+func (p RoomPage) exact(ctx context.Context, t time.Time) string {
+	return text.Time(ctx, p.event().Local(t), "15:04:05")
+}
 
 // hides reports whether a part of the page is hidden: it is shown in the states that it names.
 func (p RoomPage) hides(states ...string) bool {
@@ -206,20 +218,20 @@ type DrawPage struct {
 }
 
 // beacon says where the random number came from.
-func (p DrawPage) beacon() string {
+func (p DrawPage) beacon(ctx context.Context) string {
 	switch {
 	case p.Record == nil || p.Record.Beacon.Kind == waitingroom.BeaconNone:
-		return "none; only the secret decided"
+		return text.T(ctx, "none; only the secret decided")
 	case p.Record.Beacon.Kind == waitingroom.BeaconDrand:
-		return fmt.Sprintf("drand, round %d of %s: %s", p.Record.Beacon.Round, waitingroom.RoundTime(p.Record.Beacon.Round).UTC().Format("2 January 2006, 15:04:05 UTC"), p.Record.Beacon.Value)
+		return text.T(ctx, "drand, round %s of %s: %s", strconv.FormatUint(p.Record.Beacon.Round, 10), text.Time(ctx, waitingroom.RoundTime(p.Record.Beacon.Round).UTC(), "2 January 2006, 15:04:05 MST"), p.Record.Beacon.Value)
 	}
-	return "“" + p.Record.Beacon.Words + "”"
+	return text.T(ctx, "“%s”", p.Record.Beacon.Words)
 }
 
 // ahead is how many people are in front, in words.
-func (p RoomPage) ahead() string {
+func (p RoomPage) ahead(ctx context.Context) string {
 	if p.Ahead == 0 {
-		return "nobody"
+		return text.T(ctx, "nobody")
 	}
-	return views.Number64(p.Ahead)
+	return text.Number(ctx, int(p.Ahead))
 }
