@@ -36,7 +36,7 @@ func TestThePageOfAnEventThatIsNotOnSaleSaysWhyAndFromWhenOn(t *testing.T) {
 		t.Errorf("%d: %s", a.StatusCode, body)
 	}
 	a, body = send(t, who, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":2}`)
-	if a.StatusCode != http.StatusConflict || !strings.Contains(body, `"not_on_sale"`) || !strings.Contains(body, "On sale from Friday 1 March 2030, 10:00 CET.") {
+	if a.StatusCode != http.StatusConflict || !strings.Contains(body, `"not_on_sale"`) || !strings.Contains(body, "On sale from Fri 1 March 2030, 10:00\u00a0CET.") {
 		t.Errorf("a claim got %d %s", a.StatusCode, body)
 	}
 	s.set(t, events.Change{Status: seats.OnSale})

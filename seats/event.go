@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Event is one dated thing people come to.
@@ -158,31 +160,30 @@ const (
 	Cancelled Status = "cancelled" // it will not be: nothing is sold, and its orders are given back
 )
 
-// Shut says why no visitor can claim seats of the event, for attendees; empty while they can.
-func (e Event) Shut() string {
+// shut says why no visitor can claim seats of an event, for attendees.
+type shut struct{ Event }
+
+// In says it in the language of its reader.
+func (e shut) In(ctx context.Context) string {
 	switch e.Status {
-	case OnSale:
-		return ""
-	case Draft:
-		return "This event is not on sale yet."
 	case Scheduled:
-		return "On sale from " + e.Local(e.OpensAt).Format("Monday 2 January 2006, 15:04 MST") + "."
+		return text.T(ctx, "On sale from %s.", text.Time(ctx, e.Local(e.OpensAt), "Mon 2 January 2006, 15:04\u00a0MST"))
 	case Paused:
-		return "The sale is paused" + e.because()
+		return e.because(ctx, text.T(ctx, "The sale is paused"))
 	case Closed:
-		return "The sale is over" + e.because()
+		return e.because(ctx, text.T(ctx, "The sale is over"))
 	case Cancelled:
-		return "This event was cancelled" + e.because()
+		return e.because(ctx, text.T(ctx, "This event was cancelled"))
 	}
-	return fmt.Sprintf("This event is %s.", e.Status)
+	return text.T(ctx, "This event is not on sale yet.")
 }
 
 // because ends a sentence with the reason, as far as there is one in the language of the sentence.
-func (e Event) because() string {
-	if e.Reason == "" || e.Language != Language && e.Language != "" {
-		return "."
+func (e shut) because(ctx context.Context, said string) string {
+	if e.Reason == "" || e.Language != text.Tag(ctx) && e.Language != "" {
+		return said + "."
 	}
-	return ": " + strings.TrimRight(e.Reason, ".") + "."
+	return said + ": " + strings.TrimRight(e.Reason, ".") + "."
 }
 
 // Local is a moment on the clock of the event's place.
@@ -220,13 +221,13 @@ func (b *batch) calledOff() error {
 }
 
 func refuseShut(e Event) error {
-	text := map[Status]string{
-		Draft: "Nothing was changed.", Scheduled: "Nothing was changed. Come back then.",
-		Paused:    "Nothing was changed. What you hold keeps its time, and you may go on to the checkout.",
-		Closed:    "Nothing was changed. What you hold is yours until the time shown: go on to the checkout.",
-		Cancelled: "Nothing was charged. Orders of it are given back.",
+	next := map[Status]text.Message{
+		Draft: text.Say("Nothing was changed."), Scheduled: text.Say("Nothing was changed. Come back then."),
+		Paused:    text.Say("Nothing was changed. Your seats are still held, and you can continue to the checkout."),
+		Closed:    text.Say("Nothing was changed. Your seats are held until the time shown. Continue to the checkout."),
+		Cancelled: text.Say("Nothing was charged. Orders are refunded."),
 	}[e.Status]
-	return &Conflict{Code: CodeShut, Message: e.Shut() + " " + text}
+	return &Conflict{Code: CodeShut, Message: "%s %s", Args: []any{shut{e}, next}}
 }
 
 // Question is what an organizer asks with each order.

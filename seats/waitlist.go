@@ -181,7 +181,7 @@ type Offered struct {
 }
 
 // errBefore says that an offer was not made because one before it was not.
-var errBefore = &Conflict{Code: CodeChanged, Message: "Seats that were chosen for an earlier entry are gone. Nothing was offered; the list is looked at again."}
+var errBefore = &Conflict{Code: CodeChanged, Message: text.Mark("Seats that were chosen for an earlier entry are gone. Nothing was offered; the list is looked at again.")}
 
 // Offer holds seats for entries of the wait list, each offer whole or not at all: kept seats, and those that are
 // free. All of them travel in one batch, and the order in which people wait stays: once the seats of one are gone, those
@@ -240,10 +240,10 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 		return true, err
 	}
 	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
-		return false, &Conflict{Code: CodeChanged, Message: "This entry of the wait list does not wait any more, or for other seats. Nothing was offered."}
+		return false, &Conflict{Code: CodeChanged, Message: text.Mark("This entry of the wait list does not wait any more, or for other seats. Nothing was offered.")}
 	}
 	if !o.Until.After(b.now) {
-		return true, &Conflict{Code: CodeExpired, Message: "The time for this offer is over already. Nothing was offered."}
+		return true, &Conflict{Code: CodeExpired, Message: text.Mark("The time for this offer is over already. Nothing was offered.")}
 	}
 	if taken := b.notToOffer(o); len(taken) > 0 {
 		return true, b.sale.taken(taken)
@@ -335,13 +335,13 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 	own, ownLive := b.live(t.To)
 	switch {
 	case !live:
-		return Hold{}, &Conflict{Code: CodeExpired, Seats: seats, Message: "The time of this offer is over. You keep your place in the wait list."}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: seats, Message: text.Mark("The time of this offer is over. You keep your place in the wait list.")}
 	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
-		return Hold{}, &Conflict{Code: CodePaying, Seats: seats, Message: "These seats are being paid for in another browser. Finish there, or stop the payment on its page."}
+		return Hold{}, &Conflict{Code: CodePaying, Seats: seats, Message: text.Mark("These seats are being paid for in another browser. Finish there, or stop the payment on its page.")}
 	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:
 		return Hold{}, overLimit(b.terms.limit, own.bought)
 	case ownLive && len(b.still(own)) > 0:
-		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(own), Message: "This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown."}
+		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(own), Message: text.Mark("This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown.")}
 	}
 	next := own.renew(t.To, h.expiresAt)
 	next.extensions = h.extensions

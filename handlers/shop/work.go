@@ -71,7 +71,7 @@ func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *waitingro
 			return err
 		}
 	}
-	page.Failed = known.What + " " + known.Holds + " " + known.Next
+	page.Failed = known.In(r.Context())
 	return h.showRoom(w, r, room, known.Status, v, page)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MailJoin tells who ordered an online event that they can join now.
@@ -69,17 +70,17 @@ func (o *Orders) refuseJoining(ctx context.Context, order Order, ticket seats.ID
 	}
 	switch why {
 	case "revoked":
-		return &seats.Conflict{Code: CodeCancelled, Message: "This ticket was cancelled, so it no longer opens the event."}
+		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This ticket was cancelled, so it no longer opens the event.")}
 	case "leaving":
-		return &seats.Conflict{Code: CodeCancelled, Message: "This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid."}
+		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid.")}
 	case "called off":
-		return &seats.Conflict{Code: CodeCancelled, Message: "This event was cancelled, so you can't join it."}
+		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This event was cancelled, so you can't join it.")}
 	case "place":
-		return &seats.Conflict{Code: CodeNotYet, Message: "You can't join this event online. Your ticket is valid at the place of the event."}
+		return &seats.Conflict{Code: CodeNotYet, Message: text.Mark("You can't join this event online. Your ticket is valid at the place of the event.")}
 	case "unpaid":
-		return &seats.Conflict{Code: CodeNotPaid, Message: "You can join once your order is paid. This page says how much is due and by when. If you have paid, ask the organizer to note it."}
+		return &seats.Conflict{Code: CodeNotPaid, Message: text.Mark("You can join once your order is paid. This page says how much is due and by when. If you have paid, ask the organizer to note it.")}
 	}
-	return &seats.Conflict{Code: CodeNotYet, Message: "You can't join yet. Your ticket is valid. This page says when joining opens."}
+	return &seats.Conflict{Code: CodeNotYet, Message: text.Mark("You can't join yet. Your ticket is valid. This page says when joining opens.")}
 }
 
 const joinLinkSQL = `

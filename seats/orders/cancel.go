@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Codes of refusals about an order that is there.
@@ -48,7 +49,7 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 		return refusal
 	}
 	if order.CancelOver {
-		return order.refusePolicy("Your tickets are still valid. Contact the organizer if you cannot come.")
+		return order.refusePolicy(text.Say("Your tickets are still valid. Contact the organizer if you cannot come."))
 	}
 	if refusal := order.refuseRest(s, chosen); refusal != nil {
 		return refusal
@@ -96,7 +97,7 @@ func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Rev
 		difference = min(0, difference)
 	} else {
 		if order.CancelOver {
-			return order.refusePolicy("Nothing was cancelled. To cancel all the same, say that you override the policy.")
+			return order.refusePolicy(text.Say("Nothing was cancelled. To cancel all the same, say that you override the policy."))
 		}
 		fee = order.keeps(chosen)
 	}
@@ -251,7 +252,7 @@ func (o *Orders) refuseOtherRest(ctx context.Context, tx pgx.Tx, c cancelling) e
 	if err := tx.QueryRow(ctx, otherRestSQL, c.order, c.tickets, c.rest).Scan(&same); err != nil || same {
 		return err
 	}
-	return &seats.Conflict{Code: seats.CodeChanged, Seats: c.seats, Message: "The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again."}
+	return &seats.Conflict{Code: seats.CodeChanged, Seats: c.seats, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again.")}
 }
 
 // chosen are the live ones of these tickets, and their seats.
@@ -280,11 +281,11 @@ func (o Order) used(idxs []int) (in []int) {
 }
 
 func refuseGone() error {
-	return &seats.Conflict{Code: CodeCancelled, Message: "These tickets were cancelled before. Nothing else was changed."}
+	return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("These tickets were cancelled before. Nothing else was changed.")}
 }
 
 func refuseUsed(in []int) error {
-	return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "A ticket that you marked was already used, so it cannot be cancelled any more. Nothing was cancelled. Mark only unused tickets."}
+	return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("A ticket that you marked was already used, so it cannot be cancelled any more. Nothing was cancelled. Mark only unused tickets.")}
 }
 
 func (o Order) refuseCancel(idxs []int) error {
@@ -293,22 +294,22 @@ func (o Order) refuseCancel(idxs []int) error {
 	case len(idxs) == 0:
 		return refuseGone()
 	case o.Started:
-		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: "The event has begun, so its tickets cannot be cancelled any more. Your tickets hold."}
+		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: text.Mark("The event has begun, so its tickets cannot be cancelled any more. Your tickets hold.")}
 	case len(in) > 0:
 		return refuseUsed(in)
 	case o.Paid > 0 && !payments.Ahead(o.Method):
-		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: "This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer."}
+		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: text.Mark("This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer.")}
 	}
 	return nil
 }
 
 // refusePolicy says that the policy of the organizer does not let attendees cancel now.
-func (o Order) refusePolicy(next string) error {
-	message := "Tickets for this event cannot be cancelled. "
+func (o Order) refusePolicy(next text.Message) error {
+	why := text.Say("Tickets for this event cannot be cancelled.")
 	if o.CancelEnds != nil {
-		message = "The time for cancelling is over. "
+		why = text.Say("The time for cancelling is over.")
 	}
-	return &seats.Conflict{Code: CodePolicy, Message: message + next}
+	return &seats.Conflict{Code: CodePolicy, Message: "%s %s", Args: []any{why, next}}
 }
 
 // keeps is what the policy keeps of the price of tickets that an attendee cancels.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kinds of mail.
@@ -73,7 +74,7 @@ func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also se
 		return err
 	}
 	if order.Email == "" {
-		return &seats.Conflict{Code: CodeNoAddress, Message: "This order has no e-mail address. Nothing was sent. Its tickets are on this page."}
+		return &seats.Conflict{Code: CodeNoAddress, Message: text.Mark("This order has no e-mail address. Nothing was sent. Its tickets are on this page.")}
 	}
 	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
 		var recent int
@@ -81,7 +82,7 @@ func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also se
 			return err
 		}
 		if recent >= mostResent {
-			return &seats.Conflict{Code: CodeOften, Message: fmt.Sprintf("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page.", recent)}
+			return &seats.Conflict{Code: CodeOften, Message: text.Mark("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page."), Args: []any{recent}}
 		}
 		if _, err := tx.Exec(ctx, resendSQL, order.ID); err != nil {
 			return err

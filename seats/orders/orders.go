@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Errors that say what is not there.
@@ -255,7 +256,7 @@ func (o *Orders) wasDone(ctx context.Context, key idempotency.Key) (done bool, e
 // refuseOther makes a refusal of a key that was used for another request.
 func refuseOther(err error) error {
 	if errors.Is(err, idempotency.ErrOtherKey) {
-		return &seats.Conflict{Code: CodeKey, Message: "This form was sent before with other content. Nothing else was changed. Load the page again, then choose."}
+		return &seats.Conflict{Code: CodeKey, Message: text.Mark("This form was sent before with other content. Nothing else was changed. Load the page again, then choose.")}
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (placed, error) {
 	for _, idx := range f.Seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return placed{}, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+			return placed{}, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no such seat. Nothing was sold.")}
 		}
 	}
 	if len(f.Seats) == 0 || f.Hold == (seats.ID{}) {
@@ -145,7 +145,7 @@ func (o *Orders) Total(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 func (p placed) check(s *seats.Sale, lines []seats.Line) error {
 	for _, l := range lines {
 		if l.Code != (seats.ID{}) && !slices.Contains(p.form.Codes, l.Code) {
-			return &seats.Conflict{Code: seats.CodeChanged, Seats: seats.SeatsOf(lines), Message: "Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm."}
+			return &seats.Conflict{Code: seats.CodeChanged, Seats: seats.SeatsOf(lines), Message: text.Mark("Your seats changed since this page was shown. Nothing was sold. Look at them again, then confirm.")}
 		}
 	}
 	if err := pricing.CheckTypes(s, lines); err != nil {
@@ -160,8 +160,8 @@ func (p placed) check(s *seats.Sale, lines []seats.Line) error {
 
 // refusePrice says that an order costs something else than its page showed.
 func refusePrice(currency string, total int64) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodePrice, Message: fmt.Sprintf("Your tickets cost %s %s now, which is not what the page showed. Nothing was charged, and the seats are still held for you. Check the new total, then order again.",
-		currency, pricing.Amount(total, currency))}
+	return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("Your tickets cost %s now, which is not what the page showed. Nothing was charged, and the seats are still held for you. Check the new total, then order again."),
+		Args: []any{pricing.Sum{Minor: total, Currency: currency}}}
 }
 
 // FindCode returns the discount code of an event that was typed, with its state.
@@ -436,7 +436,7 @@ func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) 
 	case err != nil:
 		return "", fmt.Errorf("orders: look for the first answer: %w", err)
 	case !bytes.Equal(hash, f.hash()):
-		return "", &seats.Conflict{Code: CodeKey, Message: "These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it."}
+		return "", &seats.Conflict{Code: CodeKey, Message: text.Mark("These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it.")}
 	}
 	return code, nil
 }
@@ -631,9 +631,9 @@ func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, e
 		return payments.Payment{}, err
 	case !bytes.Equal(begun.hash(), form.form.hash()):
 		if p.Confirms() {
-			return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: "You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first."}
+			return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: text.Mark("You ordered these seats with other details, and that order waits for its email to be confirmed. Nothing was changed. Confirm it, or change it first.")}
 		}
-		return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: "These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again."}
+		return payments.Payment{}, &seats.Conflict{Code: CodeUnderWay, Message: text.Mark("These seats are being paid for with other details. Nothing was changed. Go on with that payment, or stop it and send this again.")}
 	}
 	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // The rest of an order are the live tickets that a cancellation leaves. It keeps to the rules of the ticket types, and an
@@ -67,10 +68,10 @@ func (o Order) refuseRest(s *seats.Sale, tickets []seats.ID) *seats.Conflict {
 	rest := o.without(tickets)
 	broken := pricing.BrokenRule(s, linesOf(rest))
 	switch {
-	case broken != "" && pricing.BrokenRule(s, linesOf(o.without(nil))) == "":
-		return &seats.Conflict{Code: pricing.CodeTypes, Message: broken + " Nothing was cancelled, and your tickets are still valid. Cancel more tickets together, or other ones."}
+	case broken.ID != "" && pricing.BrokenRule(s, linesOf(o.without(nil))).ID == "":
+		return &seats.Conflict{Code: pricing.CodeTypes, Message: text.Mark("%s Nothing was cancelled, and your tickets are still valid. Cancel more tickets together, or other ones."), Args: []any{broken}}
 	case o.difference(tickets) > 0 && o.Due() > 0 && !payments.Ahead(o.Method):
-		return &seats.Conflict{Code: CodeOffer, Message: "The other tickets cost more without these, because your offer needs them. Nothing was cancelled, and your tickets are still valid. Cancel the whole order, or write to the organizer."}
+		return &seats.Conflict{Code: CodeOffer, Message: text.Mark("The other tickets cost more without these, because your offer needs them. Nothing was cancelled, and your tickets are still valid. Cancel the whole order, or write to the organizer.")}
 	}
 	return nil
 }

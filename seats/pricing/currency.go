@@ -1,11 +1,14 @@
 package pricing
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	iso "golang.org/x/text/currency"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // The currencies with a minor unit that is not a hundredth (ISO 4217, List One, SIX Financial Information, 2024).
@@ -67,4 +70,15 @@ func Amount(minor int64, currency string) string {
 		return sign + text
 	}
 	return sign + text[:len(text)-digits] + "." + text[len(text)-digits:]
+}
+
+// Sum is an amount that is said later, in the language of its reader.
+type Sum struct {
+	Minor    int64
+	Currency string
+}
+
+// In says it.
+func (s Sum) In(ctx context.Context) string {
+	return text.Money(ctx, s.Minor, Decimals(s.Currency), s.Currency)
 }

@@ -51,7 +51,7 @@ func TestCheckTypes_HoldsTheRulesOfEachType(t *testing.T) {
 		switch {
 		case c.wrong == "" && err != nil:
 			t.Errorf("%v from seat %d: %v", c.types, c.first, err)
-		case c.wrong != "" && (!errors.As(err, &refusal) || refusal.Code != pricing.CodeTypes || !strings.Contains(refusal.Message, c.wrong)):
+		case c.wrong != "" && (!errors.As(err, &refusal) || refusal.Code != pricing.CodeTypes || !strings.Contains(refusal.Error(), c.wrong)):
 			t.Errorf("%v from seat %d: %v, want %q", c.types, c.first, err, c.wrong)
 		}
 	}

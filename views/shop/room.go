@@ -119,7 +119,9 @@ func (p RoomPage) withRefresh() views.Page {
 }
 
 // clock is a time of day on the clock of the event's place.
-func (p RoomPage) clock(ctx context.Context, t time.Time) string { return views.ClockIn(ctx, p.event(), t) }
+func (p RoomPage) clock(ctx context.Context, t time.Time) string {
+	return views.ClockIn(ctx, p.event(), t)
+}
 
 func (p RoomPage) moment(ctx context.Context, t *time.Time) string {
 	if t == nil {
