@@ -42,7 +42,7 @@ func TestClaim_NeedsAnEventOnSaleOnEveryNode(t *testing.T) {
 			for _, w := range []seats.ClaimRequest{{Seats: []string{"Stalls/A/2"}}, {Best: 2, Category: "A"}, {Area: "Floor", Quantity: 1}} {
 				_, err := sale.Claim(t.Context(), seats.NewID(), "", w)
 				r := wantRefusal(t, err, seats.CodeShut)
-				if to.Reason != "" && !strings.Contains(r.Message, to.Reason) {
+				if to.Reason != "" && !strings.Contains(r.Error(), to.Reason) {
 					t.Errorf("node %d does not say why: %s", i, r.Message)
 				}
 			}

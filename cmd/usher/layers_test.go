@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"seats/verify":                     {"seats", "seats/seal"},
 	"seats/seal":                       {},
 	"seats/orders":                     {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/payments", "seats/events", "seats/pricing"},
-	"seats/payments":                   {"seats", "seats/jobs", "seats/seal", "seats/events", "seats/pricing"},
+	"seats/payments":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/events", "seats/pricing"},
 	"seats/waitingroom":                {"seats", "seats/database", "seats/seal", "seats/events"},
 	"seats/limit":                      {"seats"},
 	"seats/mail":                       {"seats", "seats/jobs"},

@@ -140,7 +140,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 		if err != nil {
 			return err
 		}
-		page := shop.CheckoutPage{Form: form, Message: p.Reason}
+		page := shop.CheckoutPage{Form: form, Message: payments.Reason(p.Reason).In(r.Context())}
 		hold, err := s.Hold(r.Context(), holder)
 		if err != nil || !slices.Equal(hold.Seats, p.Seats) {
 			page.Nearest = nearest(s, without(p.Seats, hold.Seats), hold.Seats)

@@ -522,7 +522,7 @@ func (o *Orders) PlaceAlone(ctx context.Context, s *seats.Sale, holder seats.ID,
 	}
 	p, err := o.Pay(ctx, s, holder, f)
 	if err == nil && p.Over() {
-		return &seats.Conflict{Code: CodeDeclined, Message: p.Reason}
+		return &seats.Conflict{Code: CodeDeclined, Message: "%s", Args: []any{payments.Reason(p.Reason)}}
 	}
 	return err
 }

@@ -18,11 +18,6 @@ import (
 // mostAwaited is the longest time that a method may take. It is only offered that long before an event.
 const mostAwaited = 14 * 24 * time.Hour
 
-const (
-	reasonAwaited = "Your payment was not confirmed in time. If it still arrives, we try your seats again, or it goes back to you."
-	reasonBounced = "Your payment failed"
-)
-
 // Awaited reports whether the attendee paid, and the provider has yet to say whether the money comes.
 func (p Payment) Awaited() bool { return p.AwaitedUntil != nil && p.State == open }
 

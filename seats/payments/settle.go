@@ -14,17 +14,6 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 )
 
-// What an attendee reads about a payment without an order.
-const (
-	reasonTime    = "Your time for paying is over. Nothing was charged."
-	reasonTaken   = "Your seats were taken by another visitor after your time ran out. Nothing was charged."
-	reasonStopped = "You stopped the payment. Nothing was charged."
-	reasonEnded   = "The payment was ended before it was finished. Nothing was charged."
-	reasonOrdered = "These seats were ordered another way. Nothing was charged."
-	reasonMail    = "Your email address was not confirmed in time. Nothing was ordered."
-	reasonPrice   = "The price changed while you paid. Nothing was charged. Look at your seats again."
-)
-
 // patience is how long after its time a payment may be finished, unless someone takes the seats.
 const patience = 30 * time.Minute
 
@@ -168,6 +157,8 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	switch {
 	case errors.Is(err, errAmount):
 		return ps.lose(ctx, p, 0, reasonPrice, "")
+	case errors.As(err, &refusal) && refusal.Code == seats.CodeTaken:
+		return ps.lose(ctx, p, 0, reasonTaken, "")
 	case errors.As(err, &refusal):
 		return ps.lose(ctx, p, 0, refusal.Error()+" Nothing was charged.", "")
 	case err != nil:
@@ -290,18 +281,6 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 	}
 	ps.MailQueued()
 	return true, ps.release(ctx, p)
-}
-
-// notOrdered returns the reason of a payment in the words for an order that waits for its email.
-func notOrdered(reason string) string {
-	switch reason {
-	case reasonTime:
-		return reasonMail
-	case reasonStopped:
-		return "You took the order back before it was confirmed. Nothing was ordered."
-	}
-	reason = strings.Replace(reason, "while you paid", "before you confirmed", 1)
-	return strings.Replace(reason, "Nothing was charged.", "Nothing was ordered.", 1)
 }
 
 // release ends the time for paying of the seats of a payment. The visitor holds them for the rest of the hold.

@@ -189,7 +189,7 @@ func (p LostPage) Subject(ctx context.Context) string {
 
 // why says what happened and what still holds.
 func (p LostPage) why(ctx context.Context) string {
-	why := text.T(ctx, p.Payment.Reason)
+	why := payments.Reason(p.Payment.Reason).In(ctx)
 	if p.Payment.Captured > 0 || p.Payment.Confirms() {
 		return why
 	}
