@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
 
 // goesOn names, for addresses of attendees, the link to the page that they belong to.
 var goesOn = map[string]string{
-	"events": "Back to the event", "orders": "Back to your order", "payments": "Back to the payment",
-	"rooms": "Back to the waiting room", "waitlist": "Back to your place",
+	"events": text.Mark("Back to the event"), "orders": text.Mark("Back to your order"), "payments": text.Mark("Back to the payment"),
+	"rooms": text.Mark("Back to the waiting room"), "waitlist": text.Mark("Back to your place"),
 }
 
 // Onward is the page to go on from, and what a link to it says: that to which an address belongs, as
@@ -25,9 +26,9 @@ func Onward(r *http.Request) (path, words string) {
 	case len(parts) == 4 && goesOn[parts[1]] != "":
 		return "/" + parts[1] + "/" + parts[2], goesOn[parts[1]]
 	case len(parts) > 2 && parts[1] == "credit":
-		return shop.CreditPath, "Back to your credit"
+		return shop.CreditPath, text.Mark("Back to your credit")
 	}
-	return "/events", "See all events"
+	return "/events", text.Mark("See all events")
 }
 
 // gone reports whether the page that an address belongs to is itself what there is not.

@@ -160,8 +160,11 @@ func (p placed) check(s *seats.Sale, lines []seats.Line) error {
 
 // refusePrice says that an order costs something else than its page showed.
 func refusePrice(currency string, total int64) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("Your tickets cost %s now, which is not what the page showed. Nothing was charged, and the seats are still held for you. Check the new total, then order again."),
-		Args: []any{pricing.Sum{Minor: total, Currency: currency}}}
+	return &seats.Conflict{
+		Code:    seats.CodePrice,
+		Message: text.Mark("Your tickets cost %s now, which is not what the page showed. Nothing was charged, and the seats are still held for you. Check the new total, then order again."),
+		Args:    []any{pricing.Sum{Minor: total, Currency: currency}},
+	}
 }
 
 // FindCode returns the discount code of an event that was typed, with its state.

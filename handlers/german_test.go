@@ -1,0 +1,93 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/waitingroom"
+)
+
+var twoLetters = regexp.MustCompile(`\pL\pL`)
+
+// english lists the text nodes of a German page that are messages of the catalogue in English.
+func english(t *testing.T, page string) (found []string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	german := text.With(t.Context(), "de")
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		said := strings.Join(strings.Fields(n.Data), " ")
+		switch {
+		case n.Type == html.ElementNode && (n.Data == "script" || n.Data == "style" || n.Data == "code" || n.Data == "noscript"):
+			return
+		case n.Type == html.TextNode && twoLetters.MatchString(said) && text.T(german, said) != said:
+			found = append(found, said)
+		}
+		for _, a := range n.Attr {
+			switch {
+			case a.Key == "lang" && a.Val != "de":
+				return
+			case (a.Key == "aria-label" || a.Key == "title" || a.Key == "alt" || a.Key == "placeholder") && twoLetters.MatchString(a.Val) && text.T(german, a.Val) != a.Val:
+				found = append(found, a.Val)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(root)
+	return found
+}
+
+func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	owner, ann := s.owner(t), person(t)
+	visit := func(who *http.Client, path string, want int) {
+		t.Helper()
+		a, page := send(t, who, "GET", s.url+path, "", aGerman...)
+		if a.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, a.StatusCode, want)
+		}
+		if !strings.Contains(page, `<html lang="de"`) {
+			t.Errorf("%s is not German", path)
+		}
+		for _, said := range english(t, page) {
+			t.Errorf("%s says %q", path, said)
+		}
+	}
+	s.publishes(t, owner, "terms", "Karten sind für Sie.")
+	visit(ann, "/events/evening", 200) // its seats, as it has no page yet
+	s.tell(t, s.sale.Event.ID, "Wien", "play")
+	if a, body := s.submit(t, owner, "/desk/gift-cards", url.Values{"key": {"a"}, "open": {"on"}, "currency": {"eur"}, "amounts": {"10"}, "months": {"36"}}); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, words(body))
+	}
+	for _, path := range []string{
+		"/events", "/events?past=1", "/events?town=Wien&from=2030-01-01", "/events?q=nothing-of-this-name", "/events/evening", "/events/evening/map", "/events/evening/waitlist", "/legal/1/terms", "/gift-cards", "/credit",
+	} {
+		visit(ann, path, 200)
+	}
+	visit(ann, "/events?from=never", http.StatusUnprocessableEntity)
+	visit(ann, "/nowhere", http.StatusNotFound)
+	visit(ann, "/events/nowhere", http.StatusNotFound)
+	s.held(t, ann, 2)
+	for _, path := range []string{"/events/evening", "/events/evening/map", "/events/evening/checkout"} {
+		visit(ann, path, 200)
+	}
+	at, _ := s.bought(t, person(t), 2)
+	visit(ann, strings.TrimPrefix(at, s.url), 200)
+	newRoom(t, s, waitingroom.NewRoom{})
+	visit(ann, "/rooms/evening", 200)
+	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p>`); len(found) != 2 {
+		t.Errorf("planted words are found as %q", found)
+	}
+}
