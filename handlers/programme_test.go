@@ -154,6 +154,11 @@ func TestShare_APageSaysWhatItIs(t *testing.T) {
 	if url := field(`<link rel="canonical" href="([^"]+)"`); url != s.url+"/events/evening" || field(`property="og:url" content="([^"]+)"`) != url {
 		t.Errorf("the page's one address is %q", url)
 	}
+	for tag, at := range map[string]string{"de": s.url + "/events/evening?lang=de", "en": s.url + "/events/evening?lang=en", "x-default": s.url + "/events/evening"} {
+		if !strings.Contains(page, `<link rel="alternate" hreflang="`+tag+`" href="`+at+`"`) {
+			t.Errorf("the page does not lead to itself in %s", tag)
+		}
+	}
 	if strings.Contains(page, "<script>alert") {
 		t.Error("a venue runs a script")
 	}

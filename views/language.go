@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -32,6 +33,15 @@ func inLanguage(ctx context.Context, tag string) templ.SafeURL {
 	values, _ := url.ParseQuery(query) // what is no query is left out
 	values.Set(LanguageParameter, tag)
 	return templ.SafeURL("?" + values.Encode())
+}
+
+// in is the address of a page in a language, for search engines.
+func (s *Share) in(tag string) string {
+	sign := "?"
+	if strings.Contains(s.URL, sign) {
+		sign = "&"
+	}
+	return s.URL + sign + LanguageParameter + "=" + tag
 }
 
 // TongueIn marks what an organizer wrote for attendees of an event, where that is another language than the page's (WCAG
