@@ -127,6 +127,9 @@ func Accepted(header string) (tag string, found bool) {
 		return Source, true // of most programs and many readers
 	}
 	best := float32(0)
+	if header == "" {
+		return "", false
+	}
 	for part := range strings.SplitSeq(header, ",") {
 		tags, weights, err := language.ParseAcceptLanguage(part)
 		if err != nil || len(tags) == 0 || weights[0] <= best {

@@ -14,6 +14,7 @@ package text
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/text/message"
 )
@@ -66,16 +67,21 @@ func N(ctx context.Context, one, many string, n int, args ...any) string {
 	return l.format(ctx, l.plural(one, many, n), append([]any{n}, args...))
 }
 
-// format fills the verbs of a message.
+// format fills the verbs of a message. Only numbers need the rules of the language.
 func (l *Language) format(ctx context.Context, form string, args []any) string {
-	filled := args
+	filled, words := args, true
 	for i, a := range args {
 		if local, is := a.(Local); is {
 			if &filled[0] == &args[0] {
 				filled = append([]any(nil), args...)
 			}
 			filled[i] = local.In(ctx)
+		} else if _, is := a.(string); !is {
+			words = false
 		}
+	}
+	if words {
+		return fmt.Sprintf(form, filled...)
 	}
 	return l.printer.Sprintf(message.Key("", form), filled...)
 }
