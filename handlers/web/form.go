@@ -78,7 +78,8 @@ func readForm(r *http.Request) error {
 	if r.PostForm != nil || !usual {
 		return r.ParseForm()
 	}
-	text, err := io.ReadAll(r.Body)
+	text := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, text)
 	if err != nil {
 		return err
 	}
