@@ -99,14 +99,14 @@ func TestPrices_ContainFeesFromTheListToTheOrder(t *testing.T) {
 	s, who := newSiteFor(t, events.Settings{Fees: seats.Fees{Ticket: 150, Percent: 2_50}}), person(t)
 	hold := s.held(t, who, 1)
 	category := s.sale.Plan.Seats[hold.Idx[0]].Category
-	price := pricing.AllIn(pricing.Line{Category: category, Price: s.sale.Plan.Categories[category].Price}, pricing.TermsOf(s.sale.Event))
+	price := pricing.AllIn(pricing.Line{Category: category, Price: s.sale.Plan.Categories[category].Price}, pricing.TermsOf(&s.sale.Event))
 	words := views.Money(price.Cost(), "EUR")
 	if price.Fee == 0 || hold.Total != price.Cost() {
 		t.Fatalf("the tray says %d, and the price is %+v", hold.Total, price)
 	}
 	low := price.Cost()
 	for _, c := range s.sale.Plan.Categories {
-		low = min(low, pricing.AllIn(pricing.Line{Price: c.Price}, pricing.TermsOf(s.sale.Event)).Cost())
+		low = min(low, pricing.AllIn(pricing.Line{Price: c.Price}, pricing.TermsOf(&s.sale.Event)).Cost())
 	}
 	for path, want := range map[string]string{
 		"/events": "from " + views.Money(low, "EUR"), "/events/evening": words, "/events/evening/checkout": `name="total" value="` + jsonNumber(int(price.Cost())) + `"`,

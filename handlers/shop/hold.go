@@ -50,14 +50,25 @@ type LineBody struct {
 }
 
 func linesOf(ctx context.Context, s *seats.Sale, hold seats.Hold, cost pricing.Cost, access *seats.Access) []LineBody {
-	bodies, view := make([]LineBody, len(hold.Lines)), shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Hold: &hold, Codes: shop.Codes{Access: access}}
+	bodies := make([]LineBody, len(hold.Lines))
 	for i, l := range hold.Lines {
-		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Category: s.Plan.Categories[s.Plan.Seats[l.Seat].Category].Key, Price: cost.Lines[i].Cost() + cost.Lines[i].Discount, Choices: view.Choices(ctx, l.Seat)}
+		bodies[i] = LineBody{Seat: s.Plan.Label(l.Seat), Idx: l.Seat, Type: s.Prices.Types[l.Type].Key, Category: s.Plan.Categories[s.Plan.Seats[l.Seat].Category].Key, Price: cost.Lines[i].Cost() + cost.Lines[i].Discount}
 		if l.Phase > 0 {
 			bodies[i].Phase = s.Prices.Phases[l.Phase-1].Name
 		}
 	}
+	if len(s.Prices.Types) > 1 {
+		choose(ctx, s, hold, access, bodies)
+	}
 	return bodies
+}
+
+// choose adds the ticket types that each seat may have.
+func choose(ctx context.Context, s *seats.Sale, hold seats.Hold, access *seats.Access, bodies []LineBody) {
+	view := shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Hold: &hold, Codes: shop.Codes{Access: access}}
+	for i, l := range bodies {
+		bodies[i].Choices = view.Choices(ctx, l.Idx)
+	}
 }
 
 // answerHold answers an action that left the attendee with this hold.
@@ -72,11 +83,11 @@ func (h *Handlers) answerHold(w http.ResponseWriter, r *http.Request, s *seats.S
 		return err
 	}
 	code, off := codes.Discount()
-	cost, ctx := pricing.WithCode(s.Event, hold.Lines, off), h.Reading(r)
+	cost, ctx := pricing.WithCode(&s.Event, hold.Lines, off), h.Reading(r)
 	return web.WriteJSON(w, status, HoldAnswer{HoldBody{
 		ID: hold.ID.String(), ExpiresAt: hold.ExpiresAt.UTC(), Now: hold.Now.UTC(), Seats: web.Labels(s, hold.Seats), Idx: hold.Seats,
 		ExtensionsLeft: hold.ExtensionsLeft, Expired: hold.Expired, Total: cost.Total, Fee: cost.Fee, Currency: s.Event.Currency,
-		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(ctx, s.Event, cost, code)...),
+		Discount: cost.Discount, Parts: append([]shop.Part{}, shop.PartsOf(ctx, &s.Event, cost, code)...),
 		Lines: linesOf(ctx, s, hold, cost, codes.Access),
 	}})
 }

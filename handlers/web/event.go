@@ -160,7 +160,7 @@ func describeTypes(s *seats.Sale, phase int) []typePrices {
 		p := typePrices{t.Key, t.Name, t.SoldTo, t.Proof, map[string]int64{}}
 		for i, c := range s.Plan.Categories {
 			if price, sold := s.Prices.Price(phase, kind, i); sold {
-				p.Prices[c.Key] = pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event)).Cost()
+				p.Prices[c.Key] = pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(&s.Event)).Cost()
 			}
 		}
 		list = append(list, p)
@@ -197,7 +197,7 @@ func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
 		n := categoryCounts{Key: c.Key, Name: c.Name, Currency: s.Event.Currency, Free: m.Counts.Free[i], Held: m.Counts.Held[i], Sold: m.Counts.Sold[i]}
 		if kind, sold := s.Prices.Default(i); sold {
 			price, _ := s.Prices.Price(running.Phase, kind, i)
-			all := pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(s.Event))
+			all := pricing.AllIn(pricing.Line{Type: kind, Category: i, Price: price}, pricing.TermsOf(&s.Event))
 			cost := all.Cost()
 			n.Price, n.Fee, n.Tax = &cost, all.Fee, all.Tax+all.FeeTax
 		}

@@ -74,7 +74,7 @@ func (h *Server) Reading(r *http.Request) context.Context {
 }
 
 // inLanguageOf gives the page of a reader who asks for no language that of its event.
-func inLanguageOf(r *http.Request, e seats.Event) *http.Request {
+func inLanguageOf(r *http.Request, e *seats.Event) *http.Request {
 	if e.Language == text.Source || WantsJSON(r) || text.Known(r.Context()) {
 		return r
 	}

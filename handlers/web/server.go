@@ -88,7 +88,7 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if sale.Event.Status == seats.Draft {
 			return seats.ErrNoEvent
 		}
-		return next(w, inLanguageOf(r, sale.Event), sale)
+		return next(w, inLanguageOf(r, &sale.Event), sale)
 	}
 }
 

@@ -99,7 +99,7 @@ func (f Form) wrongExtras(e seats.Event) (m Mistakes) {
 
 // terms are what the order of the form is priced by, with what the buyer adds: those that a payment began with, or those of now.
 func (f Form) terms(e seats.Event) pricing.Terms {
-	t := pricing.TermsAgreed(f.Agreed, e)
+	t := pricing.TermsAgreed(f.Agreed, &e)
 	if f.Agreed == nil {
 		t.Extras = f.Extras(e)
 	}

@@ -156,7 +156,7 @@ func (f OfficeForm) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
 	if f.Method == payments.Free { // a gift
 		return lines, pricing.Cost{Lines: make([]pricing.Priced, len(lines))}, nil
 	}
-	return lines, pricing.CostOf(s.Event, lines), nil
+	return lines, pricing.CostOf(&s.Event, lines), nil
 }
 
 // officeType returns the number of the ticket type with a key for a seat. An empty key is the usual type, or the first that
@@ -194,7 +194,7 @@ func refuseType(s *seats.Sale, idx int, why string) *seats.Conflict {
 func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
 	total := int64(0)
 	if f.Method != payments.Free {
-		total = pricing.CostOf(s.Event, lines).Total
+		total = pricing.CostOf(&s.Event, lines).Total
 	}
 	if f.Total != nil && total != *f.Total || total != 0 && form.Method == payments.Free {
 		return &seats.Conflict{Code: seats.CodePrice, Message: fmt.Sprintf("The tickets cost %s %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again.",
@@ -204,7 +204,7 @@ func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
 }
 
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
-	terms := pricing.TermsOf(s.Event)
+	terms := pricing.TermsOf(&s.Event)
 	cost := terms.Agreed(sold, nil, false)
 	if p.form.Method == payments.Free { // a gift
 		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}

@@ -214,7 +214,7 @@ func (o *Orders) takeCode(ctx context.Context, s *seats.Sale, holder seats.ID, f
 	if err == nil {
 		f.held = &hold
 	}
-	if len(hold.Lines) == 0 || pricing.WithCode(s.Event, hold.Lines, &code.Discount).Applied.Code {
+	if len(hold.Lines) == 0 || pricing.WithCode(&s.Event, hold.Lines, &code.Discount).Applied.Code {
 		f.Discount, f.Uses = &code.Discount, code.Uses(keys)
 	}
 	return nil

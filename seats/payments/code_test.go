@@ -32,7 +32,7 @@ func (h *shop) discounted(t testing.TB, who seats.ID, code string, off *pricing.
 	t.Helper()
 	f := h.claims(t, who, 1)
 	f.Email = fmt.Sprintf("%s@example.org", who)
-	total := pricing.WithCode(h.sale.Event, h.sale.Quote(time.Now(), f.Seats, nil), off).Total
+	total := pricing.WithCode(&h.sale.Event, h.sale.Quote(time.Now(), f.Seats, nil), off).Total
 	f.Verified, f.Code, f.Total = f.Email, code, &total
 	return f
 }

@@ -146,7 +146,7 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	}
 	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines}
 	d.Check = func(lines []seats.Line) error {
-		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount {
+		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, &s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount {
 			return errAmount
 		}
 		return nil

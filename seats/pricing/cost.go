@@ -97,7 +97,7 @@ func Lowest(e seats.Event, prices *seats.Prices, phase, categories int) (least i
 			if !sold || amount == 0 || t.Retired || t.SoldTo != seats.SoldToEveryone {
 				continue
 			}
-			cost := AllIn(Line{Type: kind, Category: category, Price: amount}, TermsOf(e)).Cost()
+			cost := AllIn(Line{Type: kind, Category: category, Price: amount}, TermsOf(&e)).Cost()
 			if least == 0 || cost < least {
 				least = cost
 			}

@@ -39,7 +39,7 @@ func Posts(e seats.Event) bool { return e.Rules.Extras.Postage > 0 && !e.Online.
 
 // PostageOf is what the postage of an order costs, with the tax.
 func PostageOf(e seats.Event) int64 {
-	t := TermsOf(e)
+	t := TermsOf(&e)
 	t.Extras = ExtrasOf(e, 0, true)
 	return Total(nil, t).Total
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TermsOf are the terms of an event, without a code.
-func TermsOf(e seats.Event) Terms {
+func TermsOf(e *seats.Event) Terms {
 	return Terms{Fees: e.Fees, Tax: e.Rules.Tax, Offers: e.Rules.Offers}
 }
 
@@ -24,20 +24,20 @@ func linesOf(held []seats.Line) []Line {
 }
 
 // CostOf is what seats with these prices cost by the terms of an event.
-func CostOf(e seats.Event, held []seats.Line) Cost { return Total(linesOf(held), TermsOf(e)) }
+func CostOf(e *seats.Event, held []seats.Line) Cost { return Total(linesOf(held), TermsOf(e)) }
 
 // Of is what seats of a sale cost together at this moment, with the usual tickets.
 func Of(s *seats.Sale, idxs []int) Cost {
-	return CostOf(s.Event, s.Quote(time.Now(), idxs, nil))
+	return CostOf(&s.Event, s.Quote(time.Now(), idxs, nil))
 }
 
 // WithCode is what seats with these prices cost with the discount of a code; nil for none.
-func WithCode(e seats.Event, held []seats.Line, code *Discount) Cost {
+func WithCode(e *seats.Event, held []seats.Line, code *Discount) Cost {
 	return Agreed(e, held, code, false)
 }
 
 // Agreed is WithCode for a buyer who may owe the tax: then the prices are without it.
-func Agreed(e seats.Event, held []seats.Line, code *Discount, reverse bool) Cost {
+func Agreed(e *seats.Event, held []seats.Line, code *Discount, reverse bool) Cost {
 	return TermsOf(e).Agreed(held, code, reverse)
 }
 
@@ -48,7 +48,7 @@ func (t Terms) Agreed(held []seats.Line, code *Discount, reverse bool) Cost {
 }
 
 // TermsAgreed are terms that a buyer agreed to, or those of the event now if there are none.
-func TermsAgreed(agreed *Terms, e seats.Event) Terms {
+func TermsAgreed(agreed *Terms, e *seats.Event) Terms {
 	if agreed == nil {
 		return TermsOf(e)
 	}

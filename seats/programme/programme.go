@@ -201,7 +201,7 @@ func (c *Card) scan(row pgx.Row, more ...any) error {
 		c.OpensAt = *opensAt
 	}
 	if c.Private = line.Type < 0; !c.Private {
-		c.Price = pricing.AllIn(line, pricing.TermsOf(c.Event)).Cost()
+		c.Price = pricing.AllIn(line, pricing.TermsOf(&c.Event)).Cost()
 	}
 	return err
 }

@@ -146,7 +146,7 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 		l.log.Warn("the hold of a waitlist order could not be read; the order is tried again in a minute", "event", s.Event.Slug, "entry", p.entry, "error", err)
 		return
 	}
-	if total := pricing.CostOf(s.Event, hold.Lines).Total; total > p.Most {
+	if total := pricing.CostOf(&s.Event, hold.Lines).Total; total > p.Most {
 		costs, agreed := pricing.Amount(total, s.Event.Currency), pricing.Amount(p.Most, s.Event.Currency)
 		why = fmt.Sprintf("it costs %s, and they agreed to %s", costs, agreed)
 		says = fmt.Sprintf("It costs %s %s, and you had agreed to %s at most.", costs, s.Event.Currency, agreed)

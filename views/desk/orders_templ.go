@@ -2142,7 +2142,7 @@ func till(p SeatsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, part := range shop.PartsOf(ctx, p.Sale.Event, p.Cost, "") {
+			for _, part := range shop.PartsOf(ctx, &p.Sale.Event, p.Cost, "") {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 200, "<p class=\"hint\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

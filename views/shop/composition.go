@@ -18,7 +18,7 @@ type Part struct {
 }
 
 // PartsOf lists what a cost consists of; nothing if it is the prices alone.
-func PartsOf(ctx context.Context, e seats.Event, c pricing.Cost, code string) []Part {
+func PartsOf(ctx context.Context, e *seats.Event, c pricing.Cost, code string) []Part {
 	name := c.Applied.Name
 	if c.Applied.Code {
 		name = text.T(ctx, "code %s", code)
@@ -26,7 +26,7 @@ func PartsOf(ctx context.Context, e seats.Event, c pricing.Cost, code string) []
 	return parts(ctx, e, c.Total-pricing.SumOf(c.Extras), c.Discount, c.Fee, name, pricing.Taxes(c.Lines, c.Extras...))
 }
 
-func parts(ctx context.Context, e seats.Event, total, discount, fee int64, name string, taxes []pricing.TaxSum) (list []Part) {
+func parts(ctx context.Context, e *seats.Event, total, discount, fee int64, name string, taxes []pricing.TaxSum) (list []Part) {
 	add := func(label string, amount int64) {
 		said := views.MoneyIn(ctx, max(amount, -amount), e.Currency)
 		if amount < 0 {
@@ -47,7 +47,7 @@ func parts(ctx context.Context, e seats.Event, total, discount, fee int64, name 
 	}
 	for _, t := range taxes {
 		if t.Rate > 0 {
-			add(text.T(ctx, "%s %s included", TaxName(ctx, e), taxRate(ctx, t.Rate)), t.Tax)
+			add(text.T(ctx, "%s %s included", TaxName(ctx, *e), taxRate(ctx, t.Rate)), t.Tax)
 		}
 	}
 	return list
@@ -62,7 +62,7 @@ func TaxName(ctx context.Context, e seats.Event) string {
 }
 
 // parts lists what the hold costs consists of.
-func (s Sale) parts(ctx context.Context) []Part { return PartsOf(ctx, s.Event, s.Cost(), s.Code) }
+func (s Sale) parts(ctx context.Context) []Part { return PartsOf(ctx, &s.Event, s.Cost(), s.Code) }
 
 // Parts lists what an order cost consists of, for its live tickets.
 func (p OrderPage) Parts(ctx context.Context) []Part { return PartsOfOrder(ctx, p.Event, p.Order) }
@@ -82,7 +82,7 @@ func PartsOfOrder(ctx context.Context, e seats.Event, o orders.Order) (list []Pa
 	for _, x := range o.Extras {
 		list = append(list, Part{ExtraWords(ctx, x), x.Price, views.MoneyIn(ctx, x.Price, e.Currency)})
 	}
-	return append(list, parts(ctx, e, total, discount, fee, name, o.Taxes())...)
+	return append(list, parts(ctx, &e, total, discount, fee, name, o.Taxes())...)
 }
 
 // ExtraWords names what a buyer added.
@@ -95,7 +95,7 @@ func ExtraWords(ctx context.Context, x pricing.Extra) string {
 
 // AllIn is the price to show for a line: with fees and taxes.
 func AllIn(e seats.Event, l seats.Line) int64 {
-	return pricing.AllIn(pricing.Line{Type: l.Type, Category: l.Category, Price: l.Price}, pricing.TermsOf(e)).Cost()
+	return pricing.AllIn(pricing.Line{Type: l.Type, Category: l.Category, Price: l.Price}, pricing.TermsOf(&e)).Cost()
 }
 
 // Contents says what the prices of an event contain; nothing if they are the prices alone.

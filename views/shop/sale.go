@@ -153,7 +153,7 @@ func (s Sale) Cost() pricing.Cost {
 	for i, idx := range s.held().Seats {
 		lines[i] = s.line(idx)
 	}
-	terms := pricing.TermsOf(s.Event)
+	terms := pricing.TermsOf(&s.Event)
 	terms.Extras = s.Extras
 	return terms.Agreed(lines, s.Discount, s.Reverse)
 }

@@ -104,7 +104,7 @@ func (s Sale) costs(idxs []int) int64 {
 			lines = append(lines, s.line(idx))
 		}
 	}
-	return pricing.CostOf(s.Event, lines).Total
+	return pricing.CostOf(&s.Event, lines).Total
 }
 
 // seatedSections are the sections one may wait for by name: where a category says as much, none.
