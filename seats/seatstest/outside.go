@@ -39,9 +39,10 @@ type Outside struct {
 	Found    func(what string)
 }
 
+// A transaction that ends while the view is read may have no start any more.
 const idleSQL = `
 SELECT pid || ' since ' || xact_start, query FROM pg_stat_activity
- WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%' AND xact_start IS NOT NULL`
 
 // idle are the open transactions with an owner that does something else, by name, with their last statement.
 func (o Outside) idle(ctx context.Context) (map[string]string, error) {
