@@ -60,7 +60,7 @@ func TestExtras_AreChosenByTheBuyerAndStandOnEverything(t *testing.T) {
 	if a, _ := s.post(t, ann, form); !strings.HasSuffix(a.Header.Get("Location"), "?told") {
 		t.Errorf("an order for another total than was shown leads to %q", a.Header.Get("Location"))
 	}
-	if _, page = s.page(t, ann, "/events/evening/checkout?told"); !strings.Contains(page, "cost EUR 64.50 now") {
+	if _, page = s.page(t, ann, "/events/evening/checkout?told"); !strings.Contains(page, "cost €64.50 now") {
 		t.Errorf("the new total is not shown: %.900s", words(page))
 	}
 	form.Set("total", "6450")
