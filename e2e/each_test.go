@@ -66,7 +66,7 @@ var each = []struct {
 		}
 	}},
 	{"event-card", func(p *person, _ sales) {
-		p.press(p.page.Locator("#map").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Whole house"})) // zoomed in, a small screen may show no middle of a section
+		p.press(p.page.Locator("#map").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Back to full map"})) // zoomed in, a small screen may show no middle of a section
 		p.seesCard()
 	}},
 	{"event-rows", func(p *person, _ sales) {

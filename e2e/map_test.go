@@ -57,7 +57,7 @@ func TestTheMapIsWorkedWithMouseAndWheelAndFiltered(t *testing.T) {
 	seat := ann.spot("Boxes left", "2", 2)
 	check(t, ann.page.Mouse().Move(seat.x, seat.y))
 	check(t, expect.Locator(ann.placard()).ToContainText("Boxes left, row 2, seat 2"))
-	check(t, expect.Locator(ann.placard()).ToContainText("€75 · free"))
+	check(t, expect.Locator(ann.placard()).ToContainText("€75, available"))
 	check(t, ann.page.Mouse().Click(seat.x, seat.y))
 	ann.holds("Boxes left/2/2")
 	check(t, ann.seat("Boxes left/3/1").Focus())
@@ -77,15 +77,15 @@ func TestTheMapIsWorkedWithMouseAndWheelAndFiltered(t *testing.T) {
 	ann.press(dear)
 	check(t, expect.Locator(dear).ToHaveAttribute("aria-current", "true"))
 	check(t, expect.Locator(ann.page.Locator("#rows .off").First()).ToBeVisible())
-	ann.hears("148 free seats fit.")
+	ann.hears("148 seats match.")
 	ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`))
 	ann.sees(ann.seat("Stalls/C/12"))
 	if at := ann.page.URL(); !strings.HasSuffix(at, "/sections/0?price=A") {
 		t.Errorf("another section has the address %s", at)
 	}
-	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("148 free seats here fit."))
+	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("148 seats here match."))
 	someProgram(t, boxOffice).claim(slug, "Stalls/C/12")
-	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("147 free seats here fit."))
+	check(t, expect.Locator(ann.page.Locator("[data-fits]")).ToHaveText("147 seats here match."))
 }
 
 func TestTheMapIsWorkedWithFingers(t *testing.T) {

@@ -27,7 +27,7 @@ func TestWithoutScriptASeatIsFoundHeldAndGivenBack(t *testing.T) {
 	check(t, row.Locator(`input[value="Stalls/C/13"]`).Check())
 	ann.press(ann.holdButton())
 	ann.holds("Stalls/C/12", "Stalls/C/13")
-	ann.sees(ann.page.GetByText("227 free seats here fit.")) // the form came back to what was looked for
+	ann.sees(ann.page.GetByText("227 seats here match.")) // the form came back to what was looked for
 	ann.press(ann.page.GetByText("Show all seats").First())
 	check(t, expect.Locator(ann.page.Locator(".off")).ToHaveCount(0))
 

@@ -146,12 +146,8 @@ func (p *person) ageOfUpdate() int {
 	p.t.Helper()
 	text, err := p.page.Locator(".stale").TextContent()
 	check(p.t, err)
-	var n int
-	var unit string
-	_, err = fmt.Sscanf(text, "Reconnecting. Last update %d %s ago.", &n, &unit)
+	var minutes, seconds int
+	_, err = fmt.Sscanf(text, "Reconnecting. Last update %d:%d ago.", &minutes, &seconds)
 	check(p.t, err)
-	if unit == "min" {
-		n *= 60
-	}
-	return n
+	return 60*minutes + seconds
 }

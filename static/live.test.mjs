@@ -17,7 +17,7 @@ const later = [] // what the page wants to do in a while
 
 // What a page stands on, as far as its map needs it.
 const element = {addEventListener() {}, insertAdjacentHTML() {}, textContent: '', hidden: false}
-const page = 'export const data = {slug: "x"}, path = "", say = () => {}, $ = () => globalThis.element'
+const page = 'export const data = {slug: "x"}, path = "", say = () => {}, span = ms => ms, $ = () => globalThis.element'
 class Socket {
   constructor(url) { Object.assign(this, {url, said: [], readyState: 1}); Socket.last = this }
   send(message) { this.said.push(new Uint8Array(message)[0]) }
@@ -34,7 +34,7 @@ let pages = 0
 async function open(from = '', to = '') {
   const source = read('js/live.js'), own = `// ${pages++}`
   assert.ok(source.includes(from), `the script has no ${from} any more`)
-  const parts = {wire, page: module(page + own), clock: module(read('js/clock.js') + own)}
+  const parts = {wire, text: module(read('js/text.js')), page: module(page + own), clock: module(read('js/clock.js') + own)}
   const text = Object.entries(parts).reduce((text, [name, at]) => text.replace(`'usher/${name}'`, JSON.stringify(at)), source.replace(from, to))
   const {live, start, resync} = await import(module(text + own)), {clock} = await import(parts.clock), {data} = await import(parts.page)
   await start()

@@ -4,6 +4,7 @@
 package static
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -12,8 +13,11 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Scripts and style sheets are written in js and css; make generate writes dist of them (tools/bundle).
@@ -27,6 +31,7 @@ type shelf struct {
 	byHash  map[string]*Immutable
 	css     string
 	imports map[string]string // by the script of a page
+	words   map[string]string // addresses of the messages of a page, by its language and script
 }
 
 var kinds = map[string]string{
@@ -47,7 +52,7 @@ func Ready() { site() }
 
 // stock makes all files.
 func stock() (*shelf, error) {
-	s := &shelf{byName: map[string]string{}, byHash: map[string]*Immutable{}, imports: map[string]string{}}
+	s := &shelf{byName: map[string]string{}, byHash: map[string]*Immutable{}, imports: map[string]string{}, words: map[string]string{}}
 	for _, pattern := range []string{"dist/*", "fonts/*.woff2", "icon.svg"} {
 		names, err := fs.Glob(files, pattern)
 		if err != nil {
@@ -64,6 +69,11 @@ func stock() (*shelf, error) {
 	s.css = s.styleSheet()
 	for name := range s.byName {
 		s.imports[name] = s.importMap(name)
+	}
+	for script := range s.imports {
+		if path.Ext(script) == ".js" {
+			s.say(script)
+		}
 	}
 	return s, nil
 }
@@ -96,19 +106,45 @@ var later = regexp.MustCompile(`["']usher/(\w+)["']`) // in a bundle, where what
 // names such as "usher/draw"; empty for none.
 func (s *shelf) importMap(script string) string {
 	modules := map[string]string{}
-	for ahead := []string{script}; len(ahead) > 0; ahead = ahead[1:] {
-		for _, m := range later.FindAllSubmatch(s.file(ahead[0]).content, -1) {
-			if module := string(m[1]); modules["usher/"+module] == "" {
-				modules["usher/"+module] = "/static/" + s.byName[module+".js"]
-				ahead = append(ahead, module+".js")
-			}
-		}
+	for _, name := range s.imported(script) {
+		modules["usher/"+strings.TrimSuffix(name, ".js")] = "/static/" + s.byName[name]
 	}
 	if len(modules) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal
-	return string(text)
+	imports, _ := json.Marshal(map[string]any{"imports": modules}) // strings always marshal
+	return string(imports)
+}
+
+// imported lists what a script imports when it needs it, and what those do.
+func (s *shelf) imported(script string) (names []string) {
+	for ahead := []string{script}; len(ahead) > 0; ahead = ahead[1:] {
+		for _, m := range later.FindAllSubmatch(s.file(ahead[0]).content, -1) {
+			if name := string(m[1]) + ".js"; !slices.Contains(names, name) {
+				names, ahead = append(names, name), append(ahead, name)
+			}
+		}
+	}
+	return names
+}
+
+// say makes a file of the messages of a page's script in each language but that of the source. What stands between two quotes
+// in a bundle may be a message: a few that are none do no harm.
+func (s *shelf) say(script string) {
+	used := map[string]bool{}
+	for _, name := range append([]string{script}, s.imported(script)...) {
+		for piece := range strings.SplitSeq(string(s.file(name).content), `"`) {
+			used[piece] = true
+		}
+	}
+	for _, l := range text.Languages() {
+		content := l.Script(func(id string) bool { return used[id] })
+		if content == nil {
+			continue
+		}
+		hashed := hashedName("words."+l.Tag+".js", content)
+		s.byHash[hashed], s.words[l.Tag+" "+script] = NewImmutable(kinds[".js"], content), "/static/"+hashed
+	}
 }
 
 // URL is the address of a file, for example "/static/event.3f2a….js" for "event.js". It panics if there is no such file.
@@ -131,6 +167,10 @@ func Style(name string) string { return string(site().file(name).content) }
 
 // ImportMap is the content of the import map of a page with this script; empty if it needs none.
 func ImportMap(script string) string { return site().imports[script] }
+
+// Words is the address of the messages of a page's script in the language of a context, which run before it. It is empty if
+// the script needs none.
+func Words(ctx context.Context, script string) string { return site().words[text.Tag(ctx)+" "+script] }
 
 // Handler answers for /static/.
 func Handler() http.Handler {

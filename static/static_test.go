@@ -228,7 +228,11 @@ func TestNoTwoFilesShareAName(t *testing.T) {
 		}
 		sums[sum] = name
 	}
-	if len(site().byName) != len(site().byHash) {
+	words := map[string]bool{} // scripts with the same messages share a file of them
+	for _, address := range site().words {
+		words[address] = true
+	}
+	if len(site().byName)+len(words) != len(site().byHash) {
 		t.Errorf("%d names and %d addresses", len(site().byName), len(site().byHash))
 	}
 }

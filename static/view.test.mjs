@@ -6,7 +6,7 @@ import test from 'node:test'
 
 const module = source => 'data:text/javascript,' + encodeURIComponent(source)
 const page = module('export const $ = () => globalThis.group, $$ = () => [], calm = {matches: true}')
-const source = readFileSync(new URL('js/view.js', import.meta.url), 'utf8').replaceAll("'usher/page'", JSON.stringify(page))
+const source = readFileSync(new URL('js/view.js', import.meta.url), 'utf8').replaceAll("'usher/page'", JSON.stringify(page)).replace("'usher/text'", JSON.stringify(module('export const T = id => id')))
 
 class Part extends EventTarget {
   clientWidth = 400

@@ -49,9 +49,9 @@ func TestFilter_DimsOtherSeatsAndCountsMatches(t *testing.T) {
 				want++
 			}
 		}
-		words := fmt.Sprintf("%d free seats fit.", want)
+		words := fmt.Sprintf("%d seats match.", want)
 		if want == 0 {
-			words = "No free seat fits."
+			words = "No seats match."
 		}
 		page := render(t, shop.Event(shop.EventPage{Sale: s}))
 		if said := strings.Contains(page, "<span data-found>"+words+"</span>"); said != (len(query) > 0) {

@@ -59,7 +59,7 @@ var layers = map[string][]string{
 	"handlers/shop":                    {"seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"handlers/desk":                    {"seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
 	"migrations":                       {},
-	"static":                           {},
+	"static":                           {"seats/text"},
 	"cmd/usher/postgres":               {},
 	"cmd/usher/rush":                   {"seats", "seats/plan", "realtime"},
 	"cmd/usher":                        {"seats/programme", "seats/giftcards", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/payments/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/invoices", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/payments", "seats/events", "seats/pricing"},

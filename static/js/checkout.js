@@ -3,7 +3,7 @@
 
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
-import {$, data, path, say, span} from 'usher/page'
+import {$, countdown, data, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend
@@ -22,7 +22,7 @@ function tick() {
     dialog.close() // an open dialog keeps the fields from being filled in
     return setTimeout(renew, 1000) // others may have been faster, or were waiting
   }
-  $('[data-countdown]').textContent = `${span(ms)} left`
+  countdown(ms)
   $('progress').value = ms / length
   $('[data-left]', dialog).textContent = span(ms)
   if (ms < Math.min(120000, length / 4) && !why() && asked !== data.deadline) {
@@ -58,7 +58,7 @@ async function extend() {
   const done = failed.hidden = await renew($('[name=extend]'))
   if (done) dialog.close()
   else asked = say(failed.textContent) // undefined: it asks again
-  if (data.deadline > before) say('Time added.')
+  if (data.deadline > before) say(dialog.dataset.added)
 }
 
 // renew puts what the server says now around the fields, after it did what a button asks for. It returns true unless that

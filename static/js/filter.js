@@ -3,6 +3,7 @@
 
 import {live} from 'usher/live'
 import {$, $$, data, number, say} from 'usher/page'
+import {N, T} from 'usher/text'
 
 const ACCESSIBLE = 1 // of a seat's flags
 
@@ -44,18 +45,19 @@ filter.count = () => {
   const at = $('[data-accessible] [data-free]')
   if (at) at.textContent = number(wheels)
   const section = house.sections[$('#rows').dataset.section]
-  found = tell('.prices ul', 'data-found', fit, '')
-  if (section && !section.area) tell('#rows .facts', 'data-fits', filter.free(section), ' here')
+  found = tell('.prices ul', 'data-found', fit ? N('%d seat matches.', '%d seats match.', fit) : T('No seats match.'))
+  if (!section || section.area) return
+  const here = filter.free(section)
+  tell('#rows .facts', 'data-fits', here ? N('%d seat here matches.', '%d seats here match.', here) : T('No seats here match.'))
 }
 
 let found // how many seats fit, as a sentence
 
 // tell writes a sentence behind something on the page, where there is none yet.
-function tell(behind, kind, n, where) {
-  const text = `${n ? number(n) : 'No'} free seat${n > 1 ? `s${where} fit` : `${where} fits`}.`
+function tell(behind, kind, text) {
   let at = $(`[${kind}]`)
   if (!at && filter.on()) {
-    $(behind).insertAdjacentHTML('afterend', `<p class="found"><span ${kind}></span> <a href="?">Show all seats</a></p>`)
+    $(behind).insertAdjacentHTML('afterend', `<p class="found"><span ${kind}></span> <a href="?">${T('Show all seats')}</a></p>`)
     at = $(`[${kind}]`)
   }
   if (at && at.textContent !== text) at.textContent = text
@@ -78,7 +80,7 @@ function picked(event) {
   else for (const each of links) each.ariaCurrent = null // all seats
   look()
   history.replaceState(history.state, '', location.pathname + filter.query())
-  say(filter.on() ? found : 'All seats are shown.', false)
+  say(filter.on() ? found : T('All seats are shown.'), false)
   if (!links.includes(link)) links[0].focus()
 }
 

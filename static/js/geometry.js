@@ -1,5 +1,7 @@
 // The drawing as numbers: where each seat is, what it costs, what it is called.
 
+import {T} from 'usher/text'
+
 // sums undoes second-order differences: first value, first difference, then differences of differences; tenths of a unit.
 function sums(coded, into, at) {
   let value = coded[0], step = 0
@@ -67,8 +69,8 @@ export const labelOf = (house, idx) => `${house.sections[house.section[idx]].nam
 // words says a label as people do.
 export function words(label) {
   const [section, row, seat] = label.split('/')
-  if (!seat) return `${section}, place ${row}`
-  return `${section}, ${row.length > 4 || row.includes(' ') ? row : `row ${row}`}, seat ${seat}`
+  if (!seat) return T('%s, place %s', section, row)
+  return row.length > 4 || row.includes(' ') ? T('%s, %s, seat %s', section, row, seat) : T('%s, row %s, seat %s', section, row, seat)
 }
 
 export function inside(outline, x, y) {

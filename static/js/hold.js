@@ -3,7 +3,8 @@
 import {clock} from 'usher/clock'
 import {words} from 'usher/geometry'
 import {live} from 'usher/live'
-import {$, $$, counted, data, key, path, price, say, span} from 'usher/page'
+import {$, $$, countdown, data, key, path, price, say, span} from 'usher/page'
+import {N, T} from 'usher/text'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const TICK = 250, SOON = 250
@@ -78,16 +79,16 @@ async function read(request) {
   }
   if (body?.error?.code === 'no_hold') hold.take(undefined)
   else if (hold.lapsed) refresh()
-  show(body?.error ?? {message: 'That didn’t work. Try again.'})
+  show(body?.error ?? {message: T('That didn’t work. Try again.')})
 }
 
 // show puts an error into the message box, with the seats to take instead as buttons.
 function show(error) {
   const box = $('#message')
   $('p', box).textContent = error.message
-  $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => Object.assign(document.createElement('button'), {name: 'seat', value: label, textContent: `Choose ${words(label)} instead`})))
+  $('.nearest', box).replaceChildren(...(error.nearest ?? []).map(label => Object.assign(document.createElement('button'), {name: 'seat', value: label, textContent: T('Choose %s instead', words(label))})))
   if (error.to) { // to the waiting room, or to the work that this browser could not do
-    $('.nearest', box).append(Object.assign(document.createElement('a'), {href: error.to, className: 'primary', textContent: 'Continue'}))
+    $('.nearest', box).append(Object.assign(document.createElement('a'), {href: error.to, className: 'primary', textContent: T('Continue')}))
   }
   box.hidden = false
   box.scrollIntoView({block: 'nearest'})
@@ -109,31 +110,31 @@ async function pending(idxs, state, request) {
 
 export async function claim(idx, label) {
   hide()
-  if (await pending([idx], true, ask('POST', 'claims', {seat: label, type: data.type}))) say(`${words(label)} is yours.`)
+  if (await pending([idx], true, ask('POST', 'claims', {seat: label, type: data.type}))) say(T('%s is yours.', words(label)))
 }
 
 export async function release(idx) {
   const label = hold.seats.get(idx)
-  if (await pending([idx], false, ask('DELETE', `claims/${idx}`)) && label) say(`${words(label)} is let go.`)
+  if (await pending([idx], false, ask('DELETE', `claims/${idx}`)) && label) say(T('%s is removed.', words(label)))
 }
 
 async function wish(fields, idxs = []) {
   hide()
   const before = hold.lapsed ? 0 : hold.seats.size
   if (!await pending(idxs, true, ask('POST', 'claims', fields))) return
-  say(`${counted(hold.seats.size - before || hold.seats.size, 'seat')} held for you.`)
+  say(N('%d seat held for you.', '%d seats held for you.', hold.seats.size - before || hold.seats.size))
   hold.dispatchEvent(new Event('placed'))
 }
 
 async function releaseAll() {
-  if (await pending([...hold.seats.keys()], false, ask('DELETE', 'claims'))) say('Your seats are let go.')
+  if (await pending([...hold.seats.keys()], false, ask('DELETE', 'claims'))) say(T('All seats are removed.'))
 }
 
 // post changes what is held.
 export const post = (what, fields) => settle(ask('POST', `hold/${what}`, fields))
 
 export async function extend() {
-  if (await post('extension')) say(`You have more time: ${span(left())} from now.`)
+  if (await post('extension')) say(T('You have more time: %s.', span(left())))
 }
 
 const left = () => hold.deadline - EARLY - clock.now()
@@ -156,7 +157,7 @@ function chip(idx, label) {
   const li = blank.content.firstElementChild.cloneNode(true)
   Object.assign(li.dataset, {seat: label, idx})
   $('.name', li).textContent = words(label)
-  Object.assign($('button', li), {value: idx, ariaLabel: `Remove ${words(label)}`})
+  Object.assign($('button', li), {value: idx, ariaLabel: T('Remove %s', words(label))})
   return li
 }
 
@@ -170,7 +171,7 @@ function draw() {
   }
   for (const li of there.values()) remove(li)
   tray.dataset.state = hold.seats.size === 0 ? 'empty' : hold.lapsed ? 'lapsed' : 'held'
-  $('[data-count]', tray).textContent = counted(hold.seats.size, 'seat')
+  $('[data-count]', tray).textContent = N('%d seat', '%d seats', hold.seats.size)
   $('[data-total]', tray).textContent = price(hold.total)
   const box = $('details', tray)
   if (box && hold.parts) { // what the total consists of; the page came with that of its own hold
@@ -204,7 +205,7 @@ let next
 // showTime looks again when a second of the time that is left is over, and now and then for what else may have changed.
 function showTime() {
   const ms = left()
-  $('[data-countdown]', tray).textContent = `${span(ms)} left`
+  countdown(ms)
   $('progress', tray).value = ms / hold.length
   $('[data-left]', dialog).textContent = span(ms)
   clearTimeout(next)
@@ -227,7 +228,7 @@ function tick() {
 // announce tells the time at 5, 2 and 1 minutes and at 30 seconds, once each.
 function announce(ms) {
   const mark = [30000, 60000, 120000, 300000].find(at => ms <= at) ?? Infinity
-  if (mark < announced && hold.length > mark * 1.2 && ms > mark - 5000) say(`Your seats are held for ${span(ms)} more.`)
+  if (mark < announced && hold.length > mark * 1.2 && ms > mark - 5000) say(T('Your seats are held for %s more.', span(ms)))
   announced = mark
 }
 
@@ -235,7 +236,7 @@ function lapse() {
   hold.lapsed = true
   dialog.close()
   hold.changed([...hold.seats.keys()])
-  say('Your hold expired.', false) // the tray says it
+  say(T('Your hold expired.'), false) // the tray says it
 }
 
 dialog.addEventListener('click', event => {
@@ -256,8 +257,8 @@ async function renew(always) {
     hold.take(now)
   }
   else if (answer?.status === 404) hold.take(undefined)
-  const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => words(label))
-  if (lapsed && gone.length) say(`Someone else took ${gone.join(' and ')}.`)
+  const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => T('%s was just taken.', words(label)))
+  if (lapsed && gone.length) say(gone.join(' '))
 }
 
 // stray reports whether something became of seats of mine that this page did not ask for.

@@ -5,14 +5,16 @@ import {words} from 'usher/geometry'
 import {claim, hold, release} from 'usher/hold'
 import {live} from 'usher/live'
 import {$, $$, data, number, path, say} from 'usher/page'
+import {T} from 'usher/text'
 
-const WORDS = ['free', 'held by somebody', 'sold', 'not for sale']
+const WORDS = [T(', available'), T(', held by somebody'), T(', sold'), T(', not for sale')] // as the server says them (stateWords)
+const YOURS = T(', yours'), GHOST = T(', your time ran out, still free'), RESERVED = T(', reserved, needs a code')
 const NAMES = ['free', 'held', 'sold', 'blocked']
 
 let boxes = new Map() // idx → checkbox
 
-// word says how a seat stands.
-export const word = (idx, state) => hold.has(idx) ? 'yours' : hold.ghost(idx) ? 'your time ran out, still free' : state > 2 && data.reserved?.includes(` ${idx} `) ? 'reserved, needs a code' : WORDS[state]
+// word says how a seat stands, with a comma before it.
+export const word = (idx, state) => hold.has(idx) ? YOURS : hold.ghost(idx) ? GHOST : state > 2 && data.reserved?.includes(` ${idx} `) ? RESERVED : WORDS[state]
 
 function gather() {
   boxes = new Map($$('#rows input[name=seat]').map(box => [Number(box.dataset.idx), box]))
@@ -29,10 +31,10 @@ function paint(idx, box) {
   const fits = filter.fits(idx)
   if (fits !== undefined) box.parentNode.classList.toggle('off', !fits)
   box.dataset.state = ghost ? 'lapsed' : NAMES[state]
-  const plain = box.ariaLabel.replace(/, (held by somebody|sold|not for sale|reserved, needs a code|yours|your time ran out, still free)$/, '')
-  box.ariaLabel = plain + (mine || ghost || closed ? `, ${word(idx, state)}` : '')
+  const plain = [YOURS, GHOST, RESERVED, ...WORDS].reduce((name, end) => name.replace(end, ''), box.ariaLabel)
+  box.ariaLabel = plain + (mine || ghost || closed ? word(idx, state) : '')
   if (closed && box === document.activeElement) { // a disabled box would lose the focus and the way back
-    if (!box.ariaDisabled && $('#message').hidden) say(`${words(box.value)} was just taken.`)
+    if (!box.ariaDisabled && $('#message').hidden) say(T('%s was just taken.', words(box.value)))
     box.ariaDisabled = 'true'
     return
   }

@@ -6,7 +6,8 @@
 
 import {LATE, clock} from 'usher/clock'
 import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, MINE, FORMAT, GAP, DIVERGED, WireError} from 'usher/wire'
-import {$, data, path, say} from 'usher/page'
+import {$, data, path, say, span} from 'usher/page'
+import {T} from 'usher/text'
 
 const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
 
@@ -56,7 +57,10 @@ const KEPT = 'usher paused' // in this tab
 let paused = sessionStorage.getItem(KEPT) !== null
 let socket, greeted = false, failures = 0, retry, poller, beat, silence, within
 
-const WORDS = {looking: 'Looking what changed…', reconnecting: 'Reconnecting.', paused: 'Paused.'}
+const WORDS = {
+  looking: T('Updating… Seats may be out of date.'), paused: T('Paused. Seats may be out of date.'),
+  reconnecting: T('Reconnecting. Last update %s ago. Seats may be out of date.', '%s'),
+}
 
 function show(state) {
   if (data.live !== state) data.live = state
@@ -71,18 +75,13 @@ let said = false // that the map is old
 // tellAge says how old the map is while no changes arrive, and once so that it is read out.
 function tellAge() {
   const state = data.live, old = performance.now() - current, away = state === 'reconnecting'
-  const text = WORDS[state] ? `${WORDS[state]}${away ? ` Last update ${ago(old)} ago.` : ''} Seats may be out of date.` : ''
+  const text = T(WORDS[state] ?? '', span(old))
   const at = $('#map .stale')
   if (at && at.textContent !== text) at.textContent = text
-  if (said && state === 'live') say('Updates are live.', said = false)
+  if (said && state === 'live') say(T('Updates are live.'), said = false)
   if (!away || old < LATE || said) return
   said = true
   say(text, !at)
-}
-
-function ago(ms) {
-  const s = Math.round(ms / 1000)
-  return s < 100 ? `${s} s` : `${Math.round(s / 60)} min`
 }
 
 // doubt says that the page may be behind, after it was away, until an answer came.
@@ -253,11 +252,11 @@ function pause(yes) {
 // pauseButton serves slow readers and users of screen readers.
 function pauseButton() {
   const button = $('[data-pause]')
-  const name = () => { button.textContent = paused ? 'Resume updates' : 'Pause updates' }
+  const name = () => { button.textContent = paused ? T('Resume updates') : T('Pause updates') }
   button.addEventListener('click', () => {
     pause(!paused)
     name()
-    say(paused ? 'Updates are paused.' : 'Updates are live.', false)
+    if (said = paused) say(WORDS.paused, false)
   })
   name()
   button.hidden = false

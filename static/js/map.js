@@ -6,9 +6,10 @@ import {labelOf, numberOf, words} from 'usher/geometry'
 import {hold} from 'usher/hold'
 import {follow as followHouse, freeIn, openSection, toggle, word} from 'usher/list'
 import {live} from 'usher/live'
-import {$, $$, calm, data, path} from 'usher/page'
+import {$, $$, calm, data, number, path} from 'usher/page'
 import {Painter} from 'usher/paint'
 import {Stage} from 'usher/stage'
+import {T} from 'usher/text'
 
 const TOUCH = 24, MOUSE = 11 // the least distance between seats, in px, at which one can be picked
 const RING = 700, RINGS = 80 // ms a changed seat is ringed, and how many at once
@@ -78,7 +79,7 @@ function hover(event) {
 function name(x, y, touch) {
   const idx = stage.seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : stage.sectionAt(x, y), s = house.sections[at]
   if (idx >= 0) stage.tell(x, y, words(labelOf(house, idx)), describe(idx), touch)
-  else if (s) stage.tell(x, y, s.name, `${freeIn(s.first, s.count)} of ${s.count} free`, touch)
+  else if (s) stage.tell(x, y, s.name, T('%d of %d available', number(freeIn(s.first, s.count)), number(s.count)), touch)
   else hideCard()
   return [idx, at]
 }
@@ -95,10 +96,12 @@ function nameFocused() {
 const links = frame ? $$('a', stage.drawing) : []
 const prices = $$('.prices [data-category] .price > :first-child') // by category, with fees and taxes
 
+const FLAGS = [T(', wheelchair place'), T(', companion place'), T(', restricted view')]
+
 function describe(idx) {
   const {name} = house.categories[house.category[idx]], flags = house.flags[idx]
-  const notes = [flags & 1 && 'wheelchair place', flags & 2 && 'companion place', flags & 4 && 'restricted view'].filter(Boolean)
-  return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join(' · ')
+  const notes = FLAGS.filter((_, bit) => flags >> bit & 1)
+  return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join('')
 }
 
 function hideCard() {

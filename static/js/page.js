@@ -1,26 +1,33 @@
-// What every part of the page needs: its facts, words and money.
+// What every part of the page needs: its facts and money.
 
+import {T, number} from 'usher/text'
+
+export {number}
 export const data = document.body.dataset
 export const path = `/events/${data.slug}`
 export const $ = (selector, root = document) => root.querySelector(selector)
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 export const calm = /* @__PURE__ */ matchMedia('(prefers-reduced-motion: reduce)')
 
-// number writes "50,000". A browser's own way to do so costs a page 15 ms before it is first used.
-export const number = n => `${n}`.replace(/\B(?=(...)+$)/g, ',')
 export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
 
 // money writes minor units of the event's currency, as the server does, which says with what sign.
 export function money(minor) {
   const digits = data.decimals ?? 2, unit = 10 ** digits
-  return data.symbol + number(Math.floor(minor / unit)) + (minor % unit ? `.${`${minor % unit}`.padStart(digits, 0)}` : '')
+  return T('%[1]s%[2]s', data.symbol, number(Math.floor(minor / unit)) + (minor % unit ? T('.') + `${minor % unit}`.padStart(digits, 0) : '')).trim()
 }
-export const price = minor => minor ? money(minor) : 'no charge'
+export const price = minor => minor ? money(minor) : T('no charge')
 
 // span is a length of time as "7:42".
 export function span(ms) {
   const s = Math.max(0, Math.ceil(ms / 1000))
   return `${Math.floor(s / 60)}:${`${s % 60}`.padStart(2, 0)}`
+}
+
+// countdown writes the time that is left as a page says it: "%s left".
+export function countdown(ms) {
+  const at = $('[data-countdown]')
+  at.textContent = at.dataset.countdown.replace('%s', span(ms))
 }
 
 let clearing

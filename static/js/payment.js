@@ -2,7 +2,7 @@
 
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
-import {$, data, span} from 'usher/page'
+import {$, countdown, data} from 'usher/page'
 
 const EVERY = 1500
 let misses = 0
@@ -17,7 +17,7 @@ async function look() {
 }
 
 // tick counts down until when the seats are kept.
-const tick = () => { $('[data-countdown]').textContent = `for ${span(data.deadline - clock.now())}` }
+const tick = () => countdown(data.deadline - clock.now())
 
 export function start() {
   if (!/open|authorized/.test($('main').dataset.state)) return

@@ -8,13 +8,13 @@ const $ = (selector, root = document) => root.querySelector(selector)
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 const data = document.body.dataset
 
-let hold, live, post, say // of the page's script
+let hold, live, post, say, T, number // of the page's script
 let spread = 2500, renewing, ending
 let seen = new Set() // idx of the seats whose prices were looked at
 
 export function start(...handed) {
   if (hold) return // two messages came before this script
-  ;[hold, live, post, say] = handed
+  ;[hold, live, post, say, T, number] = handed
   seen = new Set(hold.seats.keys())
   hold.addEventListener('change', held)
   live.other = hear
@@ -30,7 +30,7 @@ export function start(...handed) {
 function hear({type, r}) {
   if (type !== PRICES) return
   const list = r.uvarint(), phase = r.uvarint(), left = r.uvarint() - 1, at = $('[data-places]')
-  if (at && left >= 0) at.textContent = left.toLocaleString('en')
+  if (at && left >= 0) at.textContent = number(left)
   if (list !== +data.list || phase !== +data.phase) later()
 }
 
@@ -88,7 +88,7 @@ async function picked(event) {
   event.preventDefault()
   if (!await show(link.search)) return
   $('.kinds [aria-current]').focus()
-  say(`Prices for ${link.textContent}.`, false)
+  say(T('Prices for %s.', link.textContent), false)
 }
 
 // step makes a number of tickets less or more.
@@ -108,9 +108,9 @@ function held() {
     if (!li) continue
     choices(li, line)
     const shown = prices().find(at => at.dataset.category === line.category && at.dataset.kind === line.type)
-    if (!seen.has(line.idx) && shown && +shown.dataset.price !== line.price) other.push(`${$('.name', li).textContent} costs ${$('.price', li).textContent}`)
+    if (!seen.has(line.idx) && shown && +shown.dataset.price !== line.price) other.push(T('%s costs %s', $('.name', li).textContent, $('.price', li).textContent))
   }
-  if (other.length) changed(`The price changed: ${other.join(', ')}.`)
+  if (other.length) changed(T('The price changed: %s.', other.join(T(', '))))
   if (hold.lines) seen = new Set(lines.map(line => line.idx))
 }
 
@@ -130,7 +130,7 @@ function choices(li, {idx, type, choices: all}) {
   if (!all || select?.dataset.is === is) return
   if (!select) {
     select = document.createElement('select')
-    Object.assign(select, {name: `type.${idx}`, ariaLabel: `Ticket type of ${$('.name', li).textContent}`})
+    Object.assign(select, {name: `type.${idx}`, ariaLabel: T('Ticket type of %s', $('.name', li).textContent)})
     $('.price', li).before(select)
   }
   select.replaceChildren(...all.map(c => new Option(`${c.name}, ${c.text}`, c.key, false, c.key === type)))

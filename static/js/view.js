@@ -1,6 +1,7 @@
 // Where the map is looked at, and how hands, wheels and buttons move that.
 
 import {$, calm} from 'usher/page'
+import {T} from 'usher/text'
 
 const FLIGHT = 320, STILL = 8, LONG = 500 // ms of a flight; px of travel below which a press is a tap; ms of a tap at most
 const REST = 120 // ms after which a wheel has come to rest
@@ -154,10 +155,10 @@ export class View extends EventTarget {
 
 // What stands on the map to move it, in the order of the Tab key. Without scripts there is nothing to move.
 const BUTTONS = [
-  ['pan', 'Up', 'Move up', 'M4 10l4-4 4 4'], ['pan', 'Left', 'Move left', 'M10 4L6 8l4 4'],
-  ['pan', 'Down', 'Move down', 'M4 6l4 4 4-4'], ['pan', 'Right', 'Move right', 'M6 4l4 4-4 4'],
-  ['zoom', 'in', 'Zoom in', 'M8 3v10M3 8h10'], ['zoom', 'out', 'Zoom out', 'M3 8h10'],
-  ['zoom', 'all', 'Whole house', 'M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3'],
+  ['pan', 'Up', T('Move up'), 'M4 10l4-4 4 4'], ['pan', 'Left', T('Move left'), 'M10 4L6 8l4 4'],
+  ['pan', 'Down', T('Move down'), 'M4 6l4 4 4-4'], ['pan', 'Right', T('Move right'), 'M6 4l4 4-4 4'],
+  ['zoom', 'in', T('Zoom in'), 'M8 3v10M3 8h10'], ['zoom', 'out', T('Zoom out'), 'M3 8h10'],
+  ['zoom', 'all', T('Back to full map'), 'M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3'],
 ]
 const button = ([kind, what, name, sign]) => `<button type="button" data-${kind}="${what}" aria-label="${name}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${sign}"/></svg></button>`
 const KEYS = {ArrowLeft: [-.25, 0], ArrowRight: [.25, 0], ArrowUp: [0, -.25], ArrowDown: [0, .25]}

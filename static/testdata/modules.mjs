@@ -11,7 +11,7 @@ const js = new URL('../js/', import.meta.url)
 export async function modules(names, fault) {
   const dir = mkdtempSync(join(tmpdir(), 'usher-scripts-'))
   try {
-    for (const file of readdirSync(js).filter(f => /^(editor|geometry)/.test(f))) {
+    for (const file of readdirSync(js).filter(f => /^(editor|geometry|text)/.test(f))) {
       let source = readFileSync(new URL(file, js), 'utf8')
       if (fault && file === `${fault[0]}.js`) {
         assert.ok(source.includes(fault[1]), `${file} has no ${fault[1]} any more`)

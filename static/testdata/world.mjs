@@ -129,11 +129,12 @@ export class World {
 
   // open is the page of an event.
   async open() {
-    const script = this.machine(), page = script('page'), clock = script('clock'), wire = script('wire'), live = script('live', {clock, wire, page})
+    const script = this.machine(), text = script('text'), page = script('page', {text}), clock = script('clock'), wire = script('wire'), live = script('live', {clock, wire, page, text})
     await this.forgets(clock)
-    this.hold = await import(script('hold', {clock, wire, page, live, geometry: script('geometry', {})}))
+    this.hold = await import(script('hold', {clock, wire, page, live, text, geometry: script('geometry', {text})}))
     this.live = await import(live)
     this.tray = document.querySelector('#tray')
+    document.parts.set('[data-countdown]', this.tray.querySelector('[data-countdown]')).get('[data-countdown]').dataset.countdown = '%s left'
     this.dialog = document.querySelector('#more-time')
     this.hold.start()
     this.live.start() // it waits for the map
@@ -141,12 +142,13 @@ export class World {
 
   // checkout is the page of a checkout with the longest possible hold. It took some time to come.
   async checkout() {
-    const script = this.machine(), page = script('page'), clock = script('clock')
+    const script = this.machine(), page = script('page', {text: script('text')}), clock = script('clock')
     await this.forgets(clock)
     this.told = this.db() + this.length
     this.held = {deadline: this.told, extensions: 10}
     Object.assign(this.body.dataset, {deadline: String(this.told), now: String(this.db())})
     this.box = document.querySelector('.left')
+    document.querySelector('[data-countdown]').dataset.countdown = '%s left'
     this.box.dataset.state = 'held'
     document.querySelector('#held').replaceWith = () => { this.box.dataset.state = 'held' } // by that of the fresh page
     this.real += this.way()

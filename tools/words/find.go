@@ -6,7 +6,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +27,7 @@ var calls = map[string][]int{
 }
 
 // skipped are folders without messages.
-var skipped = []string{"e2e", "tools", "node_modules", ".git", "bin", "static", "contrib"}
+var skipped = []string{"e2e", "tools", "node_modules", ".git", "bin", "dist", "vendor", "contrib"}
 
 // find lists the messages of a tree, by file and as they stand in it.
 func find(root string) (list []*entry, err error) {
@@ -36,10 +38,14 @@ func find(root string) (list []*entry, err error) {
 			return err
 		case f.IsDir() && path != root && slices.Contains(skipped, f.Name()):
 			return filepath.SkipDir
-		case f.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+		case f.IsDir() || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		found, err := inFile(path)
+		read := map[string]func(string) ([]*entry, error){".go": inFile, ".js": inScript}[filepath.Ext(path)]
+		if read == nil {
+			return nil
+		}
+		found, err := read(path)
 		if err != nil {
 			return err
 		}
@@ -120,6 +126,18 @@ func inFile(path string) (list []*entry, err error) {
 		}
 		return true
 	})
+	return list, err
+}
+
+// said are the calls that take messages in scripts (static/js/text.js): T of one, N of two for a plural.
+var said = regexp.MustCompile(`\b(?:T\('([^'\\]+)'|N\('([^'\\]+)', '([^'\\]+)')`)
+
+// inScript lists the messages of a script.
+func inScript(path string) (list []*entry, err error) {
+	source, err := os.ReadFile(path)
+	for _, m := range said.FindAllStringSubmatch(string(source), -1) {
+		list = append(list, &entry{id: m[1] + m[2], plural: m[3]})
+	}
 	return list, err
 }
 

@@ -1,7 +1,7 @@
 // Command words finds the messages of the program, and merges them into the catalogues of its languages: make words.
 //
-// It reads the Go of the tree, and what templ makes of the templates. A message is a constant string in a call of package
-// text, such as text.T(ctx, "Checkout"). A catalogue keeps the translations of the messages that are still there.
+// It reads the Go of the tree, what templ makes of the templates, and the scripts. A message is a constant string in a call of
+// package text, such as text.T(ctx, "Checkout"), or of T or N in a script. A catalogue keeps the translations of the messages that are still there.
 package main
 
 import (

@@ -35,11 +35,8 @@ type CheckoutPage struct {
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 
-// What scripts find in sentences.
-var (
-	freeTotal = views.Marks{"b": {"data-free-total": true}}
-	countdown = views.Marks{"b": {"data-countdown": true}}
-)
+// freeTotal is what scripts find in sentences.
+var freeTotal = views.Marks{"b": {"data-free-total": true}}
 
 // CheckoutPath is the address where a hold becomes an order.
 func (s Sale) CheckoutPath() string { return s.Path() + "/checkout" }

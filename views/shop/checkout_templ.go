@@ -1166,7 +1166,7 @@ func left(p CheckoutPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Rich("Held for you <b>until %s</b>", countdown, views.ClockIn(ctx, p.Event, p.held().ExpiresAt)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Rich("Held for you <b>until %s</b>", views.Marks{"b": {"data-countdown": text.T(ctx, "%s left")}}, views.ClockIn(ctx, p.Event, p.held().ExpiresAt)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

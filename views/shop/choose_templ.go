@@ -286,7 +286,7 @@ func Prices(s Sale) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Filter.on() {
-			templ_7745c5c3_Err = found(s, s.foundWords(), "data-found").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = found(s, s.foundWords(ctx), "data-found").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

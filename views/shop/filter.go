@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Filter is what the attendee looks for: some categories, wheelchair places, or both; empty for every seat.
@@ -87,19 +88,21 @@ func (s Sale) freeAccessible() int {
 }
 
 // foundWords says how many seats fit.
-func (s Sale) foundWords() string { return fitWords(s.found(), "") }
+func (s Sale) foundWords(ctx context.Context) string {
+	n := s.found()
+	if n == 0 {
+		return text.T(ctx, "No seats match.")
+	}
+	return text.N(ctx, "%d seat matches.", "%d seats match.", n)
+}
 
 // fittingWords says the same of one section.
-func (s Sale) fittingWords(section int) string { return fitWords(s.fitting(section), " here") }
-
-func fitWords(n int, where string) string {
-	switch n {
-	case 0:
-		return "No free seat" + where + " fits."
-	case 1:
-		return "1 free seat" + where + " fits."
+func (s Sale) fittingWords(ctx context.Context, section int) string {
+	n := s.fitting(section)
+	if n == 0 {
+		return text.T(ctx, "No seats here match.")
 	}
-	return views.Number(n) + " free seats" + where + " fit."
+	return text.N(ctx, "%d seat here matches.", "%d seats here match.", n)
 }
 
 // page is the address of this page without its filter.

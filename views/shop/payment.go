@@ -50,8 +50,10 @@ func (p PaymentPage) Until() time.Time {
 	return p.Now.Add(p.Payment.Length - p.Payment.Age)
 }
 
-// stillFree is what scripts find in sentences about a payment.
-var stillFree = views.Marks{"b": {"data-countdown": true}, "strong": {"data-free-total": true}}
+// stillFree is what scripts find in sentences about a payment, with how they say the time that is left.
+func stillFree(ctx context.Context) views.Marks {
+	return views.Marks{"b": {"data-countdown": text.T(ctx, "for %s")}, "strong": {"data-free-total": true}}
+}
 
 // known are its seats that the plan has.
 func (p PaymentPage) known() (idxs []int) {

@@ -297,7 +297,7 @@ func Payment(p PaymentPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = views.Rich("Your seats are held for this payment <b>until %s</b>. <span><strong>%d</strong> more available.</span>", stillFree, views.ClockIn(ctx, p.Event, p.Until()), p.free()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = views.Rich("Your seats are held for this payment <b>until %s</b>. <span><strong>%d</strong> more available.</span>", stillFree(ctx), views.ClockIn(ctx, p.Event, p.Until()), p.free()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -526,7 +526,7 @@ func asksToConfirm(p PaymentPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Rich("%s held <b>until %s</b>. <i>Nothing is ordered yet.</i> <span><strong>%d</strong> more available.</span>", stillFree, text.Some(len(p.Payment.Seats), "%d seat", "%d seats"), views.ClockIn(ctx, p.Event, p.Until()), p.free()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Rich("%s held <b>until %s</b>. <i>Nothing is ordered yet.</i> <span><strong>%d</strong> more available.</span>", stillFree(ctx), text.Some(len(p.Payment.Seats), "%d seat", "%d seats"), views.ClockIn(ctx, p.Event, p.Until()), p.free()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -150,7 +150,7 @@ func rowsOf(m RowsModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Filter.on() {
-			templ_7745c5c3_Err = found(m.Sale, m.fittingWords(m.Section), "data-fits").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = found(m.Sale, m.fittingWords(ctx, m.Section), "data-fits").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -130,7 +130,7 @@ func Tray(m TrayModel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Rich("Held for you <b>until %s</b>", views.Marks{"b": {"data-countdown": true}}, m.until(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Rich("Held for you <b>until %s</b>", views.Marks{"b": {"data-countdown": text.T(ctx, "%s left")}}, m.until(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
