@@ -14,7 +14,7 @@ let pages = 0
 // open is the module on a page about a currency, with a fault where the test plants one.
 async function open(currency, text, from = '', to = '') {
   assert.ok(source.includes(from), `the script has no ${from} any more`)
-  Object.assign(globalThis, {document: {body: {dataset: {symbol: text.match(/^\D+/)[0], decimals: decimals[currency]}}}, matchMedia: () => ({})})
+  Object.assign(globalThis, {document: {body: {dataset: {money: text.replace(/\d[\d,.]*/, '%s'), decimals: decimals[currency]}}}, matchMedia: () => ({})})
   return import(module(source.replace(from, to).replace("'usher/text'", JSON.stringify(module(read('js/text.js'))))) + `// ${pages++}`)
 }
 

@@ -165,7 +165,7 @@ var budgets = []struct {
 	most    int // bytes
 	scripts []string
 }{
-	{"the way of a buyer", 20_000, []string{"event.js", "buy.js"}},
+	{"the way of a buyer", 20 << 10, []string{"event.js", "buy.js"}},
 	{"ticket types and prices that change", 2_000, []string{"types.js"}},
 	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
@@ -176,7 +176,7 @@ var budgets = []struct {
 	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk_prices.js", "desk_passkey.js"}},
 }
 
-const mostStyle = 8_000 // bytes
+const mostStyle = 8_000
 
 func TestScriptsAndStylesKeepTheirBudgets(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
@@ -18,13 +17,9 @@ func MoneyIn(ctx context.Context, minor int64, iso string) string {
 	return text.Money(ctx, minor, pricing.Decimals(iso), iso)
 }
 
-// Symbol is what stands before an amount, with a space that does not break where it ends in words: "€", "CHF ".
-func Symbol(iso string) string {
-	sign := text.Symbol(iso)
-	if strings.IndexFunc(sign, unicode.IsLetter) >= 0 {
-		sign += "\u00a0"
-	}
-	return sign
+// MoneyForm is how a page in a language writes an amount of a currency, for its scripts: "€%s", "%s €", "CHF %s".
+func MoneyForm(ctx context.Context, iso string) string {
+	return strings.Replace(text.Money(ctx, 1, 0, iso), text.Number(ctx, 1), "%s", 1)
 }
 
 // Price is money in English, in words where there is nothing to pay.

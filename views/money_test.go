@@ -36,9 +36,10 @@ func TestAmountsAreWrittenAsPeopleDoWithTheSignThatPagesTellTheirScripts(t *test
 		if got := views.Money(a.Minor, a.Currency); got != a.Text {
 			t.Errorf("%d of %s is %q, want %q", a.Minor, a.Currency, got, a.Text)
 		}
-		facts := shop.Sale{Event: seats.Event{Currency: a.Currency}, Plan: &seats.Plan{}}.Body()
-		if sign, _ := facts["data-symbol"].(string); sign == "" || !strings.HasPrefix(a.Text, sign) {
-			t.Errorf("pages say that %s has the sign %q, want that of %q", a.Currency, sign, a.Text)
+		facts := shop.Sale{Event: seats.Event{Currency: a.Currency}, Plan: &seats.Plan{}}.Body(t.Context())
+		form, _ := facts["data-money"].(string)
+		if before, after, _ := strings.Cut(form, "%s"); before+after == "" || !strings.HasPrefix(a.Text, before) || !strings.HasSuffix(a.Text, after) {
+			t.Errorf("pages say that amounts of %s are written as %q, want that of %q", a.Currency, form, a.Text)
 		}
 	}
 }

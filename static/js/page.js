@@ -11,10 +11,10 @@ export const calm = /* @__PURE__ */ matchMedia('(prefers-reduced-motion: reduce)
 
 export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
 
-// money writes minor units of the event's currency, as the server does, which says with what sign.
+// money writes minor units of the event's currency, as the server does, which says how: "€%s".
 export function money(minor) {
   const digits = data.decimals ?? 2, unit = 10 ** digits
-  return T('%[1]s%[2]s', data.symbol, number(Math.floor(minor / unit)) + (minor % unit ? T('.') + `${minor % unit}`.padStart(digits, 0) : '')).trim()
+  return data.money.replace('%s', number(Math.floor(minor / unit)) + (minor % unit ? T('.') + `${minor % unit}`.padStart(digits, 0) : ''))
 }
 export const price = minor => minor ? money(minor) : T('no charge')
 

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -68,8 +69,8 @@ func (p Live) query(w sales.Window, names bool) string {
 }
 
 // Facts are what the scripts of the page need.
-func (p Live) Facts() templ.Attributes {
-	facts := p.Body()
+func (p Live) Facts(ctx context.Context) templ.Attributes {
+	facts := p.Body(ctx)
 	facts["class"] = "desk-page"
 	facts["data-desk"] = p.DeskPath()
 	facts["data-feed"] = p.DeskPath() + "/live" + p.query(p.Window, p.Names)

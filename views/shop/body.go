@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,11 +14,11 @@ import (
 )
 
 // Body is what the scripts need to know of the event.
-func (s Sale) Body() templ.Attributes {
+func (s Sale) Body(ctx context.Context) templ.Attributes {
 	facts := templ.Attributes{
 		"data-slug":        s.Event.Slug,
 		"data-geometry":    s.geometry(),
-		"data-symbol":      views.Symbol(s.Event.Currency),
+		"data-money":       views.MoneyForm(ctx, s.Event.Currency),
 		"data-hold-length": strconv.FormatInt(s.Event.HoldLength.Milliseconds(), 10),
 	}
 	if a := s.Codes.Access; a != nil && len(a.Seats) > 0 {

@@ -43,7 +43,7 @@ func (s Sale) CheckoutPath() string { return s.Path() + "/checkout" }
 
 // facts are what the script of a checkout needs.
 func (p CheckoutPage) facts(ctx context.Context) templ.Attributes {
-	facts := p.Body()
+	facts := p.Body(ctx)
 	facts["data-deadline"] = strconv.FormatInt(p.held().ExpiresAt.UnixMilli(), 10)
 	facts["data-extensions"] = strconv.Itoa(p.held().ExtensionsLeft)
 	facts["data-spent"], facts["data-full"] = text.T(ctx, noExtensions), text.T(ctx, noSeats)

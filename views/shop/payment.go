@@ -33,8 +33,8 @@ type DemoPage struct {
 }
 
 // facts are what the script of a payment needs.
-func (p PaymentPage) facts() templ.Attributes {
-	facts := p.Body()
+func (p PaymentPage) facts(ctx context.Context) templ.Attributes {
+	facts := p.Body(ctx)
 	facts["data-since"] = p.since()
 	facts["data-deadline"] = strconv.FormatInt(p.Until().UnixMilli(), 10)
 	facts["data-now"] = strconv.FormatInt(p.Now.UnixMilli(), 10)

@@ -71,8 +71,8 @@ func (s Sale) shutAdvice(ctx context.Context) string {
 }
 
 // shutBody is what the scripts of the page of an event that is not on sale need to know.
-func (s Sale) shutBody() templ.Attributes {
-	facts := s.Body()
+func (s Sale) shutBody(ctx context.Context) templ.Attributes {
+	facts := s.Body(ctx)
 	facts["data-geometry"], facts["data-status"] = "", string(s.Event.Status)
 	if s.Event.Status == seats.Scheduled {
 		facts["data-opens"], facts["data-now"] = strconv.FormatInt(s.Event.OpensAt.UnixMilli(), 10), strconv.FormatInt(s.Now.UnixMilli(), 10)
