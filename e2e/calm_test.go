@@ -109,7 +109,7 @@ func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 	ann.take("Boxes left/2/3")
 	row := ann.page.GetByRole("region", playwright.PageGetByRoleOptions{Name: "Boxes left"}).
 		GetByRole("group", playwright.LocatorGetByRoleOptions{Name: "Row 2"})
-	for _, name := range []string{"Seat 1, €75", "Seat 2, €75, held by somebody", "Seat 3, €75, yours"} {
+	for _, name := range []string{"Seat 1, €75", "Seat 2, €75, in someone’s basket", "Seat 3, €75, yours"} {
 		seat := row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
 		check(t, expect.Locator(seat).ToHaveCount(1))
 	}
@@ -117,7 +117,7 @@ func TestASeatIsNamedBySectionRowNumberPriceAndState(t *testing.T) {
 - region "Boxes left":
   - group "Row 2":
     - checkbox "Seat 1, €75"
-    - checkbox "Seat 2, €75, held by somebody" [disabled]
+    - checkbox "Seat 2, €75, in someone’s basket" [disabled]
     - checkbox "Seat 3, €75, yours" [checked]`))
 	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Checked: playwright.Bool(true)})).ToHaveCount(1))
 	check(t, expect.Locator(row.GetByRole("checkbox", playwright.LocatorGetByRoleOptions{Disabled: playwright.Bool(true)})).ToHaveCount(1))

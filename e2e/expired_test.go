@@ -21,10 +21,10 @@ func TestHold_ExpiredSeatsAreFreeAndStillMineToTake(t *testing.T) {
 	check(t, expect.Locator(ann.tray()).ToHaveAttribute("data-state", "held"))
 }
 
-// seesItIsStillFree reads on the person's own seat that the hold expired and the seat is still free.
+// seesItIsStillFree reads on the person's own seat that the hold expired and the seat is still available.
 func (p *person) seesItIsStillFree(label string) {
 	p.t.Helper()
 	check(p.t, expect.Locator(p.seat(label)).ToHaveAttribute("data-state", "lapsed"))
 	check(p.t, expect.Locator(p.seat(label)).ToBeEnabled())
-	check(p.t, expect.Locator(p.seat(label)).ToHaveAccessibleName("Seat 12, €95, your time ran out, still free"))
+	check(p.t, expect.Locator(p.seat(label)).ToHaveAccessibleName("Seat 12, €95, your hold expired, still available"))
 }

@@ -126,7 +126,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 				status, _ := bob.ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{"Stalls/C/12"}})
 				return status == http.StatusCreated
 			})
-			ann.seesLater(ann.page.GetByText("taken by another visitor after your time ran out. Nothing was charged."))
+			ann.seesLater(ann.page.GetByText("taken by someone else after your hold expired. Nothing was charged."))
 			nearest := ann.page.Locator(`button[name="instead"]`).First()
 			check(t, expect.Locator(nearest).ToContainText(regexp.MustCompile(`Stalls, row C, seat 1[13]\b`)))
 			ann.press(nearest)

@@ -139,7 +139,7 @@ func TestASeatSaysWhatItIsWhatItCostsAndWhyItCannotBeHad(t *testing.T) {
 	text := render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["a hold"]), Section: 0}))
 	for _, want := range []string{
 		`<legend>Row A</legend>`,
-		`data-state="held" aria-label="Seat 1, €95, restricted view, held by somebody" disabled>`,
+		`data-state="held" aria-label="Seat 1, €95, restricted view, in someone’s basket" disabled>`,
 		`data-state="sold" aria-label="Seat 2, €95, restricted view, sold" disabled>`,
 		`data-state="blocked" aria-label="Seat 3, €95, not for sale" disabled>`,
 		`aria-label="Seat 4, €95, yours" checked>`,
@@ -151,7 +151,7 @@ func TestASeatSaysWhatItIsWhatItCostsAndWhyItCannotBeHad(t *testing.T) {
 		}
 	}
 	text = render(t, shop.Rows(shop.RowsModel{Sale: sale(t, "theatre", holds["an expired hold"]), Section: 0}))
-	if want := `data-state="lapsed" aria-label="Seat 4, €95, your time ran out, still free">`; !strings.Contains(text, want) {
+	if want := `data-state="lapsed" aria-label="Seat 4, €95, your hold expired, still available">`; !strings.Contains(text, want) {
 		t.Errorf("the rows of an expired hold lack %s", want)
 	}
 }

@@ -13,7 +13,7 @@ type Reason string
 // What an attendee reads about a payment without an order.
 const (
 	reasonTime    = "Your time for paying is over. Nothing was charged."
-	reasonTaken   = "Your seats were taken by another visitor after your time ran out. Nothing was charged."
+	reasonTaken   = "Your seats were taken by someone else after your hold expired. Nothing was charged."
 	reasonStopped = "You stopped the payment. Nothing was charged."
 	reasonEnded   = "The payment was ended before it was finished. Nothing was charged."
 	reasonOrdered = "These seats were ordered another way. Nothing was charged."
@@ -25,7 +25,7 @@ const (
 
 // The sentences of reasons, for translators.
 var _ = []string{
-	text.Mark("Your time for paying is over."), text.Mark("Your seats were taken by another visitor after your time ran out."), text.Mark("You stopped the payment."),
+	text.Mark("Your time for paying is over."), text.Mark("Your seats were taken by someone else after your hold expired."), text.Mark("You stopped the payment."),
 	text.Mark("The payment was ended before it was finished."), text.Mark("These seats were ordered another way."), text.Mark("Your email address was not confirmed in time."),
 	text.Mark("The price changed while you paid."), text.Mark("The price changed before you confirmed."), text.Mark("Look at your seats again."),
 	text.Mark("You took the order back before it was confirmed."), text.Mark("Your payment was not confirmed in time."),

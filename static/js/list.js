@@ -7,8 +7,8 @@ import {live} from 'usher/live'
 import {$, $$, data, number, path, say} from 'usher/page'
 import {T} from 'usher/text'
 
-const WORDS = [T(', available'), T(', held by somebody'), T(', sold'), T(', not for sale')] // as the server says them (stateWords)
-const YOURS = T(', yours'), GHOST = T(', your time ran out, still free'), RESERVED = T(', reserved, needs a code')
+const WORDS = [T(', available'), T(', in someone’s basket'), T(', sold'), T(', not for sale')] // as the server says them (stateWords)
+const YOURS = T(', yours'), GHOST = T(', your hold expired, still available'), RESERVED = T(', reserved, needs a code')
 const NAMES = ['free', 'held', 'sold', 'blocked']
 
 let boxes = new Map() // idx → checkbox

@@ -88,5 +88,5 @@ func flagWords(ctx context.Context, f seats.Flags) string {
 
 // stateWords says why a seat is not simply free, with a comma before it. Only one's own expired seats are shown as such.
 var stateWords = map[seats.State]string{
-	seats.Free: "", seats.Held: text.Mark(", held by somebody"), seats.Sold: text.Mark(", sold"), seats.Blocked: text.Mark(", not for sale"), seats.Expired: text.Mark(", your time ran out, still free"),
+	seats.Free: "", seats.Held: text.Mark(", in someone’s basket"), seats.Sold: text.Mark(", sold"), seats.Blocked: text.Mark(", not for sale"), seats.Expired: text.Mark(", your hold expired, still available"),
 }
