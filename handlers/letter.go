@@ -50,10 +50,27 @@ func (l Letters) now() time.Time {
 	return l.Now()
 }
 
-// legal returns links to the legal texts of a team, or of the operator for team 0.
-func (l Letters) legal(ctx context.Context, team int64) ([]views.Link, error) {
+// head returns what all mails of a team have in common, or of the operator for team 0.
+func (l Letters) head(ctx context.Context, team int64) (h mails.Letterhead, err error) {
 	list, err := l.Pages.Published(ctx, team)
-	return views.LegalLinks(list, l.URL), err
+	if err != nil {
+		return h, err
+	}
+	h.Legal = views.LegalLinks(list, l.URL)
+	if h.Branding, err = l.Pages.BrandingOf(ctx, team); err != nil {
+		return h, err
+	}
+	h.Logo, err = l.Pages.LogoFile(ctx, h.Branding)
+	return h, err
+}
+
+// branded puts the name and the logo of a team into a letter.
+func branded(letter mail.Letter, h mails.Letterhead) mail.Letter {
+	letter.From = h.Branding.SenderName()
+	if h.Logo != nil {
+		letter.Files = append(letter.Files, mail.File{Name: "logo.jpg", Type: "image/jpeg", Content: h.Logo, Inline: mails.LogoID})
+	}
+	return letter
 }
 
 // Write makes the letter of a row of the outbox, with the order as it is now, in the language of its reader.
@@ -97,7 +114,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	address := l.URL + shop.OrderPath(order.Code)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
-	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
 	if page.Transfer, _, err = l.Banks.Transfer(ctx, s.Event.Team, order); err != nil {
@@ -113,11 +130,12 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	letter := mail.Letter{
+	letter := branded(mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
 		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
-	}
-	letter.Files, err = files(ctx, s, order, address)
+	}, page.Letterhead)
+	added, err := files(ctx, s, order, address, shop.Print{Branding: page.Branding, Logo: page.Logo})
+	letter.Files = append(letter.Files, added...)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
 	}
@@ -142,18 +160,19 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + shop.OrderPath(order.Code)}
-	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
 	var html strings.Builder
 	if err := mails.MessageLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(ctx), HTML: html.String()}, nil
+	letter := mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(ctx), HTML: html.String()}
+	return branded(letter, page.Letterhead), nil
 }
 
 // files are what a mail program can keep of an order.
-func files(ctx context.Context, s *seats.Sale, order orders.Order, address string) ([]mail.File, error) {
+func files(ctx context.Context, s *seats.Sale, order orders.Order, address string, look shop.Print) ([]mail.File, error) {
 	if order.State == orders.Cancelled {
 		return nil, nil
 	}
@@ -161,7 +180,7 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx)
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx, look)
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,
@@ -186,17 +205,17 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	page := mails.LostPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
 	page.Address = l.URL + page.Path()
-	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
 	var html strings.Builder
 	if err := mails.LostLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return mail.Letter{
+	return branded(mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, p.Order), Name: p.Name, Email: p.Email,
 		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
-	}, nil
+	}, page.Letterhead), nil
 }
 
 // confirm makes the mail that asks to confirm an order, and its link: only the mail has it.
@@ -273,8 +292,12 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return letter, err
 	}
-	pdf, err := shop.GiftCardPaper(ctx, c, l.URL)
-	letter.Files = []mail.File{{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf}}
+	head, err := l.head(ctx, c.Team)
+	if err != nil {
+		return letter, err
+	}
+	pdf, err := shop.GiftCardPaper(ctx, c, l.URL, shop.Print{Branding: head.Branding, Logo: head.Logo})
+	letter.Files = append(letter.Files, mail.File{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf})
 	return letter, err
 }
 
@@ -321,15 +344,15 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {
 	var err error
-	if page.Legal, err = l.legal(ctx, team); err != nil {
+	if page.Letterhead, err = l.head(ctx, team); err != nil {
 		return mail.Letter{}, err
 	}
 	var html strings.Builder
 	if err := mails.ActionLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return mail.Letter{
+	return branded(mail.Letter{
 		ID: fmt.Sprintf("%d.%s", m.ID, m.Kind), Email: m.Email,
 		Subject: strings.Join(strings.Fields(page.Subject), " "), Text: page.Text(ctx), HTML: html.String(),
-	}, nil
+	}, page.Letterhead), nil
 }

@@ -34,16 +34,16 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 	}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
 	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + shop.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
-	if page.Legal, err = l.legal(ctx, s.Event.Team); err != nil {
+	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
 	var html strings.Builder
 	if err := mails.WaitMail(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return mail.Letter{
+	return branded(mail.Letter{
 		ID: fmt.Sprintf("%d.wait", m.ID), Email: n.Email, Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
-	}, nil
+	}, page.Letterhead), nil
 }
 
 // errNewTerms makes an agreed order an ordinary offer: its person did not accept the terms that are in force now.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/static"
 )
 
@@ -19,11 +20,13 @@ type Page struct {
 	Nonce  string // the one this answer's Content-Security-Policy allows
 	Notice string // one line for the status region: what the last action did; may be empty
 	Script string // the page's module; empty: event.js, if it is about an event
+	Rules  string // style rules of this page alone; may be empty
 	Style  string // style sheets besides the one of every page, with a space between; may be empty
 
-	Legal   []Link // legal texts of the team that sells, for the foot of the page; may be empty
-	Share   *Share // what programs read that list the page; nil: they are told nothing
-	Refresh string // when a browser without scripts loads which page again: "20;url=/…"; may be empty
+	Legal    []Link          // legal texts of the team that sells, for the foot of the page; may be empty
+	Branding *pages.Branding // what the team has its pages look like; nil: the standard look
+	Share    *Share          // what programs read that list the page; nil: they are told nothing
+	Refresh  string          // when a browser without scripts loads which page again: "20;url=/…"; may be empty
 }
 
 // Link is an address with its words.
@@ -41,10 +44,17 @@ func (p Page) styles(ctx context.Context) (css string) {
 	for name := range strings.FieldsSeq(p.Style) {
 		css += static.Style(name)
 	}
-	if len(p.Legal) > 0 || hasLanguages(ctx) {
+	if p.hasFoot(ctx) {
 		css += static.Style("foot.css")
 	}
-	return css
+	if p.Branding != nil && len(p.Branding.Pictures) > 0 {
+		css += static.Style("branding.css")
+	}
+	return css + brandStyle(p.Branding) + p.Rules
+}
+
+func (p Page) hasFoot(ctx context.Context) bool {
+	return len(p.Legal) > 0 || hasLanguages(ctx) || p.Branding != nil && len(p.Branding.Links) > 0
 }
 
 // Wrongly marks a field that belongs to what is wrong with a form.

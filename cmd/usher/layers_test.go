@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"seats/invoices":                   {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/privacy":                    {"seats/seal", "seats/invoices", "seats/payments/banktransfer", "seats/giftcards", "seats/credit", "seats/idempotency", "seats/mail", "seats/orders", "seats/organizers", "seats/payments", "seats/waitingroom", "seats/waitlist"},
 	"seats/giftcards":                  {"seats/text", "seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal"},
-	"seats/pages":                      {"seats/organizers"},
+	"seats/pages":                      {"seats/text", "seats/organizers"},
 	"seats/text":                       {},
 	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},
 	"seats/webhooks":                   {"seats", "seats/jobs", "seats/seal", "seats/organizers"},

@@ -155,28 +155,37 @@ func pageOver(p *pages.EventPage, language string, form url.Values) url.Values {
 	return all
 }
 
-// AddPicture answers POST /desk/events/{slug}/pictures
-func (h *Handlers) AddPicture(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+// upload reads the form of a picture. Its files are removed by web.RemoveFiles.
+func upload(r *http.Request) (u pages.Upload, f url.Values, err error) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return web.ErrMedia
+		return u, nil, web.ErrMedia
 	}
-	defer web.RemoveFiles(r)
 	if err := r.ParseMultipartForm(web.BodyLimit); err != nil {
-		return web.TooLargeOr(err, "The form cannot be read: its picture is broken or too large.")
+		return u, nil, web.TooLargeOr(err, "The form cannot be read: its picture is broken or too large.")
 	}
-	f := url.Values(r.MultipartForm.Value)
-	u := pages.Upload{Kind: pages.PictureKind(f.Get(pages.FieldPictureKind)), Section: f.Get(pages.FieldSection), Alt: f.Get(pages.FieldAlt)}
-	again := desk.EventPagePage{Upload: u}
+	f = url.Values(r.MultipartForm.Value)
+	u = pages.Upload{Kind: pages.PictureKind(f.Get(pages.FieldPictureKind)), Section: f.Get(pages.FieldSection), Alt: f.Get(pages.FieldAlt)}
 	if list := r.MultipartForm.File[pages.FieldPicture]; len(list) > 0 {
 		file, err := list[0].Open()
 		if err != nil {
-			return err
+			return u, nil, err
 		}
 		u.Content, err = io.ReadAll(io.LimitReader(file, pages.MostPicture+1))
 		if err = errors.Join(err, file.Close()); err != nil {
-			return err
+			return u, nil, err
 		}
 	}
+	return u, f, nil
+}
+
+// AddPicture answers POST /desk/events/{slug}/pictures
+func (h *Handlers) AddPicture(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	defer web.RemoveFiles(r)
+	u, f, err := upload(r)
+	if err != nil {
+		return err
+	}
+	again := desk.EventPagePage{Upload: u}
 	pic, err := h.Pages.AddPicture(r.Context(), m, subject(s), u, deskKeyOf(r, f))
 	var refused *pages.PictureError
 	switch {

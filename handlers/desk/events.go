@@ -243,7 +243,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 // Preview answers GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale. With ?map it is
 // the page with the seats.
 func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
-	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team)}
+	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team)}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
 	about, err := h.Pages.OfEvent(r.Context(), s.Event.ID)
 	if err != nil {

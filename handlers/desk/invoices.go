@@ -108,7 +108,7 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request, m organizers.
 	if err != nil {
 		return err
 	}
-	return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+	return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label), m.Team)
 }
 
 // invoicesOf writes all documents of a year, as a list or as their files.
@@ -130,8 +130,9 @@ func (h *Handlers) invoicesOf(w http.ResponseWriter, r *http.Request, m organize
 	} else {
 		w.Header().Set("Content-Type", "application/zip")
 		files := zip.NewWriter(w)
+		look := h.Print(r, m.Team)
 		err = h.eachInvoice(r, m, year, func(d invoices.Document) error {
-			return zipInvoice(text.With(r.Context(), h.InvoiceLanguage(r, d)), files, d)
+			return zipInvoice(text.With(r.Context(), h.InvoiceLanguage(r, d)), files, d, look)
 		})
 		if err == nil {
 			err = files.Close()
@@ -186,8 +187,8 @@ func invoiceRows(to sheet, d invoices.Document) error {
 	return nil
 }
 
-func zipInvoice(ctx context.Context, files *zip.Writer, d invoices.Document) error {
-	pdf, err := shop.InvoicePaper(ctx, d)
+func zipInvoice(ctx context.Context, files *zip.Writer, d invoices.Document, look shop.Print) error {
+	pdf, err := shop.InvoicePaper(ctx, d, look)
 	if err != nil {
 		return err
 	}

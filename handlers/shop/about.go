@@ -39,9 +39,9 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
-	page := shop.AboutPage{Page: views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Share: h.shareOf(r, sale)}, Sale: sale}
-	if page.About = about; about.Header() != nil {
-		w.Header().Set("Link", views.PictureAhead(*about.Header(), shop.HeaderWide))
+	page := shop.AboutPage{Page: views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}, Sale: sale}
+	if page.About = about; page.Header() != nil {
+		w.Header().Set("Link", views.PictureAhead(*page.Header(), shop.HeaderWide))
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.About(page))
 }

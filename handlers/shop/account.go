@@ -112,7 +112,7 @@ func (h *Handlers) Link(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, linkAnswer{email})
 	}
-	page := shop.CreditPage{Page: views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
+	page := shop.CreditPage{Page: views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
 	return web.WritePage(w, r, http.StatusOK, shop.Credit(page))
 }
 

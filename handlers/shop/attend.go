@@ -70,7 +70,7 @@ func (h *Handlers) Attendance(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, joinAnswer{link})
 	}
 	page := shop.AttendPage{
-		Page: views.Page{Title: text.T(r.Context(), "Join") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"},
+		Page: views.Page{Title: text.T(r.Context(), "Join") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"},
 		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Code: order.Code, Link: link,
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")

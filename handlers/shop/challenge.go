@@ -109,7 +109,7 @@ func (h *Handlers) Challenge(w http.ResponseWriter, r *http.Request, s *seats.Sa
 }
 
 func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seats.Sale, status int, p shop.ChallengePage) error {
-	p.Page = views.Page{Title: text.T(r.Context(), "Checking your browser") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "challenge.js", Style: "list.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Checking your browser") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "challenge.js", Style: "list.css"}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan}
 	return web.WritePage(w, r, status, shop.Challenge(p))
 }

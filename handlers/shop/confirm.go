@@ -38,7 +38,7 @@ func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Confirmation(shop.PaymentPage{
-		Page: views.Page{Title: text.T(r.Context(), "Confirm your order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "order.css"}, Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
+		Page: views.Page{Title: text.T(r.Context(), "Confirm your order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "order.css"}, Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p,
 	}, r.PathValue("token")))
 }
 

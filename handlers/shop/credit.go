@@ -68,7 +68,7 @@ func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeCredit(p.Account, p.Statements))
 	}
-	p.Page = views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "credit.css", Notice: p.Notice}
+	p.Page = views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "credit.css", Notice: p.Notice}
 	p.Back, p.Key = h.backTo(r), rand.Text()
 	return web.WritePage(w, r, status, shop.Credit(p))
 }

@@ -30,7 +30,7 @@ func (h *Handlers) DemoCard(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, c.Back+"?back", http.StatusSeeOther)
 		return nil
 	}
-	page := views.Page{Title: text.T(r.Context(), "The demo card"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "order.css"}
+	page := views.Page{Title: text.T(r.Context(), "The demo card"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "order.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.DemoCard(shop.DemoPage{
 		Page: page, Reference: c.Reference, What: c.What, Amount: c.Amount, Currency: c.Currency, Back: c.Back,
 	}))

@@ -85,7 +85,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	say(&codes)
 	sale.Unlock(codes)
 	sale.Choose(filterOf(r, s).Get("type"))
-	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Share: h.shareOf(r, sale)}
+	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Status != seats.OnSale && !early && !fragment {
 		return h.showShut(w, r, status, shop.ShutPage{Page: page, Sale: sale, Message: m})

@@ -45,7 +45,11 @@ func (h *Handlers) Invoice(w http.ResponseWriter, r *http.Request) error {
 	label := strings.TrimSuffix(strings.TrimSuffix(file, ".pdf"), ".xml")
 	for _, d := range list {
 		if d.Label == label {
-			return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label))
+			_, s, err := h.find(r)
+			if err != nil {
+				return err
+			}
+			return h.WriteInvoice(w, r, d, strings.TrimPrefix(file, label), s.Event.Team)
 		}
 	}
 	return web.ErrNoPage

@@ -48,7 +48,7 @@ func (h *Handlers) LegalTexts(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, views.LegalPath(list[0].Team, kind), http.StatusSeeOther)
 		return nil
 	}
-	page := views.Page{Title: text.T(r.Context(), views.LegalWords(kind)), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "list.css legal.css"}
+	page := views.Page{Title: text.T(r.Context(), views.LegalWords(kind)), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "list.css legal.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.LegalList(shop.LegalListPage{Page: page, Texts: list}))
 }
 
@@ -75,6 +75,6 @@ func (h *Handlers) LegalText(w http.ResponseWriter, r *http.Request) error {
 		at := t.At.UTC()
 		return web.WriteJSON(w, http.StatusOK, legalBody{t.Team, t.TeamName, t.Kind, t.Number, views.LegalPath(t.Team, t.Kind), t.Text, pages.HTML(t.Text), &at})
 	}
-	page := views.Page{Title: text.T(r.Context(), views.LegalWords(t.Kind)) + " · " + t.TeamName, Nonce: web.Nonce(w), Legal: h.Legal(r, team), Style: "list.css legal.css"}
+	page := views.Page{Title: text.T(r.Context(), views.LegalWords(t.Kind)) + " · " + t.TeamName, Nonce: web.Nonce(w), Legal: h.Legal(r, team), Branding: h.Branding(r, team), Style: "list.css legal.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.Legal(shop.LegalPage{Page: page, Text: t}))
 }

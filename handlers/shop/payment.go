@@ -151,7 +151,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 	if p.Confirms() {
 		title = text.T(r.Context(), "Confirm your email") + " · "
 	}
-	page := views.Page{Title: title + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
+	page := views.Page{Title: title + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
 	if !p.Over() && !p.Awaited() {
 		page.Refresh = "10;url=" + shop.PaymentPath(p.Code) + "?back" // nothing is typed here
 	}

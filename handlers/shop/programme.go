@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -45,6 +46,9 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Choices = *choices
 	about := &views.Share{URL: h.Origin(r) + shop.EventsAt(filter), Description: text.T(r.Context(), "Events and tickets: dates, prices with all fees, and what is left."), Feeds: true}
-	page.Page = views.Page{Title: text.T(r.Context(), "Programme"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Share: about}
+	page.Page = views.Page{Title: text.T(r.Context(), "Programme"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Share: about}
+	if header := page.Branding.Picture(pages.Header); header != nil {
+		w.Header().Set("Link", views.PictureAhead(*header, "100vw"))
+	}
 	return web.WritePage(w, r, status, shop.Events(page))
 }

@@ -86,7 +86,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 		before = told
 	}
 	p.Ahead = waitingroom.NeverMore(before, p.Wait.Ahead)
-	p.Page = views.Page{Title: roomTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "room.js", Style: "room.css"}
+	p.Page = views.Page{Title: roomTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Script: "room.js", Style: "room.css"}
 	return web.WritePage(w, r, status, shop.Room(p))
 }
 
@@ -203,7 +203,7 @@ func (h *Handlers) RoomDraw(w http.ResponseWriter, r *http.Request, room *waitin
 		p.Place, p.Number = v.Place, v.Number
 	}
 	p.Slug, p.Events = room.Slug, h.covered(r, room)
-	p.Page = views.Page{Title: text.T(r.Context(), "The draw") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "proof.js", Style: "room.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "The draw") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Script: "proof.js", Style: "room.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.RoomDraw(p))
 }
 

@@ -43,7 +43,7 @@ func (h *Handlers) showJoin(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Key: rand.Text()}
 	p.Shut = s.Event.Status == seats.Closed || s.Event.Status == seats.Cancelled
-	p.Page = views.Page{Title: text.T(r.Context(), "Waiting list") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Style: "waitlist.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Waiting list") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "waitlist.css"}
 	return web.WritePage(w, r, status, shop.WaitJoin(p))
 }
 

@@ -126,7 +126,7 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if len(p.Mistakes) == 0 {
 		p.Typed = shop.EntryFormOf(s.Event, n)
 	}
-	p.Page = views.Page{Title: waitTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "waitlist.js", Style: "waitlist.css"}
+	p.Page = views.Page{Title: waitTitle(r.Context(), &p), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "waitlist.js", Style: "waitlist.css"}
 	return web.WritePage(w, r, status, shop.WaitPlace(p))
 }
 

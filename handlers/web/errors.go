@@ -176,7 +176,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number}})
 	} else {
 		page := views.ErrorPage{
-			Page: views.Page{Title: text.T(ctx, p.What), Nonce: Nonce(w), Legal: h.Legal(r, 0)}, Status: p.Status, What: text.T(ctx, p.What), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
+			Page: views.Page{Title: text.T(ctx, p.What), Nonce: Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0)}, Status: p.Status, What: text.T(ctx, p.What), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
 		}
 		if !p.gone() || atDesk(r) {
 			page.Back, page.Words = Onward(r)

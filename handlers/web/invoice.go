@@ -51,14 +51,14 @@ func (h *Server) InvoiceLanguage(r *http.Request, d invoices.Document) string {
 	return text.Source
 }
 
-// WriteInvoice answers with a document, as .pdf in its InvoiceLanguage, or as .xml.
-func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string) error {
+// WriteInvoice answers with a document of a team, as .pdf in its InvoiceLanguage, or as .xml.
+func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string, team int64) error {
 	var content []byte
 	var err error
 	kind := "application/pdf"
 	switch {
 	case ending == ".pdf":
-		content, err = shop.InvoicePaper(text.With(r.Context(), h.InvoiceLanguage(r, d)), d)
+		content, err = shop.InvoicePaper(text.With(r.Context(), h.InvoiceLanguage(r, d)), d, h.Print(r, team))
 	case ending == ".xml" && d.Electronic():
 		kind = "application/xml"
 		content, err = d.XML()

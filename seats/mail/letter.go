@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -14,6 +15,7 @@ import (
 
 // Letter is a mail as it is handed over.
 type Letter struct {
+	From    string // name of the sender; empty: that of the operator
 	ID      string // the left side of its Message-ID: the same in every try
 	Name    string // of whom it is for
 	Email   string
@@ -28,14 +30,15 @@ type File struct {
 	Name    string
 	Type    string // such as text/calendar
 	Content []byte
+	Inline  string // its Content-ID, if the HTML shows it; empty: an attachment
 }
 
-// ErrHeader refuses a letter: its name, address or subject would begin another header line.
+// ErrHeader refuses a letter: its names, address or subject would begin another header line.
 var ErrHeader = errors.New("a header of a mail has characters that end a line")
 
 // message puts a letter into the form of RFC 5322.
 func (l Letter) message(from Sender) (*gomail.Msg, error) {
-	for _, line := range []string{l.ID, l.Name, l.Email, l.Subject} {
+	for _, line := range []string{l.From, l.ID, l.Name, l.Email, l.Subject} {
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
 			return nil, ErrHeader
 		}
@@ -44,7 +47,7 @@ func (l Letter) message(from Sender) (*gomail.Msg, error) {
 	if parsed, err := mail.ParseAddress(l.Email); err != nil || parsed.Address != l.Email {
 		return nil, &Refused{Reason: "this is not an address: " + l.Email}
 	}
-	m.FromMailAddress(&mail.Address{Name: from.Name, Address: from.Email})
+	m.FromMailAddress(&mail.Address{Name: cmp.Or(l.From, from.Name), Address: from.Email})
 	m.ToMailAddress(&mail.Address{Name: l.Name, Address: l.Email}) // not …Format: a quotation mark in a name would end it there
 	m.Subject(l.Subject)
 	m.SetDate()
@@ -53,7 +56,11 @@ func (l Letter) message(from Sender) (*gomail.Msg, error) {
 	m.SetBodyString(gomail.TypeTextPlain, l.Text)
 	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
 	for _, f := range l.Files {
-		if err := m.AttachReader(f.Name, bytes.NewReader(f.Content), gomail.WithFileContentType(gomail.ContentType(f.Type))); err != nil {
+		add, options := m.AttachReader, []gomail.FileOption{gomail.WithFileContentType(gomail.ContentType(f.Type))}
+		if f.Inline != "" {
+			add, options = m.EmbedReader, append(options, gomail.WithFileContentID("<"+f.Inline+">"))
+		}
+		if err := add(f.Name, bytes.NewReader(f.Content), options...); err != nil {
 			return nil, fmt.Errorf("attach %s: %w", f.Name, err)
 		}
 	}

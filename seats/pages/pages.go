@@ -232,8 +232,10 @@ func (p *Pages) Save(ctx context.Context, m organizers.Member, d Draft, key stri
 
 // published is what attendees see, as this node read it.
 type published struct {
-	refs []Ref
-	at   time.Time
+	refs      []Ref
+	brandings map[int64]*Branding // of the teams that have one
+	only      int64               // the only team; 0 if there are several
+	at        time.Time
 }
 
 // fresh is how long a node shows what it read; other nodes publish, too.
@@ -253,20 +255,9 @@ func (p *Pages) Published(ctx context.Context, team int64) ([]Ref, error) {
 	if p == nil {
 		return nil, nil
 	}
-	all := p.published.Load()
-	switch {
-	case all == nil:
-		p.reading.Lock()
-		defer p.reading.Unlock()
-		var err error
-		if all, err = p.read(ctx); err != nil {
-			return nil, err
-		}
-	case time.Since(all.at) > fresh && p.reading.TryLock():
-		go func() {
-			defer p.reading.Unlock()
-			_, _ = p.read(context.WithoutCancel(ctx)) // links that are a little old are better than none
-		}()
+	all, err := p.read(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if team == 0 {
 		return all.refs, nil
@@ -280,8 +271,27 @@ func (p *Pages) Published(ctx context.Context, team int64) ([]Ref, error) {
 	return list, nil
 }
 
-// read asks the database.
-func (p *Pages) read(ctx context.Context) (*published, error) {
+// read returns what this node read before, and has it read anew when it is old.
+func (p *Pages) read(ctx context.Context) (all *published, err error) {
+	all = p.published.Load()
+	switch {
+	case all == nil:
+		p.reading.Lock()
+		defer p.reading.Unlock()
+		return p.ask(ctx)
+	case time.Since(all.at) > fresh && p.reading.TryLock():
+		go func() {
+			defer p.reading.Unlock()
+			_, _ = p.ask(context.WithoutCancel(ctx)) // links that are a little old are better than none
+		}()
+	}
+	return all, nil
+}
+
+const onlyTeamSQL = `SELECT CASE WHEN count(*) = 1 THEN min(id) ELSE 0 END FROM team`
+
+// ask asks the database.
+func (p *Pages) ask(ctx context.Context) (*published, error) {
 	ctx, cancel := context.WithTimeout(ctx, fresh)
 	defer cancel()
 	all := &published{at: time.Now()}
@@ -291,6 +301,12 @@ func (p *Pages) read(ctx context.Context) (*published, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("pages: list published texts: %w", err)
+	}
+	if all.brandings, err = readBrandings(ctx, p.db, 0); err != nil {
+		return nil, err
+	}
+	if err := p.db.QueryRow(ctx, onlyTeamSQL).Scan(&all.only); err != nil {
+		return nil, fmt.Errorf("pages: look for the only team: %w", err)
 	}
 	p.published.Store(all)
 	return all, nil

@@ -22,6 +22,7 @@ const (
 	mostPixels  = 40_000_000 // a camera's picture
 	mostMemory  = 240 << 20  // bytes that it takes in memory
 	leastWidth  = 480        // pixels
+	leastLogo   = 120        // of a logo
 	mostRatio   = 4          // of its sides
 )
 
@@ -57,7 +58,7 @@ var formats = []format{
 
 // checkPicture finds out what a file is, and whether it may be decoded. The name of the file and what the browser says of
 // it do not matter.
-func checkPicture(content []byte) (*format, jpegFacts, error) {
+func checkPicture(content []byte, least int) (*format, jpegFacts, error) {
 	refuse := func(reason string) (*format, jpegFacts, error) { return nil, jpegFacts{}, &PictureError{reason} }
 	switch {
 	case len(content) == 0:
@@ -91,14 +92,22 @@ func checkPicture(content []byte) (*format, jpegFacts, error) {
 		switch {
 		case c.Width*c.Height > mostPixels || memory(c, facts) > mostMemory:
 			return refuse(fmt.Sprintf("The picture has %d × %d pixels, which is too much. Make its longer side 4,000 pixels or less.", width, height))
-		case width < leastWidth:
-			return refuse(fmt.Sprintf("The picture is only %d pixels wide. It needs %d at least, and looks best with 1,600.", width, leastWidth))
+		case width < least:
+			return refuse(fmt.Sprintf("The picture is only %d pixels wide. It needs %d at least, and looks best with %s.", width, least, best(least)))
 		case width > mostRatio*height || height > mostRatio*width:
 			return refuse("The picture is more than four times as long as it is wide. Cut off a part of it.")
 		}
 		return f, facts, nil
 	}
 	return refuse("This file is no picture. Use a JPEG, PNG or WebP.")
+}
+
+// best is how many pixels wide a picture looks best.
+func best(least int) string {
+	if least == leastLogo {
+		return "480"
+	}
+	return "1,600"
 }
 
 // memory is about how many bytes a picture takes while it is decoded.
@@ -117,8 +126,8 @@ func memory(c image.Config, facts jpegFacts) int {
 }
 
 // make makes the files of a picture. One is decoded at a time; others wait.
-func (p *Pages) make(ctx context.Context, content []byte) (*made, error) {
-	f, facts, err := checkPicture(content)
+func (p *Pages) make(ctx context.Context, content []byte, least int) (*made, error) {
+	f, facts, err := checkPicture(content, least)
 	if err != nil {
 		return nil, err
 	}

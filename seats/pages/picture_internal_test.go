@@ -108,7 +108,7 @@ func TestPicture_OthersAreRefusedWithASentence(t *testing.T) {
 	} {
 		var refused *PictureError
 		p := &Pages{decoding: semaphore.NewWeighted(1)}
-		if _, err := p.make(t.Context(), file.content); !errors.As(err, &refused) || !strings.Contains(refused.Reason, file.says) {
+		if _, err := p.make(t.Context(), file.content, leastWidth); !errors.As(err, &refused) || !strings.Contains(refused.Reason, file.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestPicture_KeepsNothingOfTheFileButItsColours(t *testing.T) {
 	p := &Pages{decoding: semaphore.NewWeighted(1)}
 	file := withSegment(withSegment(asJPEG(t, drawing(2000, 1500)), 0xe1, exif(1)), 0xfe, "<script>alert('comment')</script>")
 	file = append(file, "PK\x03\x04<?php evil(); ?>"...)
-	m, err := p.make(t.Context(), file)
+	m, err := p.make(t.Context(), file, leastWidth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestPicture_KeepsNothingOfTheFileButItsColours(t *testing.T) {
 	if !bytes.Contains(file, []byte("GPS")) {
 		t.Error("the test has no place in its file")
 	}
-	again, err := p.make(t.Context(), file)
+	again, err := p.make(t.Context(), file, leastWidth)
 	if err != nil || again.hash != m.hash {
 		t.Errorf("the same picture has another name: %v", err)
 	}
@@ -151,7 +151,7 @@ func TestPicture_StandsAsItsCameraWasHeld(t *testing.T) {
 	p := &Pages{decoding: semaphore.NewWeighted(1)}
 	// Where the red corner of the file is once the picture is upright: left or right, top or bottom.
 	for orientation, corner := range map[uint16][2]float64{1: {0, 0}, 2: {1, 0}, 3: {1, 1}, 4: {0, 1}, 5: {0, 0}, 6: {1, 0}, 7: {1, 1}, 8: {0, 1}, 9: {0, 0}} {
-		m, err := p.make(t.Context(), withSegment(asJPEG(t, drawing(1000, 600)), 0xe1, exif(orientation)))
+		m, err := p.make(t.Context(), withSegment(asJPEG(t, drawing(1000, 600)), 0xe1, exif(orientation)), leastWidth)
 		if err != nil {
 			t.Fatal(orientation, err)
 		}
@@ -173,7 +173,7 @@ func TestPicture_StandsAsItsCameraWasHeld(t *testing.T) {
 func TestPicture_WhiteIsBehindWhatIsTransparent(t *testing.T) {
 	t.Parallel()
 	p := &Pages{decoding: semaphore.NewWeighted(1)}
-	m, err := p.make(t.Context(), asPNG(t, image.NewNRGBA(image.Rect(0, 0, 700, 500))))
+	m, err := p.make(t.Context(), asPNG(t, image.NewNRGBA(image.Rect(0, 0, 700, 500))), leastWidth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +195,11 @@ func TestPicture_OneIsDecodedAtATime(t *testing.T) {
 	file := asPNG(t, drawing(600, 400))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.make(ctx, file); !errors.Is(err, context.Canceled) {
+	if _, err := p.make(ctx, file, leastWidth); !errors.Is(err, context.Canceled) {
 		t.Errorf("a second picture did not wait: %v", err)
 	}
 	done := make(chan error)
-	go func() { _, err := p.make(t.Context(), file); done <- err }()
+	go func() { _, err := p.make(t.Context(), file, leastWidth); done <- err }()
 	select {
 	case err := <-done:
 		t.Fatalf("a second picture did not wait: %v", err)
@@ -218,7 +218,7 @@ func FuzzPicture(f *testing.F) {
 	p := &Pages{decoding: semaphore.NewWeighted(1)}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		var refused *PictureError
-		if _, err := p.make(t.Context(), content); err != nil && !errors.As(err, &refused) {
+		if _, err := p.make(t.Context(), content, leastWidth); err != nil && !errors.As(err, &refused) {
 			t.Error(err)
 		}
 	})

@@ -86,7 +86,8 @@ func (t Table) Get(ctx context.Context, hash string, width int) (content []byte,
 }
 
 const purgeFilesSQL = `
-DELETE FROM picture_file f WHERE at < clock_timestamp() - interval '1 day' AND NOT EXISTS (SELECT FROM event_picture p WHERE p.hash = f.hash)`
+DELETE FROM picture_file f WHERE at < clock_timestamp() - interval '1 day' AND NOT EXISTS (SELECT FROM event_picture p WHERE p.hash = f.hash)
+   AND NOT EXISTS (SELECT FROM team_picture p WHERE p.hash = f.hash)`
 
 // Purge deletes files that no picture has any more. Those of the last day stay: their rows may be on the way.
 func (p *Pages) Purge(ctx context.Context) error {
@@ -120,7 +121,7 @@ func (p *Pages) AddPicture(ctx context.Context, m organizers.Member, e Subject, 
 	if err := u.tidy(); err != nil {
 		return pic, err
 	}
-	file, err := p.make(ctx, u.Content)
+	file, err := p.make(ctx, u.Content, leastWidth)
 	if err != nil {
 		return pic, err
 	}
@@ -187,7 +188,7 @@ func (p *Pages) CreatePicture(ctx context.Context, tx pgx.Tx, team, event int64,
 	if err := u.tidy(); err != nil {
 		return err
 	}
-	file, err := p.make(ctx, u.Content)
+	file, err := p.make(ctx, u.Content, leastWidth)
 	if err != nil {
 		return err
 	}

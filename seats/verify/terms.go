@@ -78,10 +78,11 @@ func (b *books) checkStrict(idx int, r *row) {
 }
 
 const lostFilesSQL = `
-SELECT e.slug, p.id, w
-  FROM event_picture p JOIN event e ON e.id = p.event_id, unnest(p.widths) w
+SELECT slug, id, w
+  FROM (SELECT e.slug, p.id, p.hash, p.widths FROM event_picture p JOIN event e ON e.id = p.event_id
+        UNION ALL SELECT 'team ' || team_id, 0, hash, widths FROM team_picture) p, unnest(p.widths) w
  WHERE NOT EXISTS (SELECT FROM picture_file f WHERE f.hash = p.hash AND f.width = w)
- ORDER BY p.id, w`
+ ORDER BY id, w`
 
 // checkPictures looks for the files of pictures.
 func checkPictures(ctx context.Context, tx pgx.Tx, r *Report) error {

@@ -17,6 +17,7 @@ const (
 
 	TeamPath     = "/desk/team"
 	LegalPath    = "/desk/legal"
+	BrandingPath = "/desk/branding"
 	PrivacyPath  = "/desk/privacy"
 	LogPath      = "/desk/log"
 	AccountPath  = "/desk/account"
@@ -125,6 +126,7 @@ var tabs = []tab{
 	{"Taxes", "/taxes", organizers.Manage},
 	{"Gift cards", "/gift-cards", organizers.Manage},
 	{"Team", "/team", organizers.Look},
+	{"Branding", "/branding", organizers.Manage},
 	{"Legal", "/legal", organizers.Manage},
 	{"Privacy", "/privacy", organizers.Own},
 	{"Keys", "/keys", organizers.Own},

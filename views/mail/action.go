@@ -11,10 +11,10 @@ import (
 
 // Action is a mail with a link in it, such as an invitation.
 type Action struct {
+	Letterhead
 	Subject, What, Button, Address, Advice string
 
 	Quote, Code string // of a gift card: the words of its giver, and its code
-	Legal       []views.Link
 }
 
 // Text is the mail for programs that show plain text.
@@ -26,7 +26,7 @@ func (l Action) Text(ctx context.Context) string {
 	if l.Code != "" {
 		what += "\n\n" + text.T(ctx, "Code: %s", l.Code)
 	}
-	return what + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(ctx, l.Legal)
+	return what + "\n\n" + l.Button + ":\n" + l.Address + "\n\n" + l.Advice + "\n" + footText(ctx, l.Letterhead)
 }
 
 // Invitation asks a person to join a team.

@@ -16,12 +16,12 @@ import (
 
 // LetterPage is a mail about an order.
 type LetterPage struct {
+	Letterhead
 	shop.Sale
 	Order   orders.Order
 	Kind    string // of the mail
 	Address string // of the order's page, whole
 
-	Legal    []views.Link
 	Invoices []invoices.Document
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
@@ -165,15 +165,15 @@ func (p LetterPage) Text(ctx context.Context) string {
 		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(ctx), p.Address, p.advice(ctx))
-	return b.String() + footText(ctx, p.Legal)
+	return b.String() + footText(ctx, p.Letterhead)
 }
 
 // LostPage is a mail to a buyer who paid and got no seats.
 type LostPage struct {
+	Letterhead
 	shop.Sale
 	Payment payments.Payment
 	Address string // of the event's page, whole
-	Legal   []views.Link
 }
 
 // Subject is the mail's, and its first line.
@@ -229,5 +229,5 @@ func (p LostPage) Text(ctx context.Context) string {
 		fmt.Fprintf(&b, "- %s\n", words)
 	}
 	fmt.Fprintf(&b, "\n%s\n\n%s:\n%s\n", p.advice(ctx), text.T(ctx, "Choose other seats"), p.Address)
-	return b.String() + footText(ctx, p.Legal)
+	return b.String() + footText(ctx, p.Letterhead)
 }

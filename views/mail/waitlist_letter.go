@@ -14,13 +14,13 @@ import (
 
 // WaitLetter is a mail about a place in a waiting list.
 type WaitLetter struct {
+	Letterhead
 	shop.Sale
 	Entry   waitlist.Entry
 	Kind    string // of the mail, without "wait-"
 	Again   bool   // the offer is made once more
 	Address string // of the place, whole
 	EventAt string // address of the event's page, whole
-	Legal   []views.Link
 }
 
 // Subject is the mail's, and its first line.
@@ -120,5 +120,5 @@ func (p WaitLetter) Text(ctx context.Context) string {
 	if p.Kind == "verify" {
 		fmt.Fprintf(&b, "\n%s\n", text.T(ctx, waitAdvice))
 	}
-	return b.String() + footText(ctx, p.Legal)
+	return b.String() + footText(ctx, p.Letterhead)
 }

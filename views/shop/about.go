@@ -34,6 +34,14 @@ func (s Sale) MapPath() string {
 // get a file for two pixels of theirs each.
 const HeaderWide = "(max-width: 48rem) 65vw, 100vw"
 
+// Header is the picture at the head of the page: the event's, else its team's; nil for a drawn one.
+func (p AboutPage) Header() *pages.Picture {
+	if own := p.About.Header(); own != nil {
+		return own
+	}
+	return p.Branding.Picture(pages.Header)
+}
+
 // text is what the page says, in the language of its reader.
 func (p AboutPage) text(ctx context.Context) pages.EventText {
 	return p.About.Text(text.Tag(ctx), p.Event.Language)

@@ -99,7 +99,7 @@ func AboutMain(p AboutPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if header := p.About.Header(); header != nil {
+		if header := p.Header(); header != nil {
 			templ_7745c5c3_Err = views.Picture(*header, HeaderWide, true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

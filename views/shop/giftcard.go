@@ -81,7 +81,7 @@ func validFor(ctx context.Context, o giftcards.Offer) string {
 const giftLines = 12
 
 // GiftCardPaper is a gift card to print. home is the address of our pages.
-func GiftCardPaper(ctx context.Context, c giftcards.Card, home string) ([]byte, error) {
+func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Print) ([]byte, error) {
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(c.CreatedAt)
@@ -91,7 +91,8 @@ func GiftCardPaper(ctx context.Context, c giftcards.Card, home string) ([]byte, 
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddPage()
 	pen, inside, width := newPen(doc), paperLeft+10, paperWidth-20
-	y := pen.write(inside, paperTop+13, 12, width, 1, c.TeamName)
+	look.logo(doc, paperLeft+paperWidth-64, paperTop+4, 60, 14, true)
+	y := pen.write(inside, paperTop+13, 12, width-60, 1, c.TeamName)
 	y = pen.write(inside, y+8, 30, width, 1, text.T(ctx, "Gift card %s", views.MoneyIn(ctx, c.Amount, c.Currency)))
 	if c.Giver != "" {
 		y = pen.write(inside, y+1, 12, width, 1, text.T(ctx, "From %s", c.Giver))
@@ -106,7 +107,7 @@ func GiftCardPaper(ctx context.Context, c giftcards.Card, home string) ([]byte, 
 	pen.write(inside, y+12, 20, width, 1, c.Voucher)
 	pen.write(inside, y+20, 10, width, 1, text.T(ctx, "Redeem it at %s, then pay with it at the checkout.", home+CreditPath))
 	pen.write(inside, y+26, 10, width, 1, ValidWords(ctx, c))
-	doc.SetDrawColor(120, 120, 120)
+	look.draws(doc)
 	doc.Rect(paperLeft, paperTop, paperWidth, y+32-paperTop, "D")
 	var b bytes.Buffer
 	if err := doc.Output(&b); err != nil {

@@ -24,7 +24,7 @@ const (
 )
 
 // InvoicePaper is an invoice or credit note as PDF/A-3. It contains its XML if the document has one.
-func InvoicePaper(ctx context.Context, d invoices.Document) ([]byte, error) {
+func InvoicePaper(ctx context.Context, d invoices.Document, look Print) ([]byte, error) {
 	title := d.Title(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
@@ -36,7 +36,7 @@ func InvoicePaper(ctx context.Context, d invoices.Document) ([]byte, error) {
 	doc.SetAutoPageBreak(false, 0)
 	doc.SetXmpMetadata(d.Metadata(title, producer))
 	doc.AddOutputIntent(fpdf.OutputIntentType{SubtypeIdent: fpdf.OutputIntent_GTS_PDFA1, OutputConditionIdentifier: "sRGB", Info: "sRGB", ICCProfile: invoices.SRGB()})
-	p := invoicePen{pen: newPen(doc), d: d, ctx: ctx}
+	p := invoicePen{pen: newPen(doc), d: d, ctx: ctx, look: look}
 	p.head(title)
 	p.lines()
 	p.sums()
@@ -52,6 +52,8 @@ type invoicePen struct {
 	d   invoices.Document
 	ctx context.Context // has the language
 	y   float64
+
+	look Print
 }
 
 // line writes a line of text and moves on.
@@ -85,6 +87,7 @@ func (p *invoicePen) address(party invoices.Party) {
 func (p *invoicePen) head(title string) {
 	p.doc.AddPage()
 	p.y = 25
+	p.look.logo(p.doc, invoiceRight-60, 18, 60, 20, true)
 	p.address(p.d.Seller)
 	p.line(9, p.d.Seller.Email)
 	p.y += 8
@@ -111,7 +114,7 @@ func (p *invoicePen) columns() {
 	p.right(162, text.T(p.ctx, "VAT"))
 	p.right(invoiceRight, text.T(p.ctx, "Gross"))
 	p.y += 2
-	p.doc.SetDrawColor(120, 120, 120)
+	p.look.draws(p.doc)
 	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
 	p.y += 5
 }

@@ -17,11 +17,11 @@ func TestInvoicePaper_IsTheSameEachTimeAndContainsItsXML(t *testing.T) {
 			Seller: invoices.Party{Name: "Theatre", Country: "AT"}, Buyer: invoices.Party{Name: "Ann", Country: country}, Day: "2030-05-02",
 			Lines: []invoices.Line{{Kind: invoices.LineTicket, Text: "A", Net: 1000, Gross: 1000}},
 		}}
-		first, err := InvoicePaper(text.With(t.Context(), "de"), d)
+		first, err := InvoicePaper(text.With(t.Context(), "de"), d, Print{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := InvoicePaper(text.With(t.Context(), "de"), d); err != nil || !bytes.Equal(first, again) {
+		if again, err := InvoicePaper(text.With(t.Context(), "de"), d, Print{}); err != nil || !bytes.Equal(first, again) {
 			t.Errorf("printed again the PDF differs: %v", err)
 		}
 		for _, part := range []string{"/AFRelationship /Alternative", "/AF [", "<rsm:CrossIndustryInvoice", "<fx:ConformanceLevel>EN 16931<"} {

@@ -25,7 +25,7 @@ const (
 )
 
 // Paper is an order's live tickets as a PDF, each with its QR code.
-func (p OrderPage) Paper(ctx context.Context) ([]byte, error) {
+func (p OrderPage) Paper(ctx context.Context, look Print) ([]byte, error) {
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(p.Order.CreatedAt)
@@ -42,7 +42,7 @@ func (p OrderPage) Paper(ctx context.Context) ([]byte, error) {
 		if n%3 == 0 {
 			doc.AddPage()
 		}
-		p.paperTicket(ctx, pen, t, paperTop+float64(n%3)*(paperHeight+8))
+		p.paperTicket(ctx, pen, look, t, paperTop+float64(n%3)*(paperHeight+8))
 		n++
 	}
 	if n == 0 {
@@ -73,8 +73,13 @@ func ContainedIn(ctx context.Context, e seats.Event, t orders.Ticket, iso string
 	return " " + text.T(ctx, "(including %s)", text.List(ctx, said))
 }
 
-func (p OrderPage) paperTicket(ctx context.Context, pen *pen, t orders.Ticket, top float64) {
-	pen.doc.SetDrawColor(120, 120, 120)
+func (p OrderPage) paperTicket(ctx context.Context, pen *pen, look Print, t orders.Ticket, top float64) {
+	look.draws(pen.doc)
+	if c, own := look.colour(); own {
+		pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
+		pen.doc.Rect(paperLeft, top+8, 2.5, paperHeight-16, "F")
+	}
+	look.logo(pen.doc, paperLeft+paperWidth-paperCode-5, top+paperCode+8, paperCode-4, paperHeight-paperCode-12, true)
 	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
 	width := paperWidth - paperCode - 18
 	y := top + 6
