@@ -210,6 +210,9 @@ POST /desk/events/evening/pictures/PICTURE {"alt":"A sea"}
 GET /pictures/JPEG
 GET /events/evening/map
 GET /events/evening
+POST /desk/branding {"button":"#ffe680","accent":"#123","theme":"auto","words-0":"Our site","path-0":"https://example.org/"}
+POST /desk/branding/pictures/removal {"kind":"logo"}
+GET /desk/branding
 POST /desk/legal {"kind":"imprint","text":"The house","publish":true}
 GET /desk/legal
 POST /desk/privacy {"months":24}
@@ -290,6 +293,10 @@ func (p *script) plant() {
 	file, kind := parts(aPicture(600, 400), "key", "picture", "kind", "header", "alt", "A lake")
 	a, body := send(t, p.who, "POST", p.url+"/desk/events/evening/pictures", file, "Content-Type", kind)
 	if a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	file, kind = parts(aPicture(600, 400), "key", "logo", "kind", "logo", "alt", "Playhouse")
+	if a, body := send(t, p.who, "POST", p.url+"/desk/branding/pictures", file, "Content-Type", kind); a.StatusCode != http.StatusOK {
 		t.Fatal(a.StatusCode, body)
 	}
 	p.learn("PICTURE", `"id":(\d+)`, body)
