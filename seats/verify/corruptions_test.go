@@ -286,6 +286,10 @@ var plantedCorruptions = []struct {
 			INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'header', '', repeat('a', 32), '{480,960}', 960, 600, 'A lake' FROM event`,
 	},
 	{
+		"a logo lost its file", "L4", "has no file of 300 pixels",
+		`INSERT INTO team_picture (team_id, kind, hash, widths, width, height, alt) SELECT id, 'logo', repeat('b', 32), '{300}', 300, 100, 'Playhouse' FROM team LIMIT 1`,
+	},
+	{
 		"an order has the address of a person who was erased", "E1", "order",
 		gone + `UPDATE orders SET email = 'gone@example.org'`,
 	},

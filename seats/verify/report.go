@@ -109,7 +109,7 @@ var words = [...]string{
 	g2:  `What gift cards were sold for is, to the cent, in vouchers that can be redeemed, in credit that they loaded, or went back.`,
 	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
 	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
-	l4:  `Each picture of an event has all of its files.`,
+	l4:  `Each picture of an event or a team has all of its files.`,
 }
 
 // Report is what one look found, and how much it looked at.
