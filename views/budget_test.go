@@ -7,7 +7,10 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"github.com/usherbox/usher/seats"
+	published "github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -41,7 +44,20 @@ func TestTheOverviewOf200SectionsKeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)
 	s.Plan = arena(200)
-	page := shop.Event(shop.EventPage{Page: views.Page{Title: "Evening", Nonce: "OZ3M2IPXH5TJCCZJCJ3N4CCZ2Q"}, Sale: s, Message: nil})
+	page := shop.EventPage{Page: views.Page{Title: "Evening", Nonce: "OZ3M2IPXH5TJCCZJCJ3N4CCZ2Q"}, Sale: s, Message: nil}
+	for _, branding := range []*published.Branding{nil, {Button: "#ffe680", Accent: "#202020", Font: "plain"}} {
+		page.Branding = branding
+		size, encoding := packed(t, shop.Event(page))
+		t.Logf("the page has %d bytes of %d, the styles included, in %s", size, mostOverview, encoding)
+		if size > mostOverview || size < mostOverview/2 {
+			t.Errorf("the page has %d bytes, at most %d", size, mostOverview)
+		}
+	}
+}
+
+// packed is the size of a page as browsers get it.
+func packed(t *testing.T, page templ.Component) (size int, encoding string) {
+	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd") // as browsers have it
 	static.Pack(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,9 +66,24 @@ func TestTheOverviewOf200SectionsKeepsItsBudget(t *testing.T) {
 			t.Error(err)
 		}
 	})).ServeHTTP(w, r)
-	size := w.Body.Len()
-	t.Logf("the page has %d bytes of %d, the styles included, in %s", size, mostOverview, w.Header().Get("Content-Encoding"))
-	if size > mostOverview || size < mostOverview/2 {
-		t.Errorf("the page has %d bytes, at most %d", size, mostOverview)
+	return w.Body.Len(), w.Header().Get("Content-Encoding")
+}
+
+// mostBranding is what the colours, font and links of a team add to the page of the seats.
+const mostBranding = 256
+
+func TestBranding_KeepsTheBudgetOfAPage(t *testing.T) {
+	t.Parallel()
+	page := shop.EventPage{Page: views.Page{Title: "Evening", Nonce: "OZ3M2IPXH5TJCCZJCJ3N4CCZ2Q"}, Sale: sale(t, "theatre", nil), Message: nil}
+	plain, _ := packed(t, shop.Event(page))
+	page.Branding = &published.Branding{
+		Button: "#ffe680", Accent: "#202020", Font: "serif", Theme: "dark",
+		Links:    []published.BrandLink{{Words: "Our website", Path: "https://www.lindengasse-playhouse.example/"}, {Words: "Write to us", Path: "mailto:tickets@lindengasse-playhouse.example"}},
+		Pictures: []published.Picture{{Kind: published.Logo, Hash: "0123456789abcdef0123456789abcdef", Widths: []int{480}, Width: 480, Height: 200, Alt: "Lindengasse Playhouse"}},
+	}
+	branded, _ := packed(t, shop.Event(page))
+	t.Logf("branding adds %d bytes of %d", branded-plain, mostBranding)
+	if branded-plain > mostBranding || branded <= plain {
+		t.Errorf("branding adds %d bytes, at most %d", branded-plain, mostBranding)
 	}
 }

@@ -47,10 +47,19 @@ func (p Page) styles(ctx context.Context) (css string) {
 	if p.hasFoot(ctx) {
 		css += static.Style("foot.css")
 	}
-	if p.Branding != nil && len(p.Branding.Pictures) > 0 {
+	if p.Style != "" && p.Branding != nil && len(p.Branding.Pictures) > 0 {
 		css += static.Style("branding.css")
 	}
 	return css + brandStyle(p.Branding) + p.Rules
+}
+
+// logo is that of the team, at the top of the page. Pages with the style sheet of all pages alone are those of the seats:
+// their plan needs the height, and their budget the bytes.
+func (p Page) logo() *pages.Picture {
+	if p.Style == "" {
+		return nil
+	}
+	return p.Branding.Picture(pages.Logo)
 }
 
 func (p Page) hasFoot(ctx context.Context) bool {
