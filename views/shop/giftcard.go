@@ -91,7 +91,7 @@ func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Prin
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddPage()
 	pen, inside, width := newPen(doc), paperLeft+10, paperWidth-20
-	look.logo(doc, paperLeft+paperWidth-64, paperTop+4, 60, 14, true)
+	look.logo(doc, paperLeft+paperWidth-64, paperTop+4, 60, 14)
 	y := pen.write(inside, paperTop+13, 12, width-60, 1, c.TeamName)
 	y = pen.write(inside, y+8, 30, width, 1, text.T(ctx, "Gift card %s", views.MoneyIn(ctx, c.Amount, c.Currency)))
 	if c.Giver != "" {

@@ -87,7 +87,7 @@ func (p *invoicePen) address(party invoices.Party) {
 func (p *invoicePen) head(title string) {
 	p.doc.AddPage()
 	p.y = 25
-	p.look.logo(p.doc, invoiceRight-60, 18, 60, 20, true)
+	p.look.logo(p.doc, invoiceRight-60, 18, 60, 20)
 	p.address(p.d.Seller)
 	p.line(9, p.d.Seller.Email)
 	p.y += 8

@@ -79,7 +79,7 @@ func (p OrderPage) paperTicket(ctx context.Context, pen *pen, look Print, t orde
 		pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
 		pen.doc.Rect(paperLeft, top+8, 2.5, paperHeight-16, "F")
 	}
-	look.logo(pen.doc, paperLeft+paperWidth-paperCode-5, top+paperCode+8, paperCode-4, paperHeight-paperCode-12, true)
+	look.logo(pen.doc, paperLeft+paperWidth-paperCode-5, top+paperCode+8, paperCode-4, paperHeight-paperCode-12)
 	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
 	width := paperWidth - paperCode - 18
 	y := top + 6

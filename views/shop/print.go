@@ -32,21 +32,17 @@ func (p Print) draws(doc *fpdf.Fpdf) {
 	doc.SetDrawColor(int(c.R), int(c.G), int(c.B))
 }
 
-// logo puts the logo into a box, which it fills in width or in height. right is the side of the box that it stands at. It
-// returns how wide it is.
-func (p Print) logo(doc *fpdf.Fpdf, x, y, width, height float64, right bool) float64 {
+// logo puts the logo into a box, which it fills in width or in height, at the right.
+func (p Print) logo(doc *fpdf.Fpdf, x, y, width, height float64) {
 	pic := p.Branding.Picture(pages.Logo)
-	if pic == nil || p.Logo == nil {
-		return 0
+	if pic == nil || p.Logo == nil || doc.Err() {
+		return
 	}
 	options := fpdf.ImageOptions{ImageType: "JPG"}
 	if doc.RegisterImageOptionsReader("logo", options, bytes.NewReader(p.Logo)); doc.Err() {
-		return 0
+		doc.ClearError() // a paper without a logo is better than none
+		return
 	}
 	w := min(width, height*float64(pic.Width)/float64(pic.Height))
-	if right {
-		x += width - w
-	}
-	doc.ImageOptions("logo", x, y, w, w*float64(pic.Height)/float64(pic.Width), false, options, 0, "")
-	return w
+	doc.ImageOptions("logo", x+width-w, y, w, w*float64(pic.Height)/float64(pic.Width), false, options, 0, "")
 }
