@@ -103,7 +103,7 @@ export class Painter extends Sheet {
   #own() { return new Set([...this.hold.seats.keys(), ...this.hold.asked.keys()]) }
 
   // faint reports whether a seat is none of those that are looked for; what is mine is always seen.
-  #faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
+  faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
 
   #seen({x, y, scale, width, height}) {
     return this.house.sections.filter(s => s.pitch && (s.right - x) * scale > -9 && (s.left - x) * scale < width + 9 &&
@@ -193,7 +193,7 @@ export class Painter extends Sheet {
     }
     const state = this.state(idx), colour = this.colour(idx, state, theme)
     const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
-    if (this.#faint(idx, state)) g.globalAlpha = FAINT
+    if (this.faint(idx, state)) g.globalAlpha = FAINT
     this.#stamp(g, {state, wheel}, colour, r, x, y, ratio)
     g.globalAlpha = 1
     if (r >= NUMBER && state === 'free' && this.filter.fits(idx)) this.#number(g, idx, r, x, y, colour)

@@ -21,14 +21,13 @@ export function along(was, now) {
 // Sheet lies under a canvas. Who extends it says how: all(g, view) draws every seat, part by part, and some(g, view, seats)
 // a few of them, if that is possible. A view is {scale, x, y, width, height, ratio}; a seat stands at (seat - x) * scale.
 export class Sheet {
-  #above
   #front = pen()
   #back = pen() // where the next picture is drawn
   #now = {stale: true} // the picture: at which view, which seats of it are stale or all, what ms it cost, since when it is
   #next // the same of the next one, and the parts that are left of it
   marked = false // there is something above it
   constructor(canvas) {
-    this.#above = canvas.getContext('2d')
+    this.above = canvas.getContext('2d')
     canvas.before(this.#front.canvas)
   }
 
@@ -41,8 +40,8 @@ export class Sheet {
   // draw shows everything in view. It says whether the picture is not yet as it should be.
   draw(view) {
     const now = this.#now
-    if (this.marked) this.marked = wipe(this.#above)
-    if (fit(this.#front, this.#above)) now.at = this.#next = undefined
+    if (this.marked) this.marked = wipe(this.above)
+    if (fit(this.#front, this.above)) now.at = this.#next = undefined
     if (!now.at || !alike(now.at, view) || now.stale === true) this.#draw(view, now.at && view.moving && now.cost > SLOW)
     else if (!now.stale.size || this.some(this.#front, view, now.stale)) [now.stale, this.#next] = [new Set()]
     else this.#draw(view)
@@ -54,7 +53,7 @@ export class Sheet {
     if (moving && !this.#next && performance.now() - this.#now.since < PACE) return
     if (!this.#next || !moving && !alike(this.#next.at, view)) {
       const at = {...view}, g = moving ? this.#back : this.#front
-      fit(g, this.#above)
+      fit(g, this.above)
       this.#next = {at, g, stale: new Set(), parts: this.all(g, at), cost: 0}
     }
     this.#goOn(this.#next, moving ? PART : Infinity)

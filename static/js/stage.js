@@ -14,7 +14,6 @@ const SEAT = 56 // px between two seats where the map is closest
 export class Stage extends EventTarget {
   more = false
   #due
-  #titles
   #at // the view that the drawing shows, before it is moved along
   constructor(frame) {
     super()
@@ -28,7 +27,7 @@ export class Stage extends EventTarget {
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h})
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
-    this.#titles = new Titles(this.drawing, house)
+    this.titles = new Titles(this.drawing, house)
     return house
   }
 
@@ -84,7 +83,7 @@ export class Stage extends EventTarget {
     this.drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
     this.canvas.classList.toggle('whole', view.whole)
     if (this.#at?.scale !== view.scale) {
-      this.#titles.show(view)
+      this.titles.show(view)
       this.painter.touch()
     }
     this.#at = {...view}
