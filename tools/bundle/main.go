@@ -105,9 +105,6 @@ func entries(sources map[string][]byte) (names []string) {
 	return names
 }
 
-// inner are properties that only our scripts have: no element, answer or address names one. They get short names.
-const inner = `^(take|again|ratio|query|leapt|trip|fits|touch|grow|hush|tell|asked|beside|changed|ghost|house|measure|moving|onMine|packed|painter|pitch|recolour|redraw|seatAt|sectionAt|settling|stale|theme|titles|uvarint|around|fly|jump)$`
-
 // bundle puts each script that browsers ask for into one file with what it imports at once, and leaves out what only
 // people need to read them.
 func bundle(sources map[string][]byte) (map[string][]byte, error) {
@@ -117,7 +114,7 @@ func bundle(sources map[string][]byte) (map[string][]byte, error) {
 	}
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: points, Bundle: true, Outdir: "/", Format: api.FormatESModule, Charset: api.CharsetUTF8,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline, MangleProps: inner,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline,
 		Plugins: []api.Plugin{{Name: "usher", Setup: func(b api.PluginBuild) { find(b, sources) }}},
 	})
 	var problems []error
