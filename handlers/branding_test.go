@@ -147,9 +147,8 @@ func TestBranding_LogoAndHeaderAreOnPagesMailsAndPapers(t *testing.T) {
 	if _, err := s.db.Exec(t.Context(), `UPDATE team_branding SET sender = E'A\nB'`); err == nil {
 		t.Error("the database takes a sender of two lines")
 	}
-	var sent bytes.Buffer
 	if err := (mail.Folder{Dir: t.TempDir(), From: mail.Sender{Name: "Usher", Email: "usher@example.org"}}).Deliver(t.Context(), mail.Letter{ID: "x", Email: "bob@example.org", From: "A\r\nBcc: b@example.org"}); !errors.Is(err, mail.ErrHeader) {
-		t.Errorf("a sender begins a header: %v %s", err, sent.String())
+		t.Errorf("a sender begins a header: %v", err)
 	}
 	if branded := s.paper(t, who); bytes.Contains(plain, []byte("/DCTDecode")) || !bytes.Contains(branded, []byte("/DCTDecode")) {
 		t.Error("the paper has no logo")

@@ -33,8 +33,15 @@ func TestContrast_IsThatOfWCAG(t *testing.T) {
 		a, b string
 		want float64 // of checkers of contrast
 	}{
-		{"#000", "#fff", 21}, {"#fff", "#fff", 1}, {"#777777", "#ffffff", 4.48}, {"#767676", "#ffffff", 4.54}, {"#ff0000", "#ffffff", 4.00}, {"#0000ff", "#ffffff", 8.59},
-		{"#00ff00", "#ffffff", 1.37}, {"#ffff00", "#000000", 19.56}, {"#949494", "#ffffff", 3.03},
+		{"#000", "#fff", 21},
+		{"#fff", "#fff", 1},
+		{"#777777", "#ffffff", 4.48},
+		{"#767676", "#ffffff", 4.54},
+		{"#ff0000", "#ffffff", 4.00},
+		{"#0000ff", "#ffffff", 8.59},
+		{"#00ff00", "#ffffff", 1.37},
+		{"#ffff00", "#000000", 19.56},
+		{"#949494", "#ffffff", 3.03},
 	} {
 		for _, got := range []float64{pages.Contrast(colour(t, known.a), colour(t, known.b)), pages.Contrast(colour(t, known.b), colour(t, known.a))} {
 			if math.Abs(got-known.want) > 0.006 {
