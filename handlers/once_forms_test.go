@@ -299,14 +299,20 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			body, kind := parts(aPicture(600, 400), "kind", "header", "alt", "A lake")
 			return sent{who: w.people[string(organizers.Owner)], to: "/desk/events/evening/pictures", kind: kind, body: body}
 		},
-		"POST /desk/legal":             w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
-		"POST /desk/privacy":           w.same("months=24", "months=36"),
-		"POST /desk/privacy/erasures":  w.same("email=gone@example.org", "email=other@example.org"),
-		"POST /desk/invoices":          w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),
-		"POST /desk/gift-cards":        w.same("currency=EUR&amounts=25", "currency=EUR&amounts=50"),
-		"POST /desk/bank":              w.same("holder=Haus&iban=DE75512108001245126199", "holder=Haus&iban=GB82WEST12345698765432"),
-		"POST /desk/bank/matches":      w.same("", ""),
-		"POST /desk/bank/entries/{id}": w.same("aside=yes", "order=x"),
+		"POST /desk/branding": w.same("font=plain", "font=serif"),
+		"POST /desk/branding/pictures": func(_ *testing.T, w *wall, _ string) sent {
+			body, kind := parts(aPicture(600, 400), "kind", "logo", "alt", "Playhouse")
+			return sent{who: w.people[string(organizers.Owner)], to: "/desk/branding/pictures", kind: kind, body: body}
+		},
+		"POST /desk/branding/pictures/removal": w.same("kind=logo", "kind=header"),
+		"POST /desk/legal":                     w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
+		"POST /desk/privacy":                   w.same("months=24", "months=36"),
+		"POST /desk/privacy/erasures":          w.same("email=gone@example.org", "email=other@example.org"),
+		"POST /desk/invoices":                  w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),
+		"POST /desk/gift-cards":                w.same("currency=EUR&amounts=25", "currency=EUR&amounts=50"),
+		"POST /desk/bank":                      w.same("holder=Haus&iban=DE75512108001245126199", "holder=Haus&iban=GB82WEST12345698765432"),
+		"POST /desk/bank/matches":              w.same("", ""),
+		"POST /desk/bank/entries/{id}":         w.same("aside=yes", "order=x"),
 		"POST /desk/bank/statements": func(t *testing.T, w *wall, path string) sent {
 			s := uploads(t, w, path)
 			s.to, s.body = "/desk/bank/statements", strings.Replace(s.body, smallTable, "Date,Amount\n2030-03-01,10.00\n", 1)
