@@ -70,7 +70,7 @@ func TestCode_MapAndRowsSayThatASeatIsReserved(t *testing.T) {
 	check(t, expect.Locator(ann.seat("Boxes left/2/2")).ToHaveAccessibleName("Seat 2, €75, reserved, needs a code"))
 	at := ann.spot("Boxes left", "2", 2)
 	check(t, ann.page.Mouse().Move(at.x, at.y))
-	check(t, expect.Locator(ann.placard()).ToContainText("€75 · reserved, needs a code"))
+	check(t, expect.Locator(ann.placard()).ToContainText("€75, reserved, needs a code"))
 	ann.picture("event-reserved", "light")
 	ann.expect("409")
 	check(t, ann.page.Mouse().Click(at.x, at.y))
