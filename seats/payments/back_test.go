@@ -220,7 +220,7 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		}
 		p = h.until(t, p.Code, "closed")
 		h.webhook(t, p, "d")
-		if n := h.count(t, "mail WHERE kind = 'lost' AND payment_id IS NOT NULL"); n != 1 || !strings.Contains(p.Reason, "taken by another visitor") {
+		if n := h.count(t, "mail WHERE kind = 'lost' AND payment_id IS NOT NULL"); n != 1 || !strings.Contains(p.Reason, "taken by someone else") {
 			t.Errorf("%s: %d mails tell of it, want 1; the reason is %q", stand, n, p.Reason)
 		}
 		h.wantMoney(t)

@@ -130,7 +130,7 @@ func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 			h.webhook(t, p, "late")
 			if !taken {
 				h.until(t, p.Code, "captured")
-			} else if p = h.until(t, p.Code, "closed"); !strings.Contains(p.Reason, "taken by another visitor") || stand == payments.Captured && p.Attention == "" {
+			} else if p = h.until(t, p.Code, "closed"); !strings.Contains(p.Reason, "taken by someone else") || stand == payments.Captured && p.Attention == "" {
 				t.Errorf("money %s, seats taken %t: the reason is %q, the organizer reads %q", stand, taken, p.Reason, p.Attention)
 			}
 			h.wantMoney(t)

@@ -4,6 +4,7 @@
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
 import {$, countdown, data, path, say, span} from 'usher/page'
+import {T} from 'usher/text'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend
@@ -58,7 +59,7 @@ async function extend() {
   const done = failed.hidden = await renew($('[name=extend]'))
   if (done) dialog.close()
   else asked = say(failed.textContent) // undefined: it asks again
-  if (data.deadline > before) say(dialog.dataset.added)
+  if (data.deadline > before) say(T('Time added.'))
 }
 
 // renew puts what the server says now around the fields, after it did what a button asks for. It returns true unless that
