@@ -29,17 +29,20 @@ func brandStyle(f *pages.Branding) string {
 	return css
 }
 
+// short writes black and white in fewer bytes.
+var short = strings.NewReplacer("ffffff", "fff", "000000", "000")
+
 // BrandColours are the tokens that have the colours of a team, on light or dark pages.
 func BrandColours(f *pages.Branding, dark bool) (css string) {
 	button, accent := f.Shades(dark)
 	if button != nil {
-		css = "--press:" + button.Shown.String() + ";--on-press:" + button.On.String()
+		css = "--press:" + button.Shown.String() + ";--on-press:" + short.Replace(button.On.String())
 	}
 	if accent != nil {
 		if css != "" {
 			css += ";"
 		}
-		css += "--accent:" + accent.Shown.String() + ";--on-accent:" + accent.On.String()
+		css += "--accent:" + accent.Shown.String() + ";--on-accent:" + short.Replace(accent.On.String())
 	}
 	return css
 }

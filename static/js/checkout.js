@@ -3,8 +3,7 @@
 
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
-import {$, countdown, data, path, say, span} from 'usher/page'
-import {T} from 'usher/text'
+import {$, T, countdown, data, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend

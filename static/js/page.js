@@ -2,7 +2,7 @@
 
 import {T, number} from 'usher/text'
 
-export {number}
+export {T, number}
 export const data = document.body.dataset
 export const path = `/events/${data.slug}`
 export const $ = (selector, root = document) => root.querySelector(selector)
