@@ -16,7 +16,7 @@ func TestLiveUpdatesStandStillWhilePausedAndComeBack(t *testing.T) {
 	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 1)
 	ann.press(ann.button("Pause updates"))
-	ann.sees(ann.page.GetByText("Paused. Seats may be out of date."))
+	check(t, expect.Locator(ann.page.Locator(".stale")).ToHaveText("Paused. Seats may be out of date."))
 
 	someProgram(t, boxOffice).claim(slug, "Boxes left/1/1")
 	ann.take("Boxes left/1/2") // what she does herself goes on

@@ -189,6 +189,9 @@ func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testi
 			bob.becomes("Bob", deskPassword)
 			bob.visit("/desk/events/" + slug)
 			bob.sees(bob.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "A night out"}))
+			if !d.noScript { // a page that is left while it loads its map says so
+				bob.sees(bob.page.Locator("#map canvas[data-ready]"))
+			}
 			bob.visit("/desk/team")
 			check(t, expect.Locator(bob.button("Send an invitation")).ToHaveCount(0))
 			bob.visit("/desk/log")

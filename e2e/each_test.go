@@ -77,7 +77,7 @@ var each = []struct {
 	{"paused", func(p *person, _ sales) {
 		p.forced(playwright.ForcedColorsNone)
 		p.press(p.button("Pause updates"))
-		p.sees(p.page.GetByText("Paused. Seats may be out of date."))
+		check(p.t, expect.Locator(p.page.Locator(".stale")).ToHaveText("Paused. Seats may be out of date."))
 	}},
 	{"away", func(p *person, _ sales) {
 		p.press(p.button("Resume updates"))

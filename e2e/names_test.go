@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,12 +36,13 @@ const planted = `async () => {
 	text.setAttribute('y', spot.y)
 }`
 
-// module is a script of the page that imports nothing, as an expression: pages have it bundled with others.
+// module is a script of the page without what it imports, as an expression: pages have it bundled with others.
 func module(t *testing.T, name string, exports ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "static", "js", name+".js"))
 	check(t, err)
-	return "(() => {" + strings.ReplaceAll(string(text), "export ", "") + "\nreturn {" + strings.Join(exports, ", ") + "}})()"
+	alone := regexp.MustCompile(`(?m)^import .*$`).ReplaceAllString(string(text), "")
+	return "(() => {" + strings.ReplaceAll(alone, "export ", "") + "\nreturn {" + strings.Join(exports, ", ") + "}})()"
 }
 
 func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {

@@ -75,7 +75,7 @@ func TestWithoutANetworkThePageSaysHowOldItIsAndEndsOnTheTruth(t *testing.T) {
 			wire.rests(t) // a page that sleeps while it waits for an answer gives its socket up when it wakes
 			wire.hush()
 			ann.passes(9 * time.Hour)
-			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Looking what changed")) // before it can know that no answer comes
+			check(t, expect.Locator(ann.page.Locator(".stale")).ToContainText("Updating…")) // before it can know that no answer comes
 			check(t, ann.context.Clock().Resume())
 			ann.passes(outOfPatience)
 		}, wire.mend},
