@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Server is a PostgreSQL server of usher's own: a data folder, a Unix socket, no port.
@@ -232,6 +231,9 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 			return nil, err
 		}
 		if err = p.ready(ctx, server.ended); err == nil {
+			err = p.owned(server)
+		}
+		if err == nil {
 			return server, nil
 		}
 		server.stop()
@@ -240,6 +242,15 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+// owned refuses the answer of another server, which has the data while ours finds it locked and ends.
+func (p *Server) owned(server *process) error {
+	pid, err := p.postmaster()
+	if err == nil && pid != server.cmd.Process.Pid {
+		err = fmt.Errorf("the server that answers is process %d, of an earlier start", pid)
+	}
+	return err
 }
 
 // launch starts the server process once.
@@ -305,13 +316,13 @@ func (p *Server) makeDatabase(ctx context.Context) error {
 func (p *Server) endOrphan(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	for told := false; p.answers(ctx); {
-		if !told {
-			pid, err := p.postmaster()
-			if err != nil {
-				return err
-			}
-			told = pid > 0 && syscall.Kill(pid, syscall.SIGINT) == nil
+	for p.answers(ctx) {
+		pid, err := p.postmaster()
+		if err != nil {
+			return err
+		}
+		if pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGINT) // fast shutdown; it may have ended by itself
 		}
 		select {
 		case <-ctx.Done():
@@ -322,15 +333,13 @@ func (p *Server) endOrphan(ctx context.Context) error {
 	return nil
 }
 
-// answers reports whether a server listens on the socket, were it only to say that it is starting or stopping.
+// answers reports whether a server listens on the socket, were it only to say that it is starting or stopping, or to hang up.
 func (p *Server) answers(ctx context.Context) bool {
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
 	if err == nil {
 		_ = conn.Close(ctx) // only asked whether it is there
-		return true
 	}
-	var word *pgconn.PgError
-	return errors.As(err, &word)
+	return !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // postmaster is the process id that the server on the socket wrote down; 0 if it is about to be gone.
