@@ -81,6 +81,16 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 		}
 		ann.becomesTicket("child")
 		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
+		for kind, total := range map[string]string{"standard": "€23.65", "child": "€7.15"} { // the last one chosen counts, however fast
+			_, err := ann.page.Locator(".bill select").First().Evaluate(`(kind, last) => {
+				for (const one of ['child', 'standard', 'child', last]) { kind.value = one; kind.dispatchEvent(new Event('input', {bubbles: true})) }
+			}`, kind)
+			check(t, err)
+			ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay " + total + " now"}))
+			check(t, expect.Locator(ann.page.Locator("#held [role=alert]")).ToHaveCount(0))
+		}
+		ann.becomesTicket("child")
+		ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €7.15 now"}))
 		check(t, expect.Locator(ann.page.GetByText("Update total")).ToBeHidden())
 		ann.orders("Ann Ørsted", ownAddress(t), "")
 		ann.card("Pay")

@@ -3,13 +3,13 @@
 
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
-import {$, T, countdown, data, path, say, span} from 'usher/page'
+import {$, T, countdown, data, key, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend
 const dialog = $('#more-time'), form = $('main form'), here = `${path}/checkout`, store = `usher${here}` // of this tab, until the order is there (buy.js)
 const length = data.holdLength
-let free, asked, tried = 0, turn = 0 // turn is the last request's
+let free, asked, tried = 0, turn = 0, latest, line = Promise.resolve() // turn is the last request's, latest what was posted last
 
 const box = () => $('.left'), held = () => box()?.dataset.state === 'held'
 const left = () => data.deadline - EARLY - clock.now()
@@ -62,10 +62,18 @@ async function extend() {
 }
 
 // renew puts what the server says now around the fields, after it did what a button asks for. It returns true unless that
-// failed. Of answers that only show the page, the last one asked for counts.
+// failed. Requests go one after another. Of answers that only show the page, the last one asked for counts; of answers to
+// buttons, that of the last press: an earlier one would undo what was chosen since.
 async function renew(button) {
-  const began = performance.now(), posts = button?.form, mine = ++turn
-  const answer = await fetch(posts ? form.action : here, posts && {method: 'POST', body: new URLSearchParams(new FormData(form, button))}).catch(error => error)
+  const posts = button?.form && new URLSearchParams(new FormData(form, button)), mine = ++turn
+  posts?.set(button.name, key()) // of each press its own
+  latest = posts ?? latest
+  let began
+  const ask = () => {
+    began = performance.now()
+    return fetch(posts ? form.action : here, posts && {method: 'POST', body: posts})
+  }
+  const answer = await (line = line.then(ask).catch(error => error))
   if (answer.status === 404) return location.reload()
   if (!answer.ok) return // the socket, which ends too, comes here again
   if (!answer.url.match(here)) return location.replace(answer.url)
@@ -73,8 +81,7 @@ async function renew(button) {
   const page = new DOMParser().parseFromString(body, 'text/html'), fresh = page.body.dataset
   if (!$('#held', page)) return
   clock.measure(+fresh.now, performance.now() - began)
-  if (posts) turn++
-  else if (mine < turn) return
+  if (posts ? posts !== latest : mine < turn) return true
   keep()
   const at = mark(document.activeElement)
   for (const part of ['#held', '#paying']) if (!$(part).isEqualNode($(part, page))) $(part).replaceWith($(part, page)) // a button that stays takes the click that began on it
