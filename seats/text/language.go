@@ -30,7 +30,7 @@ type Language struct {
 //go:embed po/*.po
 var files embed.FS
 
-// english is the source; shipped has it and every language with a catalogue, by tag.
+// english is the source; shipped has it and every language with a catalogue that is no draft, by tag.
 var (
 	english = newLanguage(Source, nil)
 	shipped = load()
@@ -48,7 +48,9 @@ func load() map[string]*Language {
 			panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
 		}
 		tag := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
-		all[tag] = newLanguage(tag, content)
+		if l := newLanguage(tag, content); !l.isDraft() {
+			all[tag] = l
+		}
 	}
 	return all
 }
@@ -72,6 +74,9 @@ func newLanguage(tag string, catalogue []byte) *Language {
 	}
 	return l
 }
+
+// isDraft reports whether a language is still being translated. Its readers have the source meanwhile.
+func (l *Language) isDraft() bool { return l.catalog.GetDomain().Headers.Get("X-Draft") != "" }
 
 // plural is the form of a message for n things.
 func (l *Language) plural(one, many string, n int) string {

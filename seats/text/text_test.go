@@ -2,6 +2,7 @@ package text
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 )
@@ -110,5 +111,16 @@ func TestGerman_WritesMoneyAndDaysAsGermansDo(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestLoad_ADraftIsNotOffered(t *testing.T) {
+	t.Parallel()
+	const good = "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Order\"\nmsgstr \"Commande\"\n"
+	if newLanguage("fr", []byte(good)).isDraft() {
+		t.Error("a whole language is taken for a draft")
+	}
+	if !newLanguage("fr", []byte(strings.Replace(good, "\"\n\nmsgid", "\"\n\"X-Draft: yes\\n\"\n\nmsgid", 1))).isDraft() {
+		t.Error("a draft is offered")
 	}
 }

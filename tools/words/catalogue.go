@@ -18,6 +18,7 @@ type catalogue struct {
 	header       string
 	messages     map[string]*gotext.Translation
 	pluralForms  int
+	isDraft      bool   // it may lack messages, and is not shipped (package text)
 	hasDuplicate string // a message that is translated twice; empty: none is
 }
 
@@ -35,6 +36,7 @@ func parse(content []byte) *catalogue {
 	if header := c.messages[""]; header != nil {
 		c.header = header.Trs[0]
 	}
+	c.isDraft = po.GetDomain().Headers.Get("X-Draft") != ""
 	if _, forms, found := strings.Cut(po.PluralForms, "nplurals="); found {
 		_, _ = fmt.Sscanf(forms, "%d", &c.pluralForms) // 2 if it is no number
 	}

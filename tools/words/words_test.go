@@ -10,13 +10,16 @@ import (
 
 const root = "../.."
 
-// wrongs lists what is wrong with a catalogue for messages.
+// wrongs lists what is wrong with a catalogue for messages. A draft may lack some, but not be whole.
 func wrongs(list []*entry, c *catalogue) (what []string) {
+	lacks := 0
 	known := map[string]bool{"": true}
 	for _, m := range list {
 		known[m.id] = true
-		if c.messages[m.id] == nil {
-			what = append(what, "not translated: "+m.id)
+		if c.messages[m.id] == nil || c.isDraft && c.said(m.id, 0) == "" {
+			if lacks++; !c.isDraft {
+				what = append(what, "not translated: "+m.id)
+			}
 			continue
 		}
 		forms := 1
@@ -47,6 +50,9 @@ func wrongs(list []*entry, c *catalogue) (what []string) {
 		if !known[id] {
 			what = append(what, "no message any more: "+id)
 		}
+	}
+	if c.isDraft && lacks == 0 {
+		what = append(what, "whole, and still a draft")
 	}
 	if c.hasDuplicate != "" {
 		what = append(what, "twice: "+c.hasDuplicate)
@@ -111,7 +117,15 @@ msgstr "Lesen Sie die <a>AGB</a>."
 	if what := wrongs(list, parse([]byte(good))); len(what) > 0 {
 		t.Errorf("a good catalogue is blamed: %q", what)
 	}
+	const draft = `msgstr ""
+"X-Draft: yes\n"
+`
+	unfinished := strings.Replace(strings.Replace(good, `"%s bezahlen"`, `""`, 1), "msgstr \"\"\n", draft, 1)
+	if what := wrongs(list, parse([]byte(unfinished))); len(what) > 0 {
+		t.Errorf("a draft is blamed: %q", what)
+	}
 	for change, want := range map[[2]string]string{
+		{"msgstr \"\"\n", draft}:                                 "still a draft",
 		{`"%s bezahlen"`, `"bezahlen"`}:                          "other verbs",
 		{`"%s bezahlen"`, `"%d bezahlen"`}:                       "other verbs",
 		{`"%s bezahlen"`, `""`}:                                  "not translated",
