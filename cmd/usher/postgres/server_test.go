@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -182,6 +183,40 @@ func TestAServerThatOutlivedItsUsherIsReplaced(t *testing.T) {
 	case <-server.ended:
 	case <-time.After(time.Minute):
 		t.Error("the old server still runs")
+	}
+}
+
+func TestAServerThatHangsUpIsStillThere(t *testing.T) {
+	t.Parallel()
+	p, err := newServer(place(t, "data"), silent(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.leave()
+	if err := os.MkdirAll(p.socket, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, unlink := range []bool{false, true} {
+		busy, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(p.socket, ".s.PGSQL.5432")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hangsUp sync.WaitGroup
+		hangsUp.Go(func() {
+			for conn, err := busy.Accept(); err == nil; conn, err = busy.Accept() {
+				_ = conn.Close()
+			}
+		})
+		if !p.answers(t.Context()) {
+			t.Error("a server that hangs up is taken for none")
+		}
+		busy.SetUnlinkOnClose(unlink)
+		_ = busy.Close()
+		hangsUp.Wait()
+		if p.answers(t.Context()) {
+			t.Errorf("no server is taken for one; its socket was removed: %t", unlink)
+		}
+		_ = os.Remove(filepath.Join(p.socket, ".s.PGSQL.5432")) // left by the first round
 	}
 }
 
