@@ -2,7 +2,6 @@ package text
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"maps"
 	"path"
@@ -12,6 +11,8 @@ import (
 	"github.com/leonelquinteros/gotext"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/usherbox/usher/seats/text/po"
 )
 
 // Source is the language of the messages in the source.
@@ -27,9 +28,6 @@ type Language struct {
 	printer   *message.Printer
 }
 
-//go:embed po/*.po
-var files embed.FS
-
 // english is the source; shipped has it and every language with a catalogue that is no draft, by tag.
 var (
 	english = newLanguage(Source, nil)
@@ -38,12 +36,12 @@ var (
 
 func load() map[string]*Language {
 	all := map[string]*Language{Source: english}
-	list, err := files.ReadDir("po")
+	list, err := po.Files.ReadDir(".")
 	if err != nil {
 		panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
 	}
 	for _, f := range list {
-		content, err := files.ReadFile("po/" + f.Name())
+		content, err := po.Files.ReadFile(f.Name())
 		if err != nil {
 			panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
 		}

@@ -115,8 +115,10 @@ const (
 // start starts a server on the data in a folder. What was committed without waiting for the disk would be written late: so it
 // is lost for sure when the server is killed, and no promise may rely on it.
 func (s *Server) start(ctx context.Context, home string) (*postgres.Server, error) {
-	settings := []string{"log_line_prefix=" + prefix, "max_connections=400", "shared_buffers=64MB", "max_wal_size=512MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB",
-		"wal_retrieve_retry_interval=100ms"} // as docs/operating.md says: a standby may sleep for so long before it sees that it is promoted
+	settings := []string{
+		"log_line_prefix=" + prefix, "max_connections=400", "shared_buffers=64MB", "max_wal_size=512MB", "wal_writer_delay=10s", "wal_writer_flush_after=1GB",
+		"wal_retrieve_retry_interval=100ms", // as docs/operating.md says: a standby may sleep for so long before it sees that it is promoted
+	}
 	if s.clock == "" {
 		settings = append(settings, "deadlock_timeout=100ms") // each look is an alarm, in which processes with a set clock break easily
 	}
