@@ -53,7 +53,7 @@ func (r Reason) In(ctx context.Context) string {
 		}
 		words := text.T(ctx, sentence())
 		if what, because, found := strings.Cut(sentence(), ": "); found && words == sentence() {
-			words = strings.TrimSuffix(text.T(ctx, what+"."), ".") + ": " + text.T(ctx, because)
+			words = strings.TrimRight(text.T(ctx, what+"."), ".。") + ": " + text.T(ctx, because)
 		}
 		said, left = append(said, words), left[n:]
 	}
