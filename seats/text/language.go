@@ -56,7 +56,8 @@ func load() map[string]*Language {
 // newLanguage is a language with its catalogue; nil: none.
 func newLanguage(tag string, catalogue []byte) *Language {
 	script, _ := language.Make(tag).Script()
-	l := &Language{Tag: tag, Name: "English", leftwards: slices.Contains(leftward, script.String()), printer: message.NewPrinter(language.Make(tag))}
+	l := &Language{Tag: tag, Name: "English", leftwards: slices.Contains(leftward, script.String())}
+	l.printer = message.NewPrinter(language.Make(tag + "-u-nu-latn")) // times and the numbers of seats have these digits, too
 	if catalogue == nil {
 		return l
 	}

@@ -114,6 +114,15 @@ func TestGerman_WritesMoneyAndDaysAsGermansDo(t *testing.T) {
 	}
 }
 
+func TestNumber_HasTheDigitsOfTimes(t *testing.T) {
+	t.Parallel()
+	for _, tag := range []string{"ar", "fa", "ja"} {
+		if got := Number(With(t.Context(), tag), 200); got != "200" {
+			t.Errorf("%s: %q, want 200", tag, got)
+		}
+	}
+}
+
 func TestLoad_ADraftIsNotOffered(t *testing.T) {
 	t.Parallel()
 	const good = "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Order\"\nmsgstr \"Commande\"\n"
