@@ -44,7 +44,7 @@ func (p OrderPage) Unused() []orders.Ticket {
 func (p OrderPage) giveUp(ctx context.Context) string {
 	said := text.T(ctx, "Your tickets stop being valid at once, and others can book the seats.")
 	if payments.Ahead(p.Order.Method) {
-		said += " " + text.T(ctx, "The price goes back %s", WayBack(ctx, p.Order.Method)) + p.withFees(ctx)
+		said += " " + p.goesBack(ctx)
 		if p.Order.Offer != "" {
 			said += " " + text.T(ctx, "Each amount is for that ticket alone. If you keep too few tickets for the offer “%s”, they cost their full price, and you get less back.", p.Order.Offer)
 		}
@@ -52,15 +52,16 @@ func (p OrderPage) giveUp(ctx context.Context) string {
 	return said
 }
 
-// withFees says what becomes of the fees of tickets that are given up.
-func (p OrderPage) withFees(ctx context.Context) string {
+// goesBack says how the price of tickets that are given up goes back, and what becomes of their fees.
+func (p OrderPage) goesBack(ctx context.Context) string {
+	way := WayBack(ctx, p.Order.Method)
 	switch {
 	case p.Order.Fee == 0:
-		return "."
+		return text.T(ctx, "The price goes back %s.", way)
 	case p.Order.FeeKept:
-		return text.T(ctx, ", without the fees.")
+		return text.T(ctx, "The price goes back %s, without the fees.", way)
 	}
-	return text.T(ctx, ", with their share of the fees.")
+	return text.T(ctx, "The price goes back %s, with their share of the fees.", way)
 }
 
 // WayBack says how money goes back that was paid by a method.
