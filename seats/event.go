@@ -306,7 +306,7 @@ type Online struct {
 
 const onlineColumns = `e.online, e.join_link, coalesce(extract(epoch FROM e.join_early), 0)::float8, e.confirmation`
 
-const lockEventSQL = `SELECT FROM event WHERE slug = $1 FOR NO KEY UPDATE`
+const lockEventsSQL = `SELECT slug FROM event WHERE slug = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`
 
 const (
 	claimsFrom = `CASE WHEN e.status = 'on sale' THEN coalesce(e.opens_at, '-infinity') ELSE 'infinity' END`
@@ -332,43 +332,81 @@ SELECT id, $2, status, opens_at, reason, hold_length, payment_length, seats_per_
 // last, as by a batch. change reports whether it changed anything; then also is committed with it. change must lock no
 // seat and no hold.
 func (o *Inventory) ChangeEvent(ctx context.Context, slug string, also TxHook, change func(pgx.Tx, Event) (bool, error)) (after Event, err error) {
-	var version int64
+	list, err := o.ChangeEvents(ctx, []string{slug}, also, change)
+	if len(list) > 0 {
+		after = list[0]
+	}
+	return after, err
+}
+
+// ChangeEvents is ChangeEvent for several events, all or none. Events are locked, changed and counted by id ascending, so that
+// two such changes never wait for each other. It returns the events in that order.
+func (o *Inventory) ChangeEvents(ctx context.Context, slugs []string, also TxHook, change func(pgx.Tx, Event) (bool, error)) (list []Event, err error) {
+	var versions []int64
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockEventSQL, slug); err != nil {
-			return err
-		}
-		before, err := EventBySlug(ctx, tx, slug)
-		if err != nil {
-			return err
-		}
-		changed, err := change(tx, before)
-		if err != nil || !changed {
-			after = before
-			return err
-		}
-		if err := also.Run(ctx, tx); err != nil {
-			return err
-		}
-		if err := tx.QueryRow(ctx, noteChangeSQL, before.ID, NewID()).Scan(&version); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, saveTermsSQL, before.ID, version); err != nil {
-			return err
-		}
-		after, err = EventBySlug(ctx, tx, slug)
+		list, versions, err = changeEvents(ctx, tx, slugs, also, change)
 		return err
 	})
 	var refusal *Conflict
 	var nonsense *ValidationError
 	switch {
 	case errors.Is(err, ErrNoEvent) || errors.As(err, &refusal) || errors.As(err, &nonsense):
-		return after, err
+		return list, err
 	case err != nil:
-		return after, fmt.Errorf("seats: change event %q: %w", slug, err)
-	case version > 0:
-		o.changedEvent(ctx, after, version)
+		return list, fmt.Errorf("seats: change event %q: %w", strings.Join(slugs, ", "), err)
 	}
-	return after, nil
+	for i, e := range list {
+		if versions[i] > 0 {
+			o.changedEvent(ctx, e, versions[i])
+		}
+	}
+	return list, nil
+}
+
+// changeEvents returns the events by id, and for each the version that its change is; 0 if nothing changed.
+func changeEvents(ctx context.Context, tx pgx.Tx, slugs []string, also TxHook, change func(pgx.Tx, Event) (bool, error)) (list []Event, versions []int64, err error) {
+	rows, err := tx.Query(ctx, lockEventsSQL, slugs)
+	if err != nil {
+		return nil, nil, err
+	}
+	locked, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(locked) < len(slugs) {
+		return nil, nil, ErrNoEvent
+	}
+	list, versions = make([]Event, len(locked)), make([]int64, len(locked))
+	changed := make([]bool, len(locked))
+	for i, slug := range locked {
+		if list[i], err = EventBySlug(ctx, tx, slug); err != nil {
+			return nil, nil, err
+		}
+		if changed[i], err = change(tx, list[i]); err != nil {
+			return list, versions, err
+		}
+	}
+	if !slices.Contains(changed, true) {
+		return list, versions, nil
+	}
+	if err := also.Run(ctx, tx); err != nil {
+		return list, versions, err
+	}
+	for i, e := range list {
+		if !changed[i] {
+			continue
+		}
+		if err := tx.QueryRow(ctx, noteChangeSQL, e.ID, NewID()).Scan(&versions[i]); err != nil {
+			return list, versions, err
+		}
+		if _, err := tx.Exec(ctx, saveTermsSQL, e.ID, versions[i]); err != nil {
+			return list, versions, err
+		}
+		if list[i], err = EventBySlug(ctx, tx, e.Slug); err != nil {
+			return list, versions, err
+		}
+	}
+	return list, versions, nil
 }
 
 // changedEvent tells this node and the others.
