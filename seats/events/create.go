@@ -55,6 +55,9 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 		if err := pricing.Create(ctx, tx, id, p.Categories); err != nil {
 			return err
 		}
+		if err := n.savePrices(ctx, tx, id, p); err != nil {
+			return err
+		}
 		if err := list(ctx, tx, n.Slug, p); err != nil {
 			return err
 		}
@@ -75,6 +78,31 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 		return seats.Event{}, fmt.Errorf("events: create %q: %w", n.Slug, err)
 	}
 	return e, nil
+}
+
+// savePrices gives a new event a price list and rules.
+func (e Settings) savePrices(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan) error {
+	types := 1
+	if e.Prices != nil {
+		list := pricing.Complete(e.Prices, p.Categories)
+		if err := pricing.Check(seats.Prices{}.Indexed(p.Categories), list, len(p.Categories)); err != nil {
+			return err
+		}
+		if err := pricing.Save(ctx, tx, event, list); err != nil {
+			return err
+		}
+		types = len(list.Types)
+	}
+	if e.Rules == nil {
+		return nil
+	}
+	if err := pricing.CheckRules(*e.Rules, types, len(p.Categories)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, setRulesSQL, event, *e.Rules); err != nil {
+		return fmt.Errorf("events: set price rules: %w", err)
+	}
+	return nil
 }
 
 // Beginner begins a transaction: a pool, a transaction or a seats.Inventory.

@@ -11,59 +11,74 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// A Step changes an event within the transaction of seats.Inventory.ChangeEvents, which locked it. It reports whether it changed
+// anything.
+type Step func(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error)
+
 // Edit gives an event other settings; its slug, its seats and its status stay. prices are those of the categories, in
 // minor units; nil keeps them. Once the sale has begun (Begun), what attendees agreed to cannot change: prices, fees, the
 // currency, questions, and what happens to seats of an expired hold. Limits apply to claims from now on.
 //
 // Errors: seats.ErrNoEvent; a *Conflict that names what cannot change any more; *ValidationError; the database's.
 func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings, prices []int64, also seats.TxHook) (seats.Event, error) {
-	n = n.withDefaults()
-	if n.StartsAt.IsZero() {
-		return seats.Event{}, &seats.ValidationError{Message: "Say when the event is. Nothing was changed."}
-	}
-	if err := n.check(); err != nil {
+	edit, err := EditStep(n, prices)
+	if err != nil {
 		return seats.Event{}, err
 	}
-	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
-		p, err := seats.LoadPlan(ctx, tx, e.ID)
-		if err != nil {
-			return false, err
-		}
-		if prices == nil {
-			prices = pricesOf(p)
-		}
-		if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
-			return false, &seats.ValidationError{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
-		}
-		n.Policy = cmp.Or(n.Policy, &e.Policy)
-		reprices := !slices.Equal(prices, pricesOf(p))
-		if n.equal(Of(e)) && !reprices {
-			return false, nil
-		}
-		if err := mayEdit(ctx, tx, e, n, reprices); err != nil {
-			return false, err
-		}
-		plan, err := reprice(ctx, tx, e.ID, p, prices)
-		if err == nil && reprices {
-			err = relist(ctx, tx, e.ID, p, prices)
-		}
-		if err != nil {
-			return false, err
-		}
-		if err := n.save(ctx, tx, e.ID, plan); err != nil {
-			return false, err
-		}
-		if err := list(ctx, tx, slug, p); err != nil {
-			return false, err
-		}
-		if sameQuestions(n.Questions, e.Questions) {
-			return true, nil
-		}
-		if _, err := tx.Exec(ctx, forgetQuestionsSQL, e.ID); err != nil {
-			return false, err
-		}
-		return true, saveQuestions(ctx, tx, e.ID, n.Questions)
-	})
+	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) { return edit(ctx, tx, e) })
+}
+
+// EditStep is Edit as a step.
+func EditStep(n Settings, prices []int64) (Step, error) {
+	n = n.withDefaults()
+	if n.StartsAt.IsZero() {
+		return nil, &seats.ValidationError{Message: "Say when the event is. Nothing was changed."}
+	}
+	if err := n.check(); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) { return n.edit(ctx, tx, e, prices) }, nil
+}
+
+func (n Settings) edit(ctx context.Context, tx pgx.Tx, e seats.Event, prices []int64) (bool, error) {
+	p, err := seats.LoadPlan(ctx, tx, e.ID)
+	if err != nil {
+		return false, err
+	}
+	if prices == nil {
+		prices = pricesOf(p)
+	}
+	if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
+		return false, &seats.ValidationError{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
+	}
+	n.Policy = cmp.Or(n.Policy, &e.Policy)
+	reprices := !slices.Equal(prices, pricesOf(p))
+	if n.equal(Of(e)) && !reprices {
+		return false, nil
+	}
+	if err := mayEdit(ctx, tx, e, n, reprices); err != nil {
+		return false, err
+	}
+	plan, err := reprice(ctx, tx, e.ID, p, prices)
+	if err == nil && reprices {
+		err = relist(ctx, tx, e.ID, p, prices)
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := n.save(ctx, tx, e.ID, plan); err != nil {
+		return false, err
+	}
+	if err := list(ctx, tx, e.Slug, p); err != nil {
+		return false, err
+	}
+	if sameQuestions(n.Questions, e.Questions) {
+		return true, nil
+	}
+	if _, err := tx.Exec(ctx, forgetQuestionsSQL, e.ID); err != nil {
+		return false, err
+	}
+	return true, saveQuestions(ctx, tx, e.ID, n.Questions)
 }
 
 const (
@@ -176,6 +191,16 @@ const setWaitlistSQL = `UPDATE event SET wait_list = $2 WHERE id = $1 AND wait_l
 func SetWaitlist(ctx context.Context, db seats.DB, event int64, reserve bool) error {
 	if _, err := db.Exec(ctx, setWaitlistSQL, event, reserve); err != nil {
 		return fmt.Errorf("events: set waiting list: %w", err)
+	}
+	return nil
+}
+
+const joinSQL = `UPDATE event SET series_id = $2 WHERE id = $1`
+
+// Join makes an event a performance of a series, in the transaction that writes the series.
+func Join(ctx context.Context, tx pgx.Tx, event, series int64) error {
+	if _, err := tx.Exec(ctx, joinSQL, event, series); err != nil {
+		return fmt.Errorf("events: join a series: %w", err)
 	}
 	return nil
 }

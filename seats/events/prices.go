@@ -26,44 +26,53 @@ type PriceEdit struct {
 // Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if the event was cancelled, a phase has sold more seats
 // than its new limit, or the code is taken; the database's.
 func EditPrices(ctx context.Context, inventory *seats.Inventory, slug string, edit PriceEdit, also seats.TxHook) (seats.Event, error) {
-	e, err := inventory.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
-		if e.Status == seats.Cancelled {
-			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed."}
+	return inventory.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) { return PriceStep(edit)(ctx, tx, e) })
+}
+
+// PriceStep is EditPrices as a step.
+func PriceStep(edit PriceEdit) Step {
+	return func(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) {
+		err := edit.save(ctx, tx, e)
+		switch {
+		case seats.IsConstraint(err, "a phase sells no more than its limit"):
+			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase."}
+		case errors.Is(err, pricing.ErrCodeTaken):
+			return false, pricing.CodeTaken(edit.Code.Code)
 		}
-		p, err := seats.LoadPlan(ctx, tx, e.ID)
-		if err != nil {
-			return false, err
-		}
-		before, err := seats.LoadPrices(ctx, tx, e.ID, p)
-		if err != nil {
-			return false, err
-		}
-		types := len(before.Types)
-		if edit.List != nil {
-			types = len(edit.List.Types)
-			if err := editList(ctx, tx, e.ID, p, before, edit.List); err != nil {
-				return false, err
-			}
-		}
-		if edit.Rules != nil {
-			if err := editRules(ctx, tx, e, *edit.Rules, types, len(p.Categories)); err != nil {
-				return false, err
-			}
-		}
-		if edit.Code != nil {
-			if err := pricing.CreateCodes(ctx, tx, e.ID, *edit.Code, []string{edit.Code.Code}); err != nil {
-				return false, err
-			}
-		}
-		return true, list(ctx, tx, slug, p)
-	})
-	switch {
-	case seats.IsConstraint(err, "a phase sells no more than its limit"):
-		return e, &seats.Conflict{Code: seats.CodeChanged, Message: "A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase."}
-	case errors.Is(err, pricing.ErrCodeTaken):
-		return e, pricing.CodeTaken(edit.Code.Code)
+		return err == nil, err
 	}
-	return e, err
+}
+
+func (edit PriceEdit) save(ctx context.Context, tx pgx.Tx, e seats.Event) error {
+	if e.Status == seats.Cancelled {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed."}
+	}
+	p, err := seats.LoadPlan(ctx, tx, e.ID)
+	if err != nil {
+		return err
+	}
+	before, err := seats.LoadPrices(ctx, tx, e.ID, p)
+	if err != nil {
+		return err
+	}
+	types := len(before.Types)
+	if edit.List != nil {
+		types = len(edit.List.Types)
+		if err := editList(ctx, tx, e.ID, p, before, edit.List); err != nil {
+			return err
+		}
+	}
+	if edit.Rules != nil {
+		if err := editRules(ctx, tx, e, *edit.Rules, types, len(p.Categories)); err != nil {
+			return err
+		}
+	}
+	if edit.Code != nil {
+		if err := pricing.CreateCodes(ctx, tx, e.ID, *edit.Code, []string{edit.Code.Code}); err != nil {
+			return err
+		}
+	}
+	return list(ctx, tx, e.Slug, p)
 }
 
 // editList writes another price list. Its plan shows the prices of the first type.

@@ -43,6 +43,9 @@ type Settings struct {
 	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
 	Online         seats.Online  // the event has a venue
 	Confirmation   string        // none
+
+	Prices *seats.Prices     // of a new event: its price list; nil: the prices of its plan
+	Rules  *seats.PriceRules // of a new event; nil: none
 }
 
 func (e Settings) withDefaults() Settings {

@@ -41,6 +41,15 @@ func Next(e seats.Event) []seats.Status {
 // Errors: seats.ErrNoEvent; a *Conflict if the status cannot follow; *ValidationError for an invalid reason or time; the
 // database's.
 func SetStatus(ctx context.Context, office *seats.Inventory, slug string, to Change, also seats.TxHook) (seats.Event, error) {
+	set, err := StatusStep(to)
+	if err != nil {
+		return seats.Event{}, err
+	}
+	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) { return set(ctx, tx, e) })
+}
+
+// StatusStep is SetStatus as a step.
+func StatusStep(to Change) (Step, error) {
 	to.Reason = strings.TrimSpace(to.Reason)
 	if to.Status == seats.OnSale || to.Status == seats.Scheduled || to.Status == seats.Draft {
 		to.Reason = ""
@@ -49,9 +58,9 @@ func SetStatus(ctx context.Context, office *seats.Inventory, slug string, to Cha
 		to.OpensAt = time.Time{}
 	}
 	if err := to.check(); err != nil {
-		return seats.Event{}, err
+		return nil, err
 	}
-	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
+	return func(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) {
 		if err := mayBecome(ctx, tx, e, to); err != nil {
 			return false, err
 		}
@@ -64,7 +73,7 @@ func SetStatus(ctx context.Context, office *seats.Inventory, slug string, to Cha
 		}
 		_, err := tx.Exec(ctx, setStatusSQL, e.ID, stored, momentOf(to.OpensAt), to.Reason)
 		return true, err
-	})
+	}, nil
 }
 
 const setStatusSQL = `UPDATE event SET status = $2, opens_at = $3, reason = $4 WHERE id = $1`

@@ -395,8 +395,11 @@ WITH copied AS (
 SELECT pg_notify('usher_limit', '')`
 
 // Copy copies the limits of an event to a new one.
-func (es *Events) Copy(ctx context.Context, from, to int64) error {
-	if _, err := es.db.Exec(ctx, copySQL, from, to); err != nil {
+func (es *Events) Copy(ctx context.Context, from, to int64) error { return Copy(ctx, es.db, from, to) }
+
+// Copy copies the limits of an event to a new one, in the transaction that makes it.
+func Copy(ctx context.Context, db seats.DB, from, to int64) error {
+	if _, err := db.Exec(ctx, copySQL, from, to); err != nil {
 		return fmt.Errorf("limit: copy: %w", err)
 	}
 	return nil

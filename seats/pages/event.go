@@ -302,20 +302,50 @@ SELECT $2, kind, section, hash, widths, width, height, alt FROM event_picture WH
 
 // CopyEvent gives a new event of the member's team the page of another one. Done twice, it changes nothing.
 func (p *Pages) CopyEvent(ctx context.Context, m organizers.Member, from, to int64) error {
-	err := p.desk.As(ctx, m, func(tx pgx.Tx) error {
-		for _, sql := range []string{copyPageSQL, copyTextsSQL, copyPicturesSQL} {
-			if _, err := tx.Exec(ctx, sql, from, to); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := p.desk.As(ctx, m, func(tx pgx.Tx) error { return run(ctx, tx, from, to, copyPageSQL, copyTextsSQL, copyPicturesSQL) })
 	p.events.forget(to)
 	if err != nil {
 		return fmt.Errorf("pages: copy the page of an event: %w", err)
 	}
 	return nil
 }
+
+const (
+	replacePageSQL = `
+INSERT INTO event_page AS had (event_id, category, doors, running, intervals, age, street, postal_code, town, country, map_link, organizer, email, phone, website)
+SELECT $2::bigint, coalesce(category, ''), coalesce(doors, 0), coalesce(running, 0), coalesce(intervals, 0), coalesce(age, 0), coalesce(street, ''), coalesce(postal_code, ''),
+       coalesce(town, ''), coalesce(country, ''), coalesce(map_link, ''), coalesce(organizer, ''), coalesce(email, ''), coalesce(phone, ''), coalesce(website, '')
+  FROM (SELECT) one LEFT JOIN event_page ON event_id = $1::bigint
+    ON CONFLICT (event_id) DO UPDATE
+   SET (category, doors, running, intervals, age, street, postal_code, town, country, map_link, organizer, email, phone, website)
+     = (excluded.category, excluded.doors, excluded.running, excluded.intervals, excluded.age, excluded.street, excluded.postal_code, excluded.town, excluded.country,
+        excluded.map_link, excluded.organizer, excluded.email, excluded.phone, excluded.website), version = had.version + 1`
+
+	dropTextsSQL    = `DELETE FROM event_text WHERE event_id = $2 AND $1::bigint IS NOT NULL`
+	dropPicturesSQL = `DELETE FROM event_picture WHERE event_id = $2 AND $1::bigint IS NOT NULL`
+)
+
+// ReplaceEvent gives an event the page of another one in place of its own, in the transaction of a change of it. Forget follows
+// the commit.
+func ReplaceEvent(ctx context.Context, tx pgx.Tx, from, to int64) error {
+	if err := run(ctx, tx, from, to, replacePageSQL, dropTextsSQL, copyTextsSQL, dropPicturesSQL, copyPicturesSQL); err != nil {
+		return fmt.Errorf("pages: replace the page of an event: %w", err)
+	}
+	return nil
+}
+
+// run runs statements about two events.
+func run(ctx context.Context, tx pgx.Tx, from, to int64, statements ...string) error {
+	for _, sql := range statements {
+		if _, err := tx.Exec(ctx, sql, from, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget makes this node read the page of an event anew.
+func (p *Pages) Forget(event int64) { p.events.forget(event) }
 
 const eventPageSQL = `
 SELECT version, category, doors, running, intervals, age, street, postal_code, town, country, map_link, organizer, email, phone, website
