@@ -37,6 +37,7 @@ var owners = map[string]string{
 	"seats/privacy":     "erasure erasure_key retention",
 	"seats/organizers":  "api_key attempt deed desk_device desk_session invitation member organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
 	"seats/sales":       "history refusal seen tally",
+	"seats/series":      "performance series",
 	"seats/sessions":    "session",
 	"seats/waitingroom": "admission called control entrant place_key presence room slot",
 	"seats/waitlist":    "entry offer wait_list wait_step",

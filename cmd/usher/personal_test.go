@@ -22,8 +22,8 @@ var personal = map[string]string{
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series phase picture_file place_key plan plan_version
-		price question ready retention room seat section seen tally tax_rate team_picture team_plan terms ticket_key ticket_type wait_list wait_step`,
+		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series performance phase picture_file place_key plan plan_version
+		price question ready retention room seat section seen series tally tax_rate team_picture team_plan terms ticket_key ticket_type wait_list wait_step`,
 }
 
 // unsaid lists what is wrong with the list of tables: one that is named not at all, twice, or not there.

@@ -1,0 +1,45 @@
+// Package series knows productions with several performances. A performance is an ordinary event with seats, prices and a
+// sale of its own; the kernel, claims and orders know nothing of series.
+//
+//	series.go   a series and its performances; what is still the production's and what is a performance's own
+//	dates.go    dates by a rule, or as a list that somebody pasted
+//	create.go   new performances, all or none
+//	change.go   one change of chosen performances, all or none, with a preview of it
+//	inherit.go  what a performance gets of its production: texts, prices, settings
+//
+// # The production
+//
+// One performance leads the series: it says what the production is. A new performance begins as a copy of it. Later changes
+// of the leading performance reach the others when a member applies them, part by part. A part is
+//
+//	as the production   its content is that of the leading performance
+//	behind              it is what the performance got last, and the production says something else by now
+//	its own             a member changed it at the performance since it got it last
+//
+// Nothing keeps a flag for that. It follows from what the events say, and from a hash of what a performance got last. So a
+// part that was changed anywhere is never taken for an inherited one. Applying leaves out parts that are a performance's
+// own, unless the member wants these, too.
+//
+// # Several events in one transaction
+//
+// Creating and changing performances locks several events. Every such transaction locks the rows of the events by id
+// ascending before anything else, and their counter rows by id ascending after that (seats.Inventory.ChangeEvents). A claim
+// locks one event. So no two transactions wait for each other.
+//
+// # A hold over several events
+//
+// A subscription sells the same seat in n performances. What that is, for whoever builds it: it is n holds, one in each event,
+// of one visitor. Each is granted by the guard of its own event, in a batch of that event, and lapses by itself. They are
+// bound by a row that names them, and have one end: the earliest of theirs. A claim over n events asks the events one after
+// the other, by id ascending, each in its own transaction. The first refusal releases what was granted before it; nothing is
+// sold meanwhile, and a crash leaves holds that lapse. All or nothing is decided once, when the order is placed: one
+// transaction locks the counter rows by id ascending and sells in all events, or in none. Only that transaction touches
+// several events. Kernel batches sell in one event each, so it needs a sale of its own beside seats.Sell. It is not built.
+//
+// # Promises
+//
+//	S1  All performances that a form asks for are made, or none. None is made twice for one start.
+//	S2  A change is of all chosen performances, or of none.
+//	S3  A change does what its preview said, or is refused.
+//	S4  No part that is a performance's own is replaced unless a member asks for that.
+package series
