@@ -140,7 +140,7 @@ var eachAtDesk = []struct {
 		check(p.t, p.page.GetByLabel("What it is for").Fill("The till in the foyer"))
 		check(p.t, p.page.GetByLabel("read events").Uncheck())
 		p.press(p.button("Make the key"))
-		p.sees(p.page.GetByText("Choose what it opens."))
+		p.sees(p.page.GetByText("Choose what the key may do."))
 	}},
 	{"desk-keys-made", func(p *person) {
 		check(p.t, p.page.GetByLabel("sell at the box office").Check())

@@ -154,7 +154,7 @@ func TestAnAccountChangesItsNameItsPasswordAndSignsOutEverywhere(t *testing.T) {
 	s := newSite(t)
 	here := s.owner(t)
 	there := s.atDesk(t, "ann")
-	if a, page := s.submit(t, here, "/desk/account", url.Values{"name": {" "}}); a.StatusCode != 422 || !strings.Contains(page, "Say a name.") {
+	if a, page := s.submit(t, here, "/desk/account", url.Values{"name": {" "}}); a.StatusCode != 422 || !strings.Contains(page, "Enter a name.") {
 		t.Errorf("no name: %d", a.StatusCode)
 	}
 	if a, _ := s.submit(t, here, "/desk/account", url.Values{"name": {"Ann Ørsted"}}); a.StatusCode != http.StatusSeeOther {
@@ -237,7 +237,7 @@ func TestAPIKey_IsShownOnceAndWorksUntilRevoked(t *testing.T) {
 	ann := s.owner(t)
 	_, page := s.page(t, ann, "/desk/keys")
 	form := url.Values{"key": {formKey(t, page, "/desk/keys")}, "name": {"Till"}}
-	if a, body := s.submit(t, ann, "/desk/keys", form); a.StatusCode != 422 || !strings.Contains(body, "Choose what it opens.") || !strings.Contains(body, `value="Till"`) {
+	if a, body := s.submit(t, ann, "/desk/keys", form); a.StatusCode != 422 || !strings.Contains(body, "Choose what the key may do.") || !strings.Contains(body, `value="Till"`) {
 		t.Errorf("without a scope: %d", a.StatusCode)
 	}
 	form["scope"] = []string{"look", "sell"}

@@ -24,7 +24,7 @@ func TestALinkShowsTheLiveDeskWithoutNamesUntilItIsRevokedOrOver(t *testing.T) {
 	if _, err := s.sold.SellAtOffice(t.Context(), s.sale, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: payments.Cash, Name: "Zacharias Quill", Email: "quill@example.org"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"w"}, "name": {""}, "days": {"7"}}); a.StatusCode != 422 || !strings.Contains(page, "Say a name.") {
+	if a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"w"}, "name": {""}, "days": {"7"}}); a.StatusCode != 422 || !strings.Contains(page, "Enter a name.") {
 		t.Errorf("without signing in: %d", a.StatusCode)
 	}
 	a, page := s.submit(t, ann, "/desk/events/evening/shares", url.Values{"key": {"k"}, "name": {"Sponsor & sons"}, "days": {"7"}})

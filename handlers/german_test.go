@@ -87,6 +87,10 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(ann, strings.TrimPrefix(at, s.url), 200)
 	newRoom(t, s, waitingroom.NewRoom{})
 	visit(ann, "/rooms/evening", 200)
+	visit(ann, "/desk/session", 200)
+	for _, path := range []string{"/desk", "/desk/branding"} {
+		visit(owner, path, 200)
+	}
 	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p>`); len(found) != 2 {
 		t.Errorf("planted words are found as %q", found)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -16,7 +17,7 @@ func (h *Handlers) Account(w http.ResponseWriter, r *http.Request, m organizers.
 }
 
 func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.AccountPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Your account")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Your account"))
 	p.Script, p.Path, p.Origin = "desk_passkey.js", desk.AccountPath, h.Origin(r)
 	if p.List, err = h.Organizers.Passkeys(r.Context(), m); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (h *Handlers) accountForm(w http.ResponseWriter, r *http.Request, m organiz
 	case errors.As(err, &again.Mistakes):
 		return h.showAccount(w, r, m, http.StatusUnprocessableEntity, again)
 	case errors.Is(err, organizers.ErrSignIn):
-		again.WrongBefore = "This is not your current password."
+		again.WrongBefore = text.T(r.Context(), "This is not your current password.")
 		return h.showAccount(w, r, m, http.StatusForbidden, again)
 	}
 	return err
@@ -81,7 +82,7 @@ func (h *Handlers) ForgotPassword(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *Handlers) showForgotten(w http.ResponseWriter, r *http.Request, status int, p desk.ForgottenPage) error {
-	p.Page = views.Page{Title: "Another password", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Another password"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css"}
 	return web.WritePage(w, r, status, desk.Forgotten(p))
 }
 
@@ -116,7 +117,7 @@ func (h *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 	if p.Member, err = h.Organizers.WhosePassword(r.Context(), r.PathValue("token")); err != nil {
 		return err
 	}
-	p.Page, p.Action = views.Page{Title: "Another password", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: text.T(r.Context(), "Another password"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	return web.WritePage(w, r, status, desk.AnotherPassword(p))
 }

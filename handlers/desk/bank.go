@@ -12,13 +12,14 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
 var (
-	errNoEntry = web.NewProblem(404, "unknown", "There is no such payment in the statements of your team.", "Nothing was changed.", "Load the page again.")
-	errDecided = web.NewProblem(409, "decided", "This payment was applied or set aside before.", "Nothing was changed.", "Load the page again.")
-	errNoOrder = web.NewProblem(422, "order", "Your team has no order with this code or reference that is paid by bank transfer.", "Nothing was changed.", "Compare the code with the order’s page.")
+	errNoEntry = web.NewProblem(404, "unknown", text.Mark("There is no such payment in the statements of your team."), nothingChanged, text.Mark("Load the page again."))
+	errDecided = web.NewProblem(409, "decided", text.Mark("This payment was applied or set aside before."), nothingChanged, text.Mark("Load the page again."))
+	errNoOrder = web.NewProblem(422, "order", text.Mark("Your team has no order with this code or reference that is paid by bank transfer."), nothingChanged, text.Mark("Compare the code with the order’s page."))
 )
 
 type bankAnswer struct {
@@ -88,7 +89,7 @@ func (h *Handlers) ShowBank(w http.ResponseWriter, r *http.Request, m organizers
 
 // showBank writes the page of the team's bank account, with what p knows besides.
 func (h *Handlers) showBank(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.BankPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Bank transfer")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Bank transfer"))
 	p.Path = desk.BankPath
 	if p.Mistakes == nil {
 		if p.Details, err = h.Banks.Details(r.Context(), m.Team); err != nil {
@@ -177,8 +178,8 @@ func statementFile(r *http.Request) (name string, content []byte, err error) {
 
 // bankRefused answers what is wrong with a file or an entry: a browser sees it on the page.
 func (h *Handlers) bankRefused(w http.ResponseWriter, r *http.Request, m organizers.Member, err error) error {
-	if p := Explain(err); p != nil && !web.WantsJSON(r) {
-		return h.showBank(w, r, m, p.Status, desk.BankPage{Message: p.What + " " + p.Next})
+	if p := Explain(r.Context(), err); p != nil && !web.WantsJSON(r) {
+		return h.showBank(w, r, m, p.Status, desk.BankPage{Message: p.Brief(r.Context())})
 	}
 	return err
 }
@@ -225,7 +226,7 @@ func (h *Handlers) DecideEntry(w http.ResponseWriter, r *http.Request, m organiz
 func bankProblem(err error) *web.Problem {
 	var file *banktransfer.FileError
 	if errors.As(err, &file) {
-		return web.NewProblem(422, "invalid", file.Reason, "Nothing was imported.", "")
+		return web.NewProblem(422, "invalid", file.Reason, text.Mark("Nothing was imported."), "")
 	}
 	return nil
 }

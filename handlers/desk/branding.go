@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errBrandingChanged = web.NewProblem(409, "changed", "Another member saved the branding while you wrote.", "Theirs is the one that attendees see. Yours stands in the form.", "Compare them, then save again.")
+var errBrandingChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the branding while you wrote."), text.Mark("Theirs is the one that attendees see. Yours stands in the form."), text.Mark("Compare them, then save again."))
 
 type brandingAnswer struct {
 	Version  int               `json:"version"` // 0: never saved
@@ -114,7 +114,7 @@ func (h *Handlers) SaveBranding(w http.ResponseWriter, r *http.Request, m organi
 	case errors.Is(err, pages.ErrChanged) && web.WantsJSON(r):
 		return errBrandingChanged
 	case errors.Is(err, pages.ErrChanged):
-		again.Wrong = errBrandingChanged.What + " " + errBrandingChanged.Holds + " " + errBrandingChanged.Next
+		again.Wrong = errBrandingChanged.In(r.Context())
 		return h.showBranding(w, r, m, http.StatusConflict, again)
 	case errors.As(err, &again.Mistakes) && !web.WantsJSON(r):
 		again.Wrong = text.Mark("Your changes were not saved. Correct the marked fields, then save again.")

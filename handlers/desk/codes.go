@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -66,7 +67,7 @@ func (h *Handlers) Codes(w http.ResponseWriter, r *http.Request, m organizers.Me
 }
 
 func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
-	p := desk.CodesPage{Frame: h.eventFrame(w, r, m, s, "Codes"), Plan: s.Plan, List: s.Prices, Form: form, Wrong: wrong}
+	p := desk.CodesPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Codes")), Plan: s.Plan, List: s.Prices, Form: form, Wrong: wrong}
 	p.Path = desk.CodesPath(s.Event.Slug)
 	var err error
 	if p.Groups, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, mostGroups); err != nil {

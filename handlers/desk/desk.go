@@ -2,6 +2,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -18,20 +19,24 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
 
+// nothingChanged is what holds after most errors of the desk.
+var nothingChanged = text.Mark("Nothing was changed.")
+
 // The desk's words for what went wrong.
 var (
-	errSignedOut = web.NewProblem(401, "not_signed_in", "You are not signed in at the desk.", "Nothing was changed.", "Sign in, then try again.")
-	errRole      = web.NewProblem(403, "role", "Your role in this team does not allow that.", "Nothing was changed.", "Ask an owner of the team; they can give you another role.")
-	errNothing   = web.NewProblem(404, "unknown", "There is nothing at this address for you.", "Your events and your team are as they were.", "Start from your desk.")
-	errNoTeam    = web.NewProblem(403, "no_team", "You are in no team here any more.", "Your account is as it was.", "Ask an owner of a team to invite you.")
-	errOwner     = web.NewProblem(409, "last_owner", "A team keeps an owner, and this is the only one.", "Nothing was changed.", "Make another member an owner first.")
-	errAPIKey    = web.NewProblem(401, "key", "This key opens nothing: it was revoked, it expired, its maker left the team, or a letter of it is missing.", "Nothing was changed.", "Ask an owner of the team for another one.")
-	errKey       = web.NewProblem(409, "key", "This form was sent before with other content.", "What it did the first time holds; nothing more was changed.", "Load the page again.")
+	errSignedOut = web.NewProblem(401, "not_signed_in", text.Mark("You are not signed in at the desk."), nothingChanged, text.Mark("Sign in, then try again."))
+	errRole      = web.NewProblem(403, "role", text.Mark("Your role in this team does not allow that."), nothingChanged, text.Mark("Ask an owner of the team; they can give you another role."))
+	errNothing   = web.NewProblem(404, "unknown", text.Mark("There is nothing at this address for you."), text.Mark("Your events and your team are as they were."), text.Mark("Start from your desk."))
+	errNoTeam    = web.NewProblem(403, "no_team", text.Mark("You are in no team here any more."), text.Mark("Your account is as it was."), text.Mark("Ask an owner of a team to invite you."))
+	errOwner     = web.NewProblem(409, "last_owner", text.Mark("A team keeps an owner, and this is the only one."), nothingChanged, text.Mark("Make another member an owner first."))
+	errAPIKey    = web.NewProblem(401, "key", text.Mark("This key opens nothing: it was revoked, it expired, its maker left the team, or a letter of it is missing."), nothingChanged, text.Mark("Ask an owner of the team for another one."))
+	errKey       = web.NewProblem(409, "key", text.Mark("This form was sent before with other content."), text.Mark("What it did the first time holds; nothing more was changed."), text.Mark("Load the page again."))
 )
 
 // Handlers answers the addresses of the desk and of the door.
@@ -62,7 +67,7 @@ var problems = web.Problems{
 }
 
 // Explain knows the errors of package organizers; nil if err is none.
-func Explain(err error) *web.Problem {
+func Explain(ctx context.Context, err error) *web.Problem {
 	var mistakes organizers.Mistakes
 	if p := planError(err); p != nil {
 		return p
@@ -75,9 +80,9 @@ func Explain(err error) *web.Problem {
 	}
 	switch {
 	case errors.Is(err, organizers.ErrOften):
-		return web.Often(err)
+		return web.Often(ctx, err)
 	case errors.As(err, &mistakes):
-		return web.NewProblem(422, "invalid", mistakes.Error(), "Nothing was changed.", "Change it and send it again.")
+		return web.NewProblem(422, "invalid", mistakes.In(ctx), nothingChanged, text.Mark("Correct it, then send it again."))
 	}
 	return problems.Of(err)
 }
@@ -248,7 +253,7 @@ func DeskBack(to string) string {
 
 // frame is what every page of the desk shows. A form that did its work leads to a page with ?done=…, which says so.
 func (h *Handlers) frame(w http.ResponseWriter, r *http.Request, m organizers.Member, title string) desk.Frame {
-	notice := desk.Notice(r.URL.Query().Get("done"))
+	notice := text.T(r.Context(), desk.Notice(r.URL.Query().Get("done")))
 	return desk.Frame{Page: views.Page{Title: title, Nonce: web.Nonce(w), Legal: h.Legal(r, m.Team), Style: "desk.css", Notice: notice}, Member: m, Path: r.URL.Path, Key: rand.Text()}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -29,7 +30,7 @@ func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m organizer
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, turnoutBody{turnout.Tickets, turnout.Came, turnout.Open()})
 	}
-	page := desk.DoorsPage{Frame: h.eventFrame(w, r, m, s, "Door"), Turnout: turnout, Link: link}
+	page := desk.DoorsPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Door")), Turnout: turnout, Link: link}
 	page.Style = "desk.css desk_live.css"
 	return web.WritePage(w, r, status, desk.Doors(page))
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errPageChanged = web.NewProblem(409, "changed", "Another member saved this page while you wrote.", "Their version is the one that attendees see. Yours stands in the form.", "Compare them, then save again.")
+var errPageChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this page while you wrote."), text.Mark("Their version is the one that attendees see. Yours stands in the form."), text.Mark("Compare them, then save again."))
 
 type eventPageAnswer struct {
 	Version int `json:"version"` // 0: never saved
@@ -40,7 +41,7 @@ func (h *Handlers) showEventPage(w http.ResponseWriter, r *http.Request, m organ
 		return web.WriteJSON(w, status, eventPageAnswer{about.Version, web.DescribePage(s.Event, about)})
 	}
 	p := again
-	p.Frame, p.About = h.eventFrame(w, r, m, s, "Event page"), about
+	p.Frame, p.About = h.eventFrame(w, r, m, s, text.T(r.Context(), "Event page")), about
 	p.Style, p.Base = "desk.css legal.css", about.Version
 	p.Language = cmp.Or(p.Language, s.Event.Language, seats.Language)
 	if len(p.Mistakes) == 0 && p.Wrong == "" || p.Form.Text.Language == "" {
@@ -85,7 +86,7 @@ func (h *Handlers) SaveEventPage(w http.ResponseWriter, r *http.Request, m organ
 	case errors.Is(err, pages.ErrChanged) && web.WantsJSON(r):
 		return errPageChanged
 	case errors.Is(err, pages.ErrChanged):
-		again.Wrong = errPageChanged.What + " " + errPageChanged.Holds + " " + errPageChanged.Next
+		again.Wrong = errPageChanged.In(r.Context())
 		return h.showEventPage(w, r, m, s, http.StatusConflict, again)
 	case errors.As(err, &again.Mistakes) && !web.WantsJSON(r):
 		again.Wrong = "Your changes were not saved. Correct the marked fields, then save again."
@@ -241,7 +242,7 @@ func (h *Handlers) ChangePicture(w http.ResponseWriter, r *http.Request, m organ
 func pictureProblem(err error) *web.Problem {
 	var refused *pages.PictureError
 	if errors.As(err, &refused) {
-		return web.NewProblem(422, "invalid", refused.Reason, "Nothing was changed.", "")
+		return web.NewProblem(422, "invalid", refused.Reason, nothingChanged, "")
 	}
 	return nil
 }

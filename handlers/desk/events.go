@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -264,5 +265,5 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))
 	}
-	return web.WritePage(w, r, http.StatusOK, desk.Events(desk.EventsPage{Frame: h.frame(w, r, m, "Events"), Events: list}))
+	return web.WritePage(w, r, http.StatusOK, desk.Events(desk.EventsPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Events")), Events: list}))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -108,23 +109,23 @@ func deskRefused(r *http.Request, err error) (words string, is bool) {
 	case err == nil || web.WantsJSON(r):
 		return "", false
 	case errors.As(err, &refusal):
-		return refusal.Error(), true
+		return refusal.In(r.Context()), true
 	case errors.As(err, &nonsense):
-		return nonsense.Error(), true
+		return nonsense.In(r.Context()), true
 	case errors.As(err, &mistakes):
-		return mistakes.Error(), true
+		return mistakes.In(r.Context()), true
 	case errors.Is(err, orders.ErrNotPaid):
-		return "So much was not paid for this order, or went back already. Nothing was changed.", true
+		return errNotPaid.Brief(r.Context()), true
 	case errors.Is(err, orders.ErrNotDue):
-		return "Nothing is due for this order that is paid at the door or by bank transfer. Nothing was changed.", true
+		return errNotDue.Brief(r.Context()), true
 	}
 	return "", false
 }
 
 // What a program is told where a page says it beside the form.
 var (
-	errNotPaid = web.NewProblem(422, "not_paid", "So much was not paid for this order, or went back already.", "Nothing was changed.", "Look at the order.")
-	errNotDue  = web.NewProblem(409, "not_due", "Nothing is due for this order that is paid at the door or by bank transfer.", "Nothing was changed.", "Look at the order.")
+	errNotPaid = web.NewProblem(422, "not_paid", text.Mark("So much was not paid for this order, or went back already."), nothingChanged, text.Mark("Look at the order."))
+	errNotDue  = web.NewProblem(409, "not_due", text.Mark("Nothing is due for this order that is paid at the door or by bank transfer."), nothingChanged, text.Mark("Look at the order."))
 )
 
 // deskStatus is the status of a page that shows a form again.

@@ -13,12 +13,13 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
 var (
-	errNoGiftCard = web.NewProblem(404, "unknown", "There is no such gift card in your team.", "Nothing was changed.", "Load the page again.")
-	errSpent      = web.NewProblem(409, "spent", "This gift card was redeemed, or never paid.", "Nothing was changed.", "Load the page again.")
+	errNoGiftCard = web.NewProblem(404, "unknown", text.Mark("There is no such gift card in your team."), nothingChanged, text.Mark("Load the page again."))
+	errSpent      = web.NewProblem(409, "spent", text.Mark("This gift card was redeemed, or never paid."), nothingChanged, text.Mark("Load the page again."))
 )
 
 type giftCardsAnswer struct {
@@ -50,7 +51,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	p.Frame = h.frame(w, r, m, "Gift cards")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Gift cards"))
 	p.Path, p.Sold, p.Public = desk.GiftCardsPath, sold, h.Origin(r)+"/gift-cards"
 	p.Stored, p.Payable = offer.Open, h.Server.GiftCards.Payable()
 	sender, err := h.Server.Invoices.Sender(r.Context(), m)

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -67,7 +68,7 @@ func (h *Handlers) showHooks(w http.ResponseWriter, r *http.Request, m organizer
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	p.Frame = h.frame(w, r, m, "Webhooks")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Webhooks"))
 	p.Path = desk.HooksPath
 	return web.WritePage(w, r, status, desk.Hooks(p))
 }
@@ -134,7 +135,7 @@ func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Typed.URL == "" {
 		p.Typed = p.Hook
 	}
-	p.Frame = h.frame(w, r, m, "Webhook")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Webhook"))
 	return web.WritePage(w, r, status, desk.HookLog(p))
 }
 

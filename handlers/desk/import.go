@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -132,7 +133,7 @@ func (h *Handlers) ShowImport(w http.ResponseWriter, r *http.Request, m organize
 	if err != nil {
 		return err
 	}
-	in.page.Frame, in.page.Key = h.frame(w, r, m, "Import "+in.page.File), rand.Text()
+	in.page.Frame, in.page.Key = h.frame(w, r, m, text.T(r.Context(), "Import %s", in.page.File)), rand.Text()
 	in.page.Path = desk.PlansPath
 	status := http.StatusOK
 	if in.page.Wrong != "" {
@@ -159,7 +160,7 @@ func (h *Handlers) TakeImport(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	if in.page.Opened == nil {
-		return web.NewProblem(422, "invalid", in.page.Wrong, "Nothing was saved.", "Go back and choose what the columns mean.")
+		return web.NewProblem(422, "invalid", in.page.Wrong, text.Mark("Nothing was saved."), text.Mark("Go back and choose what the columns mean."))
 	}
 	id, err := h.Organizers.NewPlan(r.Context(), m, deskKeyOf(r, form), "imported from "+in.page.File, in.page.Opened.Document)
 	if err != nil {

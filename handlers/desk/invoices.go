@@ -19,7 +19,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoSender = web.NewProblem(404, "unknown", "There is no such document in your team.", "", "Look at the list of invoices.")
+var errNoSender = web.NewProblem(404, "unknown", text.Mark("There is no such document in your team."), "", text.Mark("Look at the list of invoices."))
 
 type bookAnswer struct {
 	Sender    *invoices.Sender  `json:"sender,omitempty"`
@@ -40,7 +40,7 @@ func (h *Handlers) Invoices(w http.ResponseWriter, r *http.Request, m organizers
 
 // showInvoices writes the documents of the team and the seller on them, with what p knows besides.
 func (h *Handlers) showInvoices(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.InvoicesPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Invoices")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Invoices"))
 	p.Path = desk.InvoicesPath
 	year, _ := strconv.Atoi(r.URL.Query().Get("year"))                 // 0 is the last one
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 32) // 0 is the end

@@ -10,11 +10,12 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errTextChanged = web.NewProblem(409, "changed", "Another member saved this text while you wrote.", "Their version and yours are both there: yours stands in the form.", "Compare them, then save again.")
+var errTextChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this text while you wrote."), text.Mark("Their version and yours are both there: yours stands in the form."), text.Mark("Compare them, then save again."))
 
 type legalAnswer struct {
 	Texts []legalText `json:"texts"`
@@ -50,7 +51,7 @@ func (h *Handlers) showLegal(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	p := desk.LegalPage{Frame: h.frame(w, r, m, "Legal texts"), Open: kind}
+	p := desk.LegalPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Legal texts")), Open: kind}
 	p.Path, p.Style = desk.LegalPath, "desk.css legal.css"
 	for _, k := range pages.Kinds() {
 		f := desk.LegalForm{Kind: k, Text: pages.Start(k), Team: m.Team}
@@ -127,7 +128,7 @@ func (h *Handlers) SaveLegalText(w http.ResponseWriter, r *http.Request, m organ
 	case errors.Is(err, pages.ErrChanged) && web.WantsJSON(r):
 		return errTextChanged
 	case errors.Is(err, pages.ErrChanged):
-		again.Wrong = errTextChanged.What + " " + errTextChanged.Holds + " " + errTextChanged.Next
+		again.Wrong = errTextChanged.In(r.Context())
 		return h.showLegal(w, r, m, http.StatusConflict, d.Kind, 0, &again)
 	case errors.As(err, &again.Mistakes) && d.Kind.Known() && !web.WantsJSON(r):
 		return h.showLegal(w, r, m, http.StatusUnprocessableEntity, d.Kind, 0, &again)

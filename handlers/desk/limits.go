@@ -11,10 +11,11 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errLimits = web.NewProblem(422, "invalid", "The challenge is off, automatic or always. The other fields are empty or whole numbers from 1 to 100,000.", "Nothing was changed.", "Change it and send it again.")
+var errLimits = web.NewProblem(422, "invalid", text.Mark("The challenge is off, automatic or always. The other fields are empty or whole numbers from 1 to 100,000."), nothingChanged, text.Mark("Change it and send it again."))
 
 // limitsAnswer is how an event is guarded, for programs.
 type limitsAnswer struct {

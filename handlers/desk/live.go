@@ -11,13 +11,14 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
 
 var (
-	errClosing  = web.NewProblem(503, "unavailable", "The box office is about to close.", "Nothing was changed.", "Try again in a moment.")
-	errSlowDesk = web.NewProblem(503, "unavailable", "The desk cannot be drawn at the moment.", "The sale goes on.", "Try again in a few seconds.")
+	errClosing  = web.NewProblem(503, "unavailable", text.Mark("The box office is about to close."), nothingChanged, text.Mark("Try again in a moment."))
+	errSlowDesk = web.NewProblem(503, "unavailable", text.Mark("The desk cannot be drawn at the moment."), text.Mark("The sale goes on."), text.Mark("Try again in a few seconds."))
 )
 
 // wayOf is how a request looks at the desk: ?window=hour, day or all, names=1, wall=1.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -13,8 +14,8 @@ import (
 const passkeyKey = "passkey"
 
 var (
-	errPasskey    = web.NewProblem(403, "passkey", "This passkey is not known here.", "Nothing was changed.", "Use another one, or sign in with your password.")
-	errNoPasskeys = web.NewProblem(409, "no_passkeys", "Passkeys work only at https addresses and at localhost.", "Nothing was changed.", "Sign in with your password, or open this page at such an address.")
+	errPasskey    = web.NewProblem(403, "passkey", text.Mark("This passkey is not known here."), nothingChanged, text.Mark("Use another one, or sign in with your password."))
+	errNoPasskeys = web.NewProblem(409, "no_passkeys", text.Mark("Passkeys work only at https addresses and at localhost."), nothingChanged, text.Mark("Sign in with your password, or open this page at such an address."))
 )
 
 // ask sends a browser what to ask of its authenticator, and remembers it in the session.

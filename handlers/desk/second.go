@@ -78,9 +78,9 @@ func (h *Handlers) ShowSecond(w http.ResponseWriter, r *http.Request) error {
 		return organizers.ErrSignedOut
 	}
 	by, err := h.Organizers.Second(r.Context(), s.Organizer, asked.Code, h.client(r))
-	if wrong := signInProblem(err); wrong != nil && !web.WantsJSON(r) {
+	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) {
 		web.RetryLater(w, err)
-		return h.showSecondStep(w, r, wrong.Status, desk.SecondPage{To: DeskBack(asked.To), Wrong: wrong.What + " " + wrong.Next})
+		return h.showSecondStep(w, r, wrong.Status, desk.SecondPage{To: DeskBack(asked.To), Wrong: wrong.Brief(r.Context())})
 	}
 	if err != nil {
 		return err
@@ -160,9 +160,9 @@ func (h *Handlers) Confirm(w http.ResponseWriter, r *http.Request, m organizers.
 	} else {
 		err = h.Organizers.ProvePassword(r.Context(), m, asked.Password)
 	}
-	if wrong := signInProblem(err); wrong != nil && !web.WantsJSON(r) {
+	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) {
 		web.RetryLater(w, err)
-		p := desk.ProofPage{To: proofBack(asked.To), Wrong: wrong.What + " " + wrong.Next, WrongCode: asked.Code != ""}
+		p := desk.ProofPage{To: proofBack(asked.To), Wrong: wrong.Brief(r.Context()), WrongCode: asked.Code != ""}
 		if errors.Is(err, organizers.ErrSignIn) {
 			p.Wrong = "This is not your password."
 		}
@@ -229,7 +229,7 @@ func (h *Handlers) ConfirmApp(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	list, err := h.Organizers.ConfirmApp(r.Context(), m, asked.Code)
-	if wrong := signInProblem(err); wrong != nil && !web.WantsJSON(r) && !m.Codes {
+	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) && !m.Codes {
 		web.RetryLater(w, err)
 		return h.showSecondFactor(w, r, m, wrong.Status, desk.SecondFactorPage{Wrong: "This is not the code that the app shows now. Look at it again, and at the clock of your phone."})
 	}

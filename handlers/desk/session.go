@@ -1,22 +1,24 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
 
 var (
-	errSignIn = web.NewProblem(403, "sign_in", "This address and this password do not belong together.", "Nothing was changed.", "Look at both again, or choose another password by mail.")
+	errSignIn = web.NewProblem(403, "sign_in", text.Mark("This address and this password do not belong together."), nothingChanged, text.Mark("Look at both again, or choose another password by mail."))
 
-	errCode   = web.NewProblem(403, "code", "This code does not work: it is wrong, too old, or was used before.", "Nothing was changed.", "Wait for the next code of your app, or use a recovery code.")
-	errProof  = web.NewProblem(403, "proof", "This needs proof, within the last ten minutes, that it is you.", "Nothing was changed.", "Confirm at /desk/session/proof with your password, a code or a passkey, then send it again.")
-	errSecond = web.NewProblem(403, "second_factor", "Your team requires a second factor.", "Nothing was changed.", "Set one up at /desk/account/second-factor, or sign in with it.")
-	errLink   = web.NewProblem(404, "link", "This link opens nothing: it was used, it is too old, or a newer one was made.", "Nothing was changed.", "Ask the person who gave it to you for a new one.")
+	errCode   = web.NewProblem(403, "code", text.Mark("This code does not work: it is wrong, too old, or was used before."), nothingChanged, text.Mark("Wait for the next code of your app, or use a recovery code."))
+	errProof  = web.NewProblem(403, "proof", text.Mark("This needs proof, within the last ten minutes, that it is you."), nothingChanged, text.Mark("Confirm at /desk/session/proof with your password, a code or a passkey, then send it again."))
+	errSecond = web.NewProblem(403, "second_factor", text.Mark("Your team requires a second factor."), nothingChanged, text.Mark("Set one up at /desk/account/second-factor, or sign in with it."))
+	errLink   = web.NewProblem(404, "link", text.Mark("This link opens nothing: it was used, it is too old, or a newer one was made."), nothingChanged, text.Mark("Ask the person who gave it to you for a new one."))
 )
 
 // SignInPage answers GET /desk/session
@@ -32,7 +34,7 @@ func (h *Handlers) SignInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p desk.SignInPage) error {
-	p.Page = views.Page{Title: "Sign in", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Sign in"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}
 	p.Passkeys = organizers.PasskeysAt(h.Origin(r))
 	return web.WritePage(w, r, status, desk.SignIn(p))
 }
@@ -44,12 +46,12 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s, err := h.Organizers.SignIn(r.Context(), asked.Email, asked.Password, h.client(r))
-	if wrong := signInProblem(err); wrong != nil {
+	if wrong := signInProblem(r.Context(), err); wrong != nil {
 		web.RetryLater(w, err)
 		if web.WantsJSON(r) {
 			return wrong
 		}
-		return h.showSignIn(w, r, wrong.Status, desk.SignInPage{To: DeskBack(asked.To), Email: asked.Email, Wrong: wrong.What + " " + wrong.Next})
+		return h.showSignIn(w, r, wrong.Status, desk.SignInPage{To: DeskBack(asked.To), Email: asked.Email, Wrong: wrong.Brief(r.Context())})
 	}
 	if err != nil {
 		return err
@@ -58,10 +60,10 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signInProblem says why a sign-in failed, if the organizer can mend it; nil for other errors.
-func signInProblem(err error) *web.Problem {
+func signInProblem(ctx context.Context, err error) *web.Problem {
 	switch {
 	case errors.Is(err, organizers.ErrSignIn), errors.Is(err, organizers.ErrOften), errors.Is(err, organizers.ErrBusy), errors.Is(err, organizers.ErrCode):
-		return Explain(err)
+		return Explain(ctx, err)
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (h *Handlers) SetupPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, p desk.SetupPage) error {
-	p.Page, p.Action = views.Page{Title: "Set up your desk", Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	p.Page, p.Action = views.Page{Title: text.T(r.Context(), "Set up your desk"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	return web.WritePage(w, r, status, desk.Setup(p))
 }

@@ -132,7 +132,7 @@ func (h *Handlers) Solve(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	p := shop.ChallengePage{From: onwardTo(s, r.PostFormValue("from")), Proof: proof}
 	err = h.givePass(w, r, s, proof)
-	if known := Explain(err); known != nil && !web.WantsJSON(r) {
+	if known := Explain(r.Context(), err); known != nil && !web.WantsJSON(r) {
 		if known != errPatience { // this work is worth nothing any more
 			http.Redirect(w, r, shop.Sale{Event: s.Event}.ChallengePath()+"?from="+url.QueryEscape(p.From), http.StatusSeeOther)
 			return nil

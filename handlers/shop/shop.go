@@ -2,6 +2,7 @@
 package shop
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -34,7 +35,7 @@ var problems = web.Problems{
 }
 
 // Explain returns the words for an error of a waiting room or a waiting list; nil for other errors.
-func Explain(err error) *web.Problem {
+func Explain(ctx context.Context, err error) *web.Problem {
 	var mistakes waitlist.Mistakes
 	if errors.As(err, &mistakes) {
 		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, "Change it and send it again.")

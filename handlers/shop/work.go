@@ -51,7 +51,7 @@ func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, room *waitingro
 
 // sorry says why a visitor cannot join yet, and shows the room with its button again.
 func (h *Handlers) sorry(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, v waitingroom.Visit, err error) error {
-	known, page := Explain(err), shop.RoomPage{Invitation: r.PostFormValue("invitation")}
+	known, page := Explain(r.Context(), err), shop.RoomPage{Invitation: r.PostFormValue("invitation")}
 	switch {
 	case errors.Is(err, errHurried):
 		known = errHurried

@@ -50,10 +50,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // WritePage renders to a buffer first, so that a failed page is not sent half.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var buffer bytes.Buffer
-	ctx := context.WithoutCancel(r.Context())
-	if translated(r) {
-		ctx = views.WithLanguages(ctx, r.URL.RawQuery)
-	}
+	ctx := views.WithLanguages(context.WithoutCancel(r.Context()), r.URL.RawQuery)
 	if err := page.Render(ctx, &buffer); err != nil {
 		return err
 	}

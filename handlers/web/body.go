@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // BodyLimit is the most bytes that a request sends, unless its route takes more from members.
@@ -36,7 +38,7 @@ type body struct {
 // share before the rest is read, for no longer than shareWithin.
 const shareWithin = 10 * time.Second
 
-var errShare = NewProblem(503, "busy", "Other large files are being read at the moment.", "Nothing was changed.", "Send it again in a few seconds.")
+var errShare = NewProblem(503, "busy", text.Mark("Other large files are being read at the moment."), text.Mark("Nothing was changed."), text.Mark("Send it again in a few seconds."))
 
 // Share waits for n of the bytes that large bodies may take together.
 func Share(ctx context.Context, large *semaphore.Weighted, n int64) error {

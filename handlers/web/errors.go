@@ -15,7 +15,6 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
-	"github.com/usherbox/usher/views/desk"
 )
 
 // Problem is an error as a person reads it: what happened, what still holds, what to do next.
@@ -38,6 +37,14 @@ func (p *Problem) In(ctx context.Context) string {
 	return said
 }
 
+// Brief says what happened and what to do, for a page that shows the form again.
+func (p *Problem) Brief(ctx context.Context) string {
+	if p.Next == "" {
+		return text.T(ctx, p.What)
+	}
+	return text.T(ctx, p.What) + " " + text.T(ctx, p.Next)
+}
+
 func NewProblem(status int, code, what, holds, next string) *Problem {
 	return &Problem{status, code, what, holds, next}
 }
@@ -50,20 +57,20 @@ var (
 	ErrNoHold    = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
 	errNoOrder   = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("An order that was confirmed holds."), text.Mark("Take the address from the mail about it, letter by letter."))
 	errEnded     = NewProblem(401, "session_ended", text.Mark("Your visit has ended."), text.Mark("Seats you held stay yours until the time you were shown, then they are free again."), text.Mark("Open the event again and choose anew."))
-	ErrMethod    = NewProblem(405, "method", "This address does not take that method.", NothingChanged, "The header Allow says which ones it takes.")
+	ErrMethod    = NewProblem(405, "method", text.Mark("This address does not take that method."), NothingChanged, text.Mark("The header Allow says which ones it takes."))
 	errForeign   = NewProblem(403, "foreign", text.Mark("This request came from another site."), NothingChanged, text.Mark("Act from the event's own page."))
-	errTooLarge  = NewProblem(413, "too_large", "The request is larger than 64 KiB.", NothingChanged, "Send less; no form here needs so much.")
-	ErrMedia     = NewProblem(415, "media_type", "What is sent to this address is JSON or a form.", NothingChanged, "Send Content-Type: application/json.")
+	errTooLarge  = NewProblem(413, "too_large", text.Mark("The request is larger than 64 KiB."), NothingChanged, text.Mark("Send less; no form here needs so much."))
+	ErrMedia     = NewProblem(415, "media_type", text.Mark("What is sent to this address is JSON or a form."), NothingChanged, text.Mark("Send Content-Type: application/json."))
 	errBroken    = NewProblem(503, "unavailable", text.Mark("The box office cannot answer at the moment."), text.Mark("Seats that you hold stay yours until the time you were shown."), text.Mark("Try again in a few seconds, with the same Idempotency-Key."))
-	errKey       = NewProblem(422, "invalid", "An Idempotency-Key has 1 to 200 printable characters.", NothingChanged, "A random UUID will do.")
-	ErrHoldID    = NewProblem(422, "invalid", "An order names the id of its hold.", NothingChanged, "Take it from the hold's answer, and name its seats.")
-	ErrTotal     = NewProblem(422, "invalid", "The total is not an amount in minor units.", NothingChanged, "Take it from the hold's answer, or leave it out.")
-	ErrSeatLabel = NewProblem(404, "unknown", "The event has no seat of that name.", NothingChanged, "Take the seats of your hold's answer.")
+	errKey       = NewProblem(422, "invalid", text.Mark("An Idempotency-Key has 1 to 200 printable characters."), NothingChanged, text.Mark("A random UUID will do."))
+	ErrHoldID    = NewProblem(422, "invalid", text.Mark("An order names the id of its hold."), NothingChanged, text.Mark("Take it from the hold's answer, and name its seats."))
+	ErrTotal     = NewProblem(422, "invalid", text.Mark("The total is not an amount in minor units."), NothingChanged, text.Mark("Take it from the hold's answer, or leave it out."))
+	ErrSeatLabel = NewProblem(404, "unknown", text.Mark("The event has no seat of that name."), NothingChanged, text.Mark("Take the seats of your hold's answer."))
 	ErrNoChoice  = NewProblem(422, "invalid", text.Mark("No ticket was chosen."), text.Mark("Your tickets hold."), text.Mark("Select the tickets to cancel, then send the form again."))
-	ErrNoKey     = NewProblem(422, "invalid", "The form has no key.", NothingChanged, "Load the page again; programs send a key of 1 to 200 characters.")
-	errNoDoor    = NewProblem(404, "unknown", "This link opens no door.", "It was revoked, or a letter of it is missing.", "Ask the organizer for a new one.")
+	ErrNoKey     = NewProblem(422, "invalid", text.Mark("The form has no key."), NothingChanged, text.Mark("Load the page again; programs send a key of 1 to 200 characters."))
+	errNoDoor    = NewProblem(404, "unknown", text.Mark("This link opens no door."), text.Mark("It was revoked, or a letter of it is missing."), text.Mark("Ask the organizer for a new one."))
 	errNoTicket  = NewProblem(404, "unknown", text.Mark("There is no such ticket."), text.Mark("Tickets that were not cancelled hold."), text.Mark("Look at the order's page."))
-	ErrSeatIndex = NewProblem(404, "unknown", "This event has no such seat.", NothingChanged, "Take the idx of your hold's answer.")
+	ErrSeatIndex = NewProblem(404, "unknown", text.Mark("This event has no such seat."), NothingChanged, text.Mark("Take the idx of your hold's answer."))
 )
 
 // TooOften sets Retry-After for a problem of too many requests, unless it is set.
@@ -82,7 +89,7 @@ func (p *Problem) TooOften(w http.ResponseWriter) {
 }
 
 func Invalid(what string) *Problem {
-	return NewProblem(422, "invalid", what, NothingChanged, "Send seats, or an area and a quantity, or how many of the best seats.")
+	return NewProblem(422, "invalid", what, NothingChanged, text.Mark("Send seats, or an area and a quantity, or how many of the best seats."))
 }
 
 // Problems are the words for errors.
@@ -124,19 +131,19 @@ func (h *Server) Known(ctx context.Context, err error) *Problem {
 	case errors.As(err, &refusal):
 		return NewProblem(http.StatusConflict, refusal.Code, refusal.In(ctx), "", "")
 	case errors.As(err, &nonsense) && nonsense.Unknown:
-		return NewProblem(404, "unknown", nonsense.In(ctx), "What you hold is still yours.", "Look at the event's seats.")
+		return NewProblem(404, "unknown", nonsense.In(ctx), text.Mark("What you hold is still yours."), text.Mark("Look at the event's seats."))
 	case errors.As(err, &nonsense):
-		return NewProblem(422, "invalid", nonsense.In(ctx), "What you hold is still yours.", "Change the request and send it again.")
+		return NewProblem(422, "invalid", nonsense.In(ctx), text.Mark("What you hold is still yours."), text.Mark("Change the request and send it again."))
 	case errors.As(err, &large):
 		return errTooLarge
 	case errors.As(err, &mistakes):
-		return NewProblem(422, "invalid", mistakes.Error(), "Nothing was sold; what you hold is still yours.", "Change it and send it again.")
+		return NewProblem(422, "invalid", mistakes.In(ctx), text.Mark("Nothing was sold; what you hold is still yours."), text.Mark("Change it and send it again."))
 	}
 	if p := problems.Of(err); p != nil {
 		return p
 	}
 	for _, explain := range h.Explain {
-		if p := explain(err); p != nil {
+		if p := explain(ctx, err); p != nil {
 			return p
 		}
 	}
@@ -227,7 +234,7 @@ func fields(ctx context.Context, err error) map[string]string {
 	var deskMistakes organizers.Mistakes
 	if errors.As(err, &deskMistakes) {
 		for _, m := range deskMistakes {
-			about[m.Field] = m.Message
+			about[m.Field] = m.In(ctx)
 		}
 	}
 	return about // left out if it is empty
@@ -256,20 +263,29 @@ var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over.
 
 const PlaceHolds = "A place you have is still yours."
 
-var ErrNoRoom = NewProblem(404, "unknown", "There is no such waiting room.", NothingChanged, text.Mark("Start from the list of events."))
+var ErrNoRoom = NewProblem(404, "unknown", text.Mark("There is no such waiting room."), NothingChanged, text.Mark("Start from the list of events."))
 
-var errOften = NewProblem(429, "too_often", "That was tried too often.", "Nothing was changed.", "Try again in a quarter of an hour, or use a passkey.")
+var errOften = NewProblem(429, "too_often", text.Mark("That was tried too often."), text.Mark("Nothing was changed."), text.Mark("Try again in a quarter of an hour, or use a passkey."))
 
-var ErrBusy = NewProblem(503, "busy", "Too many people are signing in at the moment.", "Nothing was changed.", "Try again in a few seconds.")
+var ErrBusy = NewProblem(503, "busy", text.Mark("Too many people are signing in at the moment."), text.Mark("Nothing was changed."), text.Mark("Try again in a few seconds."))
 
 // Often says after which time a try is taken again.
-func Often(err error) *Problem {
+func Often(ctx context.Context, err error) *Problem {
 	p := *errOften
 	var o *organizers.Often
 	if errors.As(err, &o) {
-		p.Next = "Try again " + desk.After(o.After) + ", sign in on a device where you signed in before, or use a passkey."
+		p.Next = text.T(ctx, "Try again in %s, sign in on a device where you signed in before, or use a passkey.", views.LengthIn(ctx, atLeast(o.After)))
 	}
 	return &p
+}
+
+// atLeast is a wait that is not over too soon when it is said in whole seconds or minutes.
+func atLeast(d time.Duration) time.Duration {
+	unit := time.Second
+	if d >= 2*time.Minute {
+		unit = time.Minute
+	}
+	return (d + unit - 1).Truncate(unit)
 }
 
 // RetryLater says in a header after which time a try is taken again, if the desk refused it for now.

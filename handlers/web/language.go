@@ -36,16 +36,11 @@ func chosen(r *http.Request) (tag string, found bool) {
 	return text.Shipped(r.URL.Query().Get(views.LanguageParameter))
 }
 
-// translated reports whether a request is about pages that are translated. The desk is not, yet.
-func translated(r *http.Request) bool {
-	return !atDesk(r) && !strings.HasPrefix(r.URL.Path, "/door/") && !strings.HasPrefix(r.URL.Path, "/boards/")
-}
-
 // speaking gives each page the language of its reader. It keeps a language that is chosen. Programs are answered in
 // English; an error asks for their language itself, see Reading.
 func (h *Server) speaking(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if WantsJSON(r) || !translated(r) {
+		if WantsJSON(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -64,7 +59,7 @@ func (h *Server) speaking(next http.Handler) http.Handler {
 // Reading is the context of a request with the language of its reader.
 func (h *Server) Reading(r *http.Request) context.Context {
 	ctx := r.Context()
-	if text.Known(ctx) || !translated(r) {
+	if text.Known(ctx) {
 		return ctx
 	}
 	if tag, asked := h.LanguageOf(r); asked {

@@ -19,7 +19,7 @@ var goesOn = map[string]string{
 // /events/seagull/claims to /events/seagull. Without one it is the list of events.
 func Onward(r *http.Request) (path, words string) {
 	if atDesk(r) {
-		return desk.Path, "Go to your desk"
+		return desk.Path, text.Mark("Go to your desk")
 	}
 	parts := strings.SplitN(r.URL.EscapedPath(), "/", 4) // the first is empty
 	switch {

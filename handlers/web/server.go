@@ -47,7 +47,7 @@ type Server struct {
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
 	GiftCards    *giftcards.GiftCards
-	Explain      []func(error) *Problem // what errors of shop and desk say
+	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
 	Hooks        *webhooks.Hooks
 	Pages        *pages.Pages

@@ -85,13 +85,16 @@ type Mistake struct{ Field, Message string }
 // Mistakes is a form that cannot be taken as it is. Nothing was sold; the hold is as it was.
 type Mistakes []Mistake
 
-func (m Mistakes) Error() string {
+// In says them in the language of their reader.
+func (m Mistakes) In(ctx context.Context) string {
 	words := make([]string, len(m))
 	for i, one := range m {
-		words[i] = one.Message
+		words[i] = text.T(ctx, one.Message)
 	}
 	return strings.Join(words, " ")
 }
+
+func (m Mistakes) Error() string { return m.In(context.Background()) }
 
 // About returns what is wrong with a field, or nothing.
 func (m Mistakes) About(field string) string {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MailPassword is the kind of mail that lets an organizer choose another password.
@@ -27,10 +29,10 @@ INSERT INTO mail (email, kind) SELECT $1, 'password' FROM asked`
 // there is one, nor whether enough mail went there within the hour.
 //
 // Errors: Mistakes if this is no address; ErrOften from one network; the database's.
-func (d *Desk) AskPassword(ctx context.Context, text string, from Client) error {
-	email, ok := Address(text)
+func (d *Desk) AskPassword(ctx context.Context, typed string, from Client) error {
+	email, ok := Address(typed)
 	if !ok {
-		return Mistakes{{FieldEmail, "This is not an e-mail address such as ann@example.org."}}
+		return Mistakes{{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")}}
 	}
 	if err := d.asking(ctx, from); err != nil {
 		return err
@@ -146,7 +148,7 @@ func (d *Desk) ProvePassword(ctx context.Context, m Member, password string) err
 // setPassword checks and writes a password, with what use does first in the same transaction.
 func (d *Desk) setPassword(ctx context.Context, m Member, password, what string, use func(pgx.Tx) error) (s Session, err error) {
 	if wrong := wrongPassword(password, m.Name, m.Email, m.TeamName); wrong != "" {
-		return s, Mistakes{{FieldPassword, wrong}}
+		return s, Mistakes{{Field: FieldPassword, Message: wrong}}
 	}
 	hash, err := d.hash(ctx, password)
 	if err != nil {
@@ -176,8 +178,8 @@ const setNameSQL = `UPDATE organizer SET name = $2 WHERE id = $1 AND name <> $2`
 // SetName changes what a member is called. Errors: Mistakes; the database's.
 func (d *Desk) SetName(ctx context.Context, m Member, text string) error {
 	name, wrong := tidyName(text, mostName)
-	if wrong != "" {
-		return Mistakes{{FieldName, wrong}}
+	if wrong != nil {
+		return wrong
 	}
 	if _, err := d.db.Exec(ctx, setNameSQL, m.Organizer, name); err != nil {
 		return fmt.Errorf("organizers: change a name: %w", err)

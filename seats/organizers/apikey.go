@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Scope is something that a key for programs opens.
@@ -129,21 +131,17 @@ INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_a
 //
 // Errors: Mistakes; those of Once; the database's.
 func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, form string) (key string, err error) {
-	var wrong Mistakes
-	name, what := tidyName(name, mostTeam)
-	if what != "" {
-		wrong = append(wrong, Mistake{FieldName, what})
-	}
+	name, wrong := tidyName(name, mostTeam)
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
 	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s Scope) bool { return !slices.Contains(Scopes(), s) }) {
-		wrong = append(wrong, Mistake{FieldScope, "Choose what it opens."})
+		wrong = append(wrong, Mistake{Field: FieldScope, Message: text.Mark("Choose what the key may do.")})
 	}
 	if days == 0 {
 		days = KeyDays
 	}
 	if days < 1 || days > KeyDays {
-		wrong = append(wrong, Mistake{FieldDays, "A key lasts for 1 to 365 days."})
+		wrong = append(wrong, Mistake{Field: FieldDays, Message: text.Mark("A key lasts for 1 to 365 days.")})
 	}
 	if err := wrong.orNil(); err != nil {
 		return "", err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MailInvitation is the kind of mail that invites an organizer to a team.
@@ -97,14 +99,14 @@ func (d *Desk) InviteLink(ctx context.Context, m Member, email string, role Role
 	return token, err
 }
 
-func invitable(text string, role Role) (email string, err error) {
+func invitable(typed string, role Role) (email string, err error) {
 	var wrong Mistakes
-	email, ok := Address(text)
+	email, ok := Address(typed)
 	if !ok {
-		wrong = append(wrong, Mistake{FieldEmail, "This is not an e-mail address such as ann@example.org."})
+		wrong = append(wrong, Mistake{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")})
 	}
 	if !role.Known() {
-		wrong = append(wrong, Mistake{FieldRole, "Choose one of the roles."})
+		wrong = append(wrong, Mistake{Field: FieldRole, Message: text.Mark("Choose one of the roles.")})
 	}
 	return email, wrong.orNil()
 }
@@ -115,7 +117,7 @@ func invite(ctx context.Context, tx pgx.Tx, m Member, email string, role Role) (
 		return 0, fmt.Errorf("organizers: invite: %w", err)
 	}
 	if already {
-		return 0, Mistakes{{FieldEmail, "They are a member of this team already. Change their role below."}}
+		return 0, Mistakes{{Field: FieldEmail, Message: text.Mark("They are a member of this team already. Change their role below.")}}
 	}
 	if err := tx.QueryRow(ctx, inviteSQL, m.Team, email, role).Scan(&id); err != nil {
 		return 0, fmt.Errorf("organizers: invite: %w", err)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Fields of a form that a Mistake is about.
@@ -24,25 +25,34 @@ const (
 	FieldScope    = "scope"
 )
 
-// Mistake says what is wrong with one field.
-type Mistake struct{ Field, Message string }
+// Mistake says what is wrong with one field: a message of the catalogues, and what fills its verbs.
+type Mistake struct {
+	Field, Message string
+	Args           []any
+}
+
+// In says it in the language of its reader.
+func (m Mistake) In(ctx context.Context) string { return text.T(ctx, m.Message, m.Args...) }
 
 // Mistakes is a form that cannot be taken as it is. Nothing was changed.
 type Mistakes []Mistake
 
-func (m Mistakes) Error() string {
+// In says them in the language of their reader.
+func (m Mistakes) In(ctx context.Context) string {
 	words := make([]string, len(m))
 	for i, one := range m {
-		words[i] = one.Message
+		words[i] = one.In(ctx)
 	}
 	return strings.Join(words, " ")
 }
 
+func (m Mistakes) Error() string { return m.In(context.Background()) }
+
 // About returns what is wrong with a field, or nothing.
-func (m Mistakes) About(field string) string {
+func (m Mistakes) About(ctx context.Context, field string) string {
 	for _, one := range m {
 		if one.Field == field {
-			return one.Message
+			return one.In(ctx)
 		}
 	}
 	return ""
@@ -63,10 +73,10 @@ const (
 )
 
 // Address writes an e-mail address in the one way in which it names an organizer. ok is false if it is none.
-func Address(text string) (email string, ok bool) {
-	text = strings.TrimSpace(text)
-	parsed, err := mail.ParseAddress(text)
-	if err != nil || parsed.Address != text || len(text) > mostEmail || strings.ContainsFunc(text, unicode.IsControl) {
+func Address(typed string) (email string, ok bool) {
+	typed = strings.TrimSpace(typed)
+	parsed, err := mail.ParseAddress(typed)
+	if err != nil || parsed.Address != typed || len(typed) > mostEmail || strings.ContainsFunc(typed, unicode.IsControl) {
 		return "", false
 	}
 	return strings.Map(func(r rune) rune {
@@ -74,21 +84,21 @@ func Address(text string) (email string, ok bool) {
 			r += 'a' - 'A'
 		}
 		return r
-	}, text), true
+	}, typed), true
 }
 
-// tidyName takes needless spaces out of a name and says what is wrong with it; empty for nothing.
-func tidyName(text string, most int) (name, wrong string) {
-	name = strings.Join(strings.Fields(text), " ")
+// tidyName takes needless spaces out of a name and says what is wrong with it; nil for nothing.
+func tidyName(typed string, most int) (name string, wrong Mistakes) {
+	name = strings.Join(strings.Fields(typed), " ")
 	switch {
 	case name == "":
-		return name, "Say a name."
+		return name, Mistakes{{Field: FieldName, Message: text.Mark("Enter a name.")}}
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return name, "The name has characters that cannot be printed."
+		return name, Mistakes{{Field: FieldName, Message: text.Mark("The name has characters that cannot be printed.")}}
 	case utf8.RuneCountInString(name) > most:
-		return name, fmt.Sprintf("The name is longer than %d characters.", most)
+		return name, Mistakes{{Field: FieldName, Message: text.Mark("The name is longer than %d characters."), Args: []any{most}}}
 	}
-	return name, ""
+	return name, nil
 }
 
 // Newcomer is a future organizer.
@@ -99,17 +109,13 @@ type Newcomer struct {
 
 // check tidies the fields of a newcomer and finds every mistake in them.
 func (n *Newcomer) check() error {
-	var m Mistakes
-	name, wrong := tidyName(n.Name, mostName)
-	if wrong != "" {
-		m = append(m, Mistake{FieldName, wrong})
-	}
+	name, m := tidyName(n.Name, mostName)
 	email, ok := Address(n.Email)
 	if !ok {
-		m = append(m, Mistake{FieldEmail, "This is not an e-mail address such as ann@example.org."})
+		m = append(m, Mistake{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")})
 	}
 	if wrong := wrongPassword(n.Password, name, email, n.team); wrong != "" {
-		m = append(m, Mistake{FieldPassword, wrong})
+		m = append(m, Mistake{Field: FieldPassword, Message: wrong})
 	}
 	n.Name, n.Email = name, email
 	return m.orNil()

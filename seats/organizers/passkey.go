@@ -117,8 +117,8 @@ INSERT INTO passkey (id, organizer_id, name, credential) SELECT $1, $2, $3, $4
 // Errors: ErrPasskey if it is none, or there are too many; Mistakes about its name; the database's.
 func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name string, answer []byte) error {
 	name, wrong := tidyName(name, mostTeam)
-	if wrong != "" {
-		return Mistakes{{FieldName, wrong}}
+	if wrong != nil {
+		return wrong
 	}
 	site, session, err := resume(origin, state)
 	if err != nil {
@@ -244,8 +244,8 @@ const renamePasskeySQL = `UPDATE passkey SET name = $3 WHERE organizer_id = $1 A
 // RenamePasskey names one of a member's passkeys. Errors: Mistakes; ErrNotYours; the database's.
 func (d *Desk) RenamePasskey(ctx context.Context, m Member, id []byte, text string) error {
 	name, wrong := tidyName(text, mostTeam)
-	if wrong != "" {
-		return Mistakes{{FieldName, wrong}}
+	if wrong != nil {
+		return wrong
 	}
 	tag, err := d.db.Exec(ctx, renamePasskeySQL, m.Organizer, id, name)
 	if err != nil {

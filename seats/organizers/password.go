@@ -9,10 +9,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 const (
-	leastPassword = 12   // characters
+	leastPassword = 12   // characters; wrongPassword says so, too
 	mostPassword  = 1000 // bytes: more are not needed, and each costs time
 )
 
@@ -39,15 +41,15 @@ func wrongPassword(password, name, email string, more ...string) string {
 	local, _, _ := strings.Cut(email, "@")
 	switch {
 	case utf8.RuneCountInString(password) < leastPassword:
-		return fmt.Sprintf("A password has %d characters at least. Three or four words will do.", leastPassword)
+		return text.Mark("A password has 12 characters at least. Three or four words will do.")
 	case len(password) > mostPassword:
-		return fmt.Sprintf("A password has %d bytes at most.", mostPassword)
+		return text.Mark("A password has 1,000 bytes at most.")
 	case !utf8.ValidString(password):
-		return "The password is not valid UTF-8."
+		return text.Mark("The password is not valid UTF-8.")
 	case common[small] || few(small) || easy(small, append(more, name, email)):
-		return "This password is among those that are tried first. Three or four words that do not belong together are a good one."
+		return text.Mark("This password is among those that are tried first. Three or four words that do not belong together are a good one.")
 	case small == email || small == strings.ToLower(name) || len(local) >= 4 && strings.Trim(strings.ReplaceAll(small, local, ""), "0123456789!?.-_ ") == "":
-		return "This password is your own name or address. Three or four words that do not belong together are a good one."
+		return text.Mark("This password is your own name or address. Three or four words that do not belong together are a good one.")
 	}
 	return ""
 }

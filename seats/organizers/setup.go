@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Why a set-up link opens nothing.
@@ -89,7 +91,7 @@ func (d *Desk) Setup(ctx context.Context, token string, n Newcomer) (s Session, 
 	case errors.Is(err, ErrNoLink):
 		return Session{}, ErrNoLink
 	case errors.Is(err, errKnown):
-		return Session{}, Mistakes{{FieldEmail, "An organizer has this address already."}}
+		return Session{}, Mistakes{{Field: FieldEmail, Message: text.Mark("An organizer has this address already.")}}
 	case err != nil:
 		return Session{}, fmt.Errorf("organizers: set up: %w", err)
 	}

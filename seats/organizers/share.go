@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Share is a link to the live desk of an event, without an account: its figures, and no names.
@@ -52,13 +54,9 @@ const newShareSQL = `INSERT INTO share (event_id, token, name, maker, expires_at
 //
 // Errors: Mistakes; those of Once; the database's.
 func (d *Desk) Share(ctx context.Context, m Member, event int64, slug, name string, days int, form string) (token string, err error) {
-	var wrong Mistakes
-	name, what := tidyName(name, mostTeam)
-	if what != "" {
-		wrong = append(wrong, Mistake{FieldName, what})
-	}
+	name, wrong := tidyName(name, mostTeam)
 	if days < 1 || days > 366 {
-		wrong = append(wrong, Mistake{FieldDays, "A link is good for 1 to 366 days."})
+		wrong = append(wrong, Mistake{Field: FieldDays, Message: text.Mark("A link is good for 1 to 366 days.")})
 	}
 	if err := wrong.orNil(); err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Colleague is a member as the others of the team see them.
@@ -85,7 +86,7 @@ func colleague(ctx context.Context, tx pgx.Tx, m Member, organizer int64) (c Col
 // Errors: ErrLastOwner; ErrNotYours if they are no member; Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role, key string) error {
 	if !role.Known() {
-		return Mistakes{{FieldRole, "Choose one of the roles."}}
+		return Mistakes{{Field: FieldRole, Message: text.Mark("Choose one of the roles.")}}
 	}
 	done := false
 	err := d.Change(ctx, m, key, []any{"role", organizer, role}, func(tx pgx.Tx) error {
@@ -173,8 +174,8 @@ const renameTeamSQL = `UPDATE team SET name = $2 WHERE id = $1 AND name <> $2`
 // Rename gives the team another name. Errors: Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 	name, wrong := tidyName(name, mostTeam)
-	if wrong != "" {
-		return Mistakes{{FieldName, wrong}}
+	if wrong != nil {
+		return wrong
 	}
 	return d.Change(ctx, m, key, []any{"rename", name}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, renameTeamSQL, m.Team, name)
@@ -192,8 +193,8 @@ const newTeamSQL = `INSERT INTO team (name) VALUES ($1) RETURNING id`
 // Errors: Mistakes; those of idempotency.Key.Take; the database's.
 func (d *Desk) NewTeam(ctx context.Context, m Member, name, key string) (team int64, err error) {
 	name, wrong := tidyName(name, mostTeam)
-	if wrong != "" {
-		return 0, Mistakes{{FieldName, wrong}}
+	if wrong != nil {
+		return 0, wrong
 	}
 	form, err := m.key(key, "team", name)
 	if err != nil {

@@ -121,7 +121,7 @@ func Account(p AccountPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.about("password", organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.about(ctx, "password", organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -150,7 +150,7 @@ func Account(p AccountPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("Name", "name", "text", p.name(), "name", p.about("name", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("Name", "name", "text", p.name(), "name", p.about(ctx, "name", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

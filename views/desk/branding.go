@@ -25,7 +25,7 @@ type BrandingPage struct {
 func (p BrandingPage) wrongs(ctx context.Context) Wrong {
 	w := Wrong{}
 	for _, m := range p.Mistakes {
-		w[m.Field] = text.T(ctx, m.Message)
+		w[m.Field] = m.In(ctx)
 	}
 	return w
 }

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -44,22 +45,22 @@ func (p EventPagePage) languagePath(language string) string {
 }
 
 // wrong is what is wrong with a field of the large form, or of the picture that was to be added.
-func (p EventPagePage) wrongs() Wrong {
+func (p EventPagePage) wrongs(ctx context.Context) Wrong {
 	w := Wrong{}
 	for _, m := range p.Mistakes {
 		if p.Changed == 0 {
-			w[m.Field] = m.Message
+			w[m.Field] = m.In(ctx)
 		}
 	}
 	return w
 }
 
 // about is what is wrong with the text of a picture.
-func (p EventPagePage) wrongWithPicture(id int64) string {
+func (p EventPagePage) wrongWithPicture(ctx context.Context, id int64) string {
 	if p.Changed != id {
 		return ""
 	}
-	return p.Mistakes.About(pages.FieldAlt)
+	return p.Mistakes.About(ctx, pages.FieldAlt)
 }
 
 // minutes is a time in a field; empty for none.

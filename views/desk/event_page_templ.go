@@ -139,7 +139,7 @@ func pageForm(p EventPagePage) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		f, wrong := p.Form.Facts, p.wrongs()
+		f, wrong := p.Form.Facts, p.wrongs(ctx)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<form class=\"sheet two\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -693,7 +693,7 @@ func pagePictures(p EventPagePage) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		wrong := p.wrongs()
+		wrong := p.wrongs(ctx)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<section class=\"sheet\" aria-labelledby=\"pictures-title\"><h2 id=\"pictures-title\">Pictures</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -946,7 +946,7 @@ func pagePicture(p EventPagePage, pic pages.Picture) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if wrong := p.wrongWithPicture(pic.ID); wrong != "" {
+		if wrong := p.wrongWithPicture(ctx, pic.ID); wrong != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p class=\"wrong\" role=\"alert\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

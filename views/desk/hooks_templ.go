@@ -204,7 +204,7 @@ func hookFields(typed webhooks.Webhook, wrong organizers.Mistakes) templ.Compone
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = field("Address", "url", "url", typed.URL, "off", wrong.About(webhooks.FieldURL)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field("Address", "url", "url", typed.URL, "off", wrong.About(ctx, webhooks.FieldURL)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -271,7 +271,7 @@ func hookFields(typed webhooks.Webhook, wrong organizers.Mistakes) templ.Compone
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if words := wrong.About(webhooks.FieldKinds); words != "" {
+		if words := wrong.About(ctx, webhooks.FieldKinds); words != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p class=\"wrong\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

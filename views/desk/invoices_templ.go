@@ -655,7 +655,7 @@ func senderField(label, name, value string, required bool, wrong organizers.Mist
 				return templ_7745c5c3_Err
 			}
 		}
-		if wrong.About(name) != "" {
+		if wrong.About(ctx, name) != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, " aria-invalid=\"true\" aria-describedby=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -678,7 +678,7 @@ func senderField(label, name, value string, required bool, wrong organizers.Mist
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if message := wrong.About(name); message != "" {
+		if message := wrong.About(ctx, name); message != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<p class=\"wrong\" id=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

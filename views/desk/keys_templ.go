@@ -126,7 +126,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("What it is for", "name", "text", p.Name, "off", p.Mistakes.About(organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("What it is for", "name", "text", p.Name, "off", p.Mistakes.About(ctx, organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -180,7 +180,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(organizers.FieldScope); wrong != "" {
+			if wrong := p.Mistakes.About(ctx, organizers.FieldScope); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -249,7 +249,7 @@ func Keys(p KeysPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(organizers.FieldDays); wrong != "" {
+			if wrong := p.Mistakes.About(ctx, organizers.FieldDays); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

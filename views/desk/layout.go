@@ -1,12 +1,15 @@
 package desk
 
 import (
+	"context"
 	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -39,72 +42,72 @@ func (d Frame) FormKey(name string, id int64) string {
 	return d.Key + "-" + name + "-" + strconv.FormatInt(id, 10)
 }
 
-// notices are what pages say after a form did its work, by the word in ?done=.
+// notices are what pages say, as messages, after a form did its work, by the word in ?done=.
 var notices = map[string]string{
-	"invited":         "The invitation is on its way. It is good for a week.",
-	"withdrawn":       "The invitation was withdrawn; its link opens nothing any more.",
-	"role":            "They have the role from now on.",
-	"removed":         "They are out of the team, as of now.",
-	"renamed":         "The team has its new name.",
-	"team":            "This is your new team. It has no events yet.",
-	"name":            "Your name was changed.",
-	"password":        "Your password was changed. Wherever else you were signed in, you are not any more.",
-	"passkey":         "The passkey was added. You can sign in with it now.",
-	"passkey-name":    "The passkey was renamed.",
-	"key":             "The key was made before, and is not shown again.",
-	"revoked":         "The key was revoked; it opens nothing any more.",
-	"shared":          "The link was made before, and is not shown again.",
-	"unshared":        "The link was revoked; it opens nothing any more.",
-	"hook":            "It was made before, and its secret is not shown again.",
-	"hook-changed":    "Saved. What waits goes to the new address, too.",
-	"hook-sent":       "It is on its way. Load the page again to see the answer.",
-	"hook-removed":    "The webhook was removed.",
-	"app-removed":     "Codes are turned off.",
-	"session-ended":   "You’re signed out on that device.",
-	"demanded":        "Every member now needs a second factor.",
-	"not-demanded":    "A second factor is optional again.",
-	"passkey-removed": "The passkey was removed and no longer works.",
+	"invited":         text.Mark("The invitation is on its way. It is good for a week."),
+	"withdrawn":       text.Mark("The invitation was withdrawn; its link opens nothing any more."),
+	"role":            text.Mark("They have the role from now on."),
+	"removed":         text.Mark("They are out of the team, as of now."),
+	"renamed":         text.Mark("The team has its new name."),
+	"team":            text.Mark("This is your new team. It has no events yet."),
+	"name":            text.Mark("Your name was changed."),
+	"password":        text.Mark("Your password was changed. Wherever else you were signed in, you are not any more."),
+	"passkey":         text.Mark("The passkey was added. You can sign in with it now."),
+	"passkey-name":    text.Mark("The passkey was renamed."),
+	"key":             text.Mark("The key was made before, and is not shown again."),
+	"revoked":         text.Mark("The key was revoked; it opens nothing any more."),
+	"shared":          text.Mark("The link was made before, and is not shown again."),
+	"unshared":        text.Mark("The link was revoked; it opens nothing any more."),
+	"hook":            text.Mark("It was made before, and its secret is not shown again."),
+	"hook-changed":    text.Mark("Saved. What waits goes to the new address, too."),
+	"hook-sent":       text.Mark("It is on its way. Load the page again to see the answer."),
+	"hook-removed":    text.Mark("The webhook was removed."),
+	"app-removed":     text.Mark("Codes are turned off."),
+	"session-ended":   text.Mark("You’re signed out on that device."),
+	"demanded":        text.Mark("Every member now needs a second factor."),
+	"not-demanded":    text.Mark("A second factor is optional again."),
+	"passkey-removed": text.Mark("The passkey was removed and no longer works."),
 
-	"retention": "Saved. The first erasure follows within an hour.",
-	"draft":     "Saved as a draft that only your team sees.",
-	"published": "Published. Attendees see this text now.",
+	"retention": text.Mark("Saved. The first erasure follows within an hour."),
+	"draft":     text.Mark("Saved as a draft that only your team sees."),
+	"published": text.Mark("Published. Attendees see this text now."),
 
-	"picture":         "The picture was added.",
-	"picture-removed": "The picture was removed.",
+	"picture":         text.Mark("The picture was added."),
+	"picture-removed": text.Mark("The picture was removed."),
 
-	"replaced":  "The event has the other plan now.",
-	"created":   "The event is there, as a draft that only your team sees.",
-	"copied":    "This is the copy: a draft that only your team sees.",
-	"set":       "Saved.",
-	"status":    "Done. Every open page knows within a second.",
-	"blocked":   "These seats are kept back.",
-	"unblocked": "These seats are free again.",
-	"sold":      "Sold. The tickets are here.",
-	"cancelled": "Cancelled. The seats are free again.",
-	"refunded":  "That goes back.",
-	"moved":     "Moved. The old ticket opens no door any more.",
-	"sent":      "The mail is on its way.",
-	"paid":      "Marked as paid.",
-	"extended":  "The due date was changed.",
-	"paidout":   "Marked as paid out.",
-	"posted":    "Saved.",
+	"replaced":  text.Mark("The event has the other plan now."),
+	"created":   text.Mark("The event is there, as a draft that only your team sees."),
+	"copied":    text.Mark("This is the copy: a draft that only your team sees."),
+	"set":       text.Mark("Saved."),
+	"status":    text.Mark("Done. Every open page knows within a second."),
+	"blocked":   text.Mark("These seats are kept back."),
+	"unblocked": text.Mark("These seats are free again."),
+	"sold":      text.Mark("Sold. The tickets are here."),
+	"cancelled": text.Mark("Cancelled. The seats are free again."),
+	"refunded":  text.Mark("That goes back."),
+	"moved":     text.Mark("Moved. The old ticket opens no door any more."),
+	"sent":      text.Mark("The mail is on its way."),
+	"paid":      text.Mark("Marked as paid."),
+	"extended":  text.Mark("The due date was changed."),
+	"paidout":   text.Mark("Marked as paid out."),
+	"posted":    text.Mark("Saved."),
 
-	"waitlist-offer":  "Offered. They have mail about it, and their page says so.",
-	"waitlist-first":  "They are first now.",
-	"waitlist-remove": "They are off the list, and have mail about it.",
-	"waitlist-pause":  "Paused. What comes back is kept for those who wait.",
-	"waitlist-resume": "It goes on.",
+	"waitlist-offer":  text.Mark("Offered. They have mail about it, and their page says so."),
+	"waitlist-first":  text.Mark("They are first now."),
+	"waitlist-remove": text.Mark("They are off the list, and have mail about it."),
+	"waitlist-pause":  text.Mark("Paused. What comes back is kept for those who wait."),
+	"waitlist-resume": text.Mark("It goes on."),
 
-	"door":         "The link was made before, and is not shown again.",
-	"doors-closed": "No link of this event opens the door any more.",
+	"door":         text.Mark("The link was made before, and is not shown again."),
+	"doors-closed": text.Mark("No link of this event opens the door any more."),
 
-	"codes":   "The codes are ready to use.",
-	"stopped": "Stopped. Orders that have the code keep their price.",
+	"codes":   text.Mark("The codes are ready to use."),
+	"stopped": text.Mark("Stopped. Orders that have the code keep their price."),
 
-	"told": "Your message is on its way, one mail for each order.",
+	"told": text.Mark("Your message is on its way, one mail for each order."),
 }
 
-// Notice is what a page says after a form did its work; empty for a word that is none.
+// Notice is the message of a page after a form did its work; empty for a word that is none.
 func Notice(done string) string { return notices[done] }
 
 // EventPath is the address of an event at the desk.
@@ -119,33 +122,33 @@ type tab struct {
 
 // tabs are the pages about no event.
 var tabs = []tab{
-	{"Events", "", organizers.Enter},
-	{"Plans", "/plans", organizers.Look},
-	{"Bank", "/bank", organizers.Manage},
-	{"Invoices", "/invoices", organizers.Manage},
-	{"Taxes", "/taxes", organizers.Manage},
-	{"Gift cards", "/gift-cards", organizers.Manage},
-	{"Team", "/team", organizers.Look},
-	{"Branding", "/branding", organizers.Manage},
-	{"Legal", "/legal", organizers.Manage},
-	{"Privacy", "/privacy", organizers.Own},
-	{"Keys", "/keys", organizers.Own},
-	{"Log", "/log", organizers.Manage},
+	{text.Mark("Events"), "", organizers.Enter},
+	{text.Mark("Plans"), "/plans", organizers.Look},
+	{text.Mark("Bank"), "/bank", organizers.Manage},
+	{text.Mark("Invoices"), "/invoices", organizers.Manage},
+	{text.Mark("Taxes"), "/taxes", organizers.Manage},
+	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
+	{text.Mark("Team"), "/team", organizers.Look},
+	{text.Mark("Branding"), "/branding", organizers.Manage},
+	{text.Mark("Legal"), "/legal", organizers.Manage},
+	{text.Mark("Privacy"), "/privacy", organizers.Own},
+	{text.Mark("Keys"), "/keys", organizers.Own},
+	{text.Mark("Log"), "/log", organizers.Manage},
 }
 
 // eventTabs are the pages about one event.
 var eventTabs = []tab{
-	{"Live", "", organizers.Look},
-	{"Orders", "/orders", organizers.Look},
-	{"Seats", "/seats", organizers.Sell},
-	{"Waiting list", "/waitlist", organizers.Look},
-	{"Door", "/doors", organizers.Sell},
-	{"Messages", "/messages", organizers.Manage},
-	{"Plan", "/plan", organizers.Manage},
-	{"Prices", "/prices", organizers.Look},
-	{"Codes", "/codes", organizers.Manage},
-	{"Event page", "/page", organizers.Manage},
-	{"Settings", "/settings", organizers.Manage},
+	{text.Mark("Live"), "", organizers.Look},
+	{text.Mark("Orders"), "/orders", organizers.Look},
+	{text.Mark("Seats"), "/seats", organizers.Sell},
+	{text.Mark("Waiting list"), "/waitlist", organizers.Look},
+	{text.Mark("Door"), "/doors", organizers.Sell},
+	{text.Mark("Messages"), "/messages", organizers.Manage},
+	{text.Mark("Plan"), "/plan", organizers.Manage},
+	{text.Mark("Prices"), "/prices", organizers.Look},
+	{text.Mark("Codes"), "/codes", organizers.Manage},
+	{text.Mark("Event page"), "/page", organizers.Manage},
+	{text.Mark("Settings"), "/settings", organizers.Manage},
 }
 
 // link is a tab as a page shows it.
@@ -199,6 +202,16 @@ type EventsPage struct {
 	Frame
 	Events []seats.Listing
 }
+
+// roleName is a role as lists name it.
+func roleName(ctx context.Context, r organizers.Role) string { return text.T(ctx, roleNames[r]) }
+
+var roleNames = map[organizers.Role]string{
+	organizers.Owner: text.Mark("owner"), organizers.Manager: text.Mark("manager"), organizers.Viewer: text.Mark("viewer"), organizers.Door: text.Mark("door"),
+}
+
+// momentIn is a time as the desk writes it where no event's place has a clock.
+func momentIn(ctx context.Context, t time.Time) string { return text.Time(ctx, t.UTC(), "2 Jan 2006, 15:04 UTC") }
 
 // share is how much of a whole something is, in hundredths.
 func share(part, whole int) int {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 
@@ -53,7 +54,7 @@ func (f LegalForm) label() string {
 	return "Text of version " + strconv.Itoa(f.Shown.Number) + ", which becomes the newest if you save it"
 }
 
-func (f LegalForm) wrong() string { return f.Mistakes.About(pages.FieldText) }
+func (f LegalForm) wrong(ctx context.Context) string { return f.Mistakes.About(ctx, pages.FieldText) }
 
 // versionPath is the address of the page with a version in the form.
 func (f LegalForm) versionPath(v pages.Version) string {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -29,11 +30,11 @@ type TeamPage struct {
 }
 
 // about is what is wrong with a field of the form that was sent.
-func (p TeamPage) about(form, field string) string {
+func (p TeamPage) about(ctx context.Context, form, field string) string {
 	if p.Form != form {
 		return ""
 	}
-	return p.Mistakes.About(field)
+	return p.Mistakes.About(ctx, field)
 }
 
 // typed is what was typed into a field of the form that was sent, or what stands there otherwise.
@@ -60,11 +61,11 @@ type AccountPage struct {
 	WrongBefore string // what is wrong with the password until now
 }
 
-func (p AccountPage) about(form, field string) string {
+func (p AccountPage) about(ctx context.Context, form, field string) string {
 	if p.Form != form {
 		return ""
 	}
-	return p.Mistakes.About(field)
+	return p.Mistakes.About(ctx, field)
 }
 
 // name is what stands in the field of the name.

@@ -350,7 +350,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field("Name", "name", "text", p.typed("rename", p.Name, p.Member.TeamName), "off", p.about("rename", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field("Name", "name", "text", p.typed("rename", p.Name, p.Member.TeamName), "off", p.about(ctx, "rename", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -384,7 +384,7 @@ func Team(p TeamPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field("Its name", "name", "text", p.typed("new", p.Name, ""), "off", p.about("new", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field("Its name", "name", "text", p.typed("new", p.Name, ""), "off", p.about(ctx, "new", organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -455,7 +455,7 @@ func inviting(p TeamPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field("Email", "email", "email", p.typed("invite", p.Email, ""), "off", p.about("invite", organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field("Email", "email", "email", p.typed("invite", p.Email, ""), "off", p.about(ctx, "invite", organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1038,7 +1038,7 @@ func Forgotten(p ForgottenPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field("Email", "email", "email", p.Email, "username", p.Mistakes.About(organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field("Email", "email", "email", p.Email, "username", p.Mistakes.About(ctx, organizers.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1172,7 +1172,7 @@ func AnotherPassword(p PasswordPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.Mistakes.About(organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = passwordField("New password", "password", "new-password", p.Mistakes.About(ctx, organizers.FieldPassword)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

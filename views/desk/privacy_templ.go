@@ -160,7 +160,7 @@ func Privacy(p PrivacyPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("Email", "email", "email", p.Typed.Get("email"), "off", p.Mistakes.About(privacy.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("Email", "email", "email", p.Typed.Get("email"), "off", p.Mistakes.About(ctx, privacy.FieldEmail)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -220,7 +220,7 @@ func Privacy(p PrivacyPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, views.Blame("months", p.Mistakes.About(privacy.FieldMonths)))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, views.Blame("months", p.Mistakes.About(ctx, privacy.FieldMonths)))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -228,7 +228,7 @@ func Privacy(p PrivacyPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(privacy.FieldMonths); wrong != "" {
+			if wrong := p.Mistakes.About(ctx, privacy.FieldMonths); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"wrong\" id=\"months-wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"slices"
 
 	"github.com/a-h/templ"
@@ -10,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -98,20 +100,20 @@ func (p SettingsPage) price(i int) string {
 }
 
 // statusWord is the status of an event in a word or two.
-func statusWord(e seats.Event) string {
+func statusWord(ctx context.Context, e seats.Event) string {
 	switch e.Status {
 	case seats.Scheduled:
-		return "On sale from " + e.Local(e.OpensAt).Format("Mon 2 Jan 2006, 15:04")
+		return text.T(ctx, "On sale from %s", text.Time(ctx, e.Local(e.OpensAt), "Mon 2 Jan 2006, 15:04"))
 	case seats.Draft:
-		return "Draft"
+		return text.T(ctx, "Draft")
 	case seats.OnSale:
-		return "On sale"
+		return text.T(ctx, "On sale")
 	case seats.Paused:
-		return "Paused"
+		return text.T(ctx, "Paused")
 	case seats.Closed:
-		return "Closed"
+		return text.T(ctx, "Closed")
 	}
-	return "Cancelled"
+	return text.T(ctx, "Cancelled")
 }
 
 // statusClass gives a status its colour.

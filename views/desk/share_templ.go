@@ -121,7 +121,7 @@ func Shares(p SharesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = field("Whom it is for", "name", "text", p.Name, "off", p.Mistakes.About(organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field("Whom it is for", "name", "text", p.Name, "off", p.Mistakes.About(ctx, organizers.FieldName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -176,7 +176,7 @@ func Shares(p SharesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if wrong := p.Mistakes.About(organizers.FieldDays); wrong != "" {
+			if wrong := p.Mistakes.About(ctx, organizers.FieldDays); wrong != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"wrong\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
