@@ -48,7 +48,7 @@ type Server struct {
 	Invoices     *invoices.Invoices
 	GiftCards    *giftcards.GiftCards
 	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say
-	WaitsChanged func(*seats.Sale)      // told that a waiting list changed
+	WaitsChanged func(*seats.Sale)                       // told that a waiting list changed
 	Hooks        *webhooks.Hooks
 	Pages        *pages.Pages
 	Programme    *programme.Programme

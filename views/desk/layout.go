@@ -211,7 +211,9 @@ var roleNames = map[organizers.Role]string{
 }
 
 // momentIn is a time as the desk writes it where no event's place has a clock.
-func momentIn(ctx context.Context, t time.Time) string { return text.Time(ctx, t.UTC(), "2 Jan 2006, 15:04 UTC") }
+func momentIn(ctx context.Context, t time.Time) string {
+	return text.Time(ctx, t.UTC(), "2 Jan 2006, 15:04 UTC")
+}
 
 // share is how much of a whole something is, in hundredths.
 func share(part, whole int) int {
