@@ -80,6 +80,7 @@ func TestCancel_TwoAtOnceDoNotOutwitAnOffer(t *testing.T) {
 	h.rules(t, threeForTwo)
 	for range 8 {
 		order := h.buys(t, 3)
+		h.notesCaptures(t) // an order says what it has once its money is noted
 		paid, _ := paidAndFree(t, order)
 		var both sync.WaitGroup
 		for _, ticket := range paid {
