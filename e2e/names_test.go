@@ -7,33 +7,29 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/playwright-community/playwright-go"
 )
 
-// covering lists the names of sections in the map that lie on a seat, and how many names are there to be read.
-const covering = `async () => {
-	const {unpack} = GEOMETRY
+// strayed lists the names in the map that lie on another section than their own, and how many names are there to be read.
+const strayed = `async () => {
+	const {unpack, inside} = GEOMETRY
 	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
-	const svg = document.querySelector('#map > svg'), at = svg.getScreenCTM()
-	const shown = [...svg.querySelectorAll('a text:not(.gone)')]
-	const on = shown.filter(text => {
-		const r = text.getBoundingClientRect(), inset = r.height * .15 // letters are lower than their line
-		return [...house.x.keys()].some(i => {
-			const p = new DOMPoint(house.x[i], house.y[i]).matrixTransform(at)
-			return house.sections[house.section[i]].pitch && p.x > r.left && p.x < r.right && p.y > r.top + inset && p.y < r.bottom - inset
-		})
+	const at = document.querySelector('#map > svg').getScreenCTM().inverse()
+	const shown = [...document.querySelectorAll('.names > span:not([hidden])')]
+	const off = shown.filter(name => {
+		const r = name.getBoundingClientRect(), own = Number(name.dataset.section)
+		const on = (x, y) => { const p = new DOMPoint(r.left + r.width * x, r.top + r.height * y).matrixTransform(at); return i => inside(house.sections[i].outline, p.x, p.y) }
+		const others = [...house.sections.keys()].filter(i => i !== own)
+		return !on(.5, .5)(own) || [[.02, .1], [.5, .1], [.98, .1], [.02, .9], [.5, .9], [.98, .9]].some(([x, y]) => others.some(on(x, y)))
 	})
-	return shown.length + ' shown, on seats: ' + on.map(text => text.textContent).join(', ')
+	return (shown.length ? 'there are names' : 'there are none') + ', astray: ' + off.map(name => name.firstChild.textContent).join(', ')
 }`
 
-// planted puts a name onto a seat.
-const planted = `async () => {
-	const {unpack} = GEOMETRY
-	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
-	const seat = [...house.x.keys()].find(i => house.sections[house.section[i]].pitch)
-	const svg = document.querySelector('#map > svg'), text = svg.querySelector('a text:not(.gone)')
-	const spot = new DOMPoint(house.x[seat], house.y[seat]).matrixTransform(text.getScreenCTM().inverse().multiply(svg.getScreenCTM()))
-	text.setAttribute('x', spot.x)
-	text.setAttribute('y', spot.y)
+// planted puts a name onto another section.
+const planted = `() => {
+	const [one, other] = document.querySelectorAll('.names > span:not([hidden])')
+	one.style.translate = other.style.translate
 }`
 
 // module is a script of the page without what it imports, as an expression: pages have it bundled with others.
@@ -45,26 +41,38 @@ func module(t *testing.T, name string, exports ...string) string {
 	return "(() => {" + strings.ReplaceAll(alone, "export ", "") + "\nreturn {" + strings.Join(exports, ", ") + "}})()"
 }
 
-func TestNamesOfSectionsStandBesideTheSeats(t *testing.T) {
+func TestNames_StandInTheirSectionsAndNeverOnAnother(t *testing.T) {
 	t.Parallel()
-	geometry := strings.NewReplacer("GEOMETRY", module(t, "geometry", "unpack"))
-	covering, planted := geometry.Replace(covering), geometry.Replace(planted)
-	for plan, want := range map[string]string{"theatre": "4 shown, on seats: ", "club": "2 shown, on seats: "} {
+	geometry := strings.NewReplacer("GEOMETRY", module(t, "geometry", "unpack", "inside"))
+	strayed, want := geometry.Replace(strayed), "there are names, astray: "
+	for _, plan := range []string{"theatre", "club", "stadium"} {
 		slug := boxOffice.named(t, plan, plan)
 		for _, d := range []device{phone, desktop} {
 			p := someone(t, boxOffice, fmt.Sprint(plan, d.width), d)
 			p.openEvent(slug)
-			p.sees(p.page.Locator("#map canvas[data-ready]"))
-			got, err := p.page.Evaluate(covering)
+			p.sees(p.page.Locator(".names > span").First())
+			got, err := p.page.Evaluate(strayed)
 			check(t, err)
 			if got != want {
-				t.Errorf("%s on %v: %v, want %s", plan, d, got, want)
+				t.Errorf("%s on %v: %v", plan, d, got)
 			}
-			_, err = p.page.Evaluate(planted)
-			check(t, err)
-			if got, err := p.page.Evaluate(covering); err != nil || got == want {
-				t.Errorf("%s on %v: a name on a seat is not noticed (%v)", plan, d, err)
+			if _, err = p.page.Evaluate(planted); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.page.Evaluate(strayed); err != nil || got == want {
+				t.Errorf("%s on %v: a name on another section is not noticed (%v)", plan, d, err)
 			}
 		}
 	}
+}
+
+func TestNames_SayWhatASectionCostsAndWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
+	ann.openEvent(slug)
+	circle := ann.page.Locator(".names > span", playwright.PageLocatorOptions{HasText: "Circle"})
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 378 left"))
+	someProgram(t, boxOffice).claim(slug, "Circle/A/1")
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 377 left"))
 }

@@ -79,7 +79,7 @@ var pairs = []struct {
 	{4.5, "on-press", "press"},
 	{4.5, "on-accent", "accent"},
 	{4.5, "on-mine", "mine"},
-	{3, "p0 p1 p2 p3 p4 mine held alarm edge", "bg panel"},
+	{3, "p0 p1 p2 p3 p4 p5 p6 p7 p8 mine held alarm edge", "bg panel"},
 	{3, "edge", "bg panel raised"},
 	{3, "focus", "bg panel raised wash"},
 }
@@ -153,12 +153,16 @@ func apart(c, d colour) float64 {
 
 const leastApart = 15 // six times what is just noticeable: dots stand apart, not side by side
 
-// alike lists the price colours that some people could take for each other.
+// alike lists the price colours that some people could take for each other. Those from the sixth on have a pattern, too, so
+// that only people with usual sight have to tell them apart by colour.
 func alike(p palette) (found []string, least float64) {
 	least = math.Inf(1)
 	for who, m := range visions {
-		for i := range 5 {
+		for i := range 9 {
 			for j := range i {
+				if i >= 5 && who != "everybody" {
+					continue
+				}
 				d := apart(p[fmt.Sprint("p", i)].seen(m), p[fmt.Sprint("p", j)].seen(m))
 				least = min(least, d)
 				if d < leastApart {

@@ -68,6 +68,10 @@ type Shade struct {
 // Corrected reports whether the page shows another colour than was asked for.
 func (s Shade) Corrected() bool { return s.Asked != s.Shown }
 
+// Readable is a colour as seats and other parts of a drawing have it: darker on light pages, or lighter on dark ones, if it had
+// too little contrast.
+func Readable(c Colour, dark bool) Colour { return shade(c, dark, ControlContrast).Shown }
+
 // shade makes a colour darker on light pages and lighter on dark ones, until it has the contrast. Its hue stays.
 func shade(asked Colour, dark bool, need float64) Shade {
 	s := Shade{Asked: asked, Shown: asked, Was: least(asked, dark), Need: need}

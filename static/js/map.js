@@ -16,7 +16,7 @@ const RING = 700, RINGS = 80 // ms a changed seat is ringed, and how many at onc
 const REST = 120 // ms without a move after which the card says what has the focus
 
 const frame = $('#map'), stage = frame && new Stage(frame)
-let house, view, painter, waiting, naming, focused = -1
+let house, view, painter, waiting, naming, focused = -1, pointed = -1
 const rings = new Map() // idx → since when
 
 // soon redraws after the page has shown what was done: answering a tap comes before its picture.
@@ -27,21 +27,24 @@ function soon() {
   }))
 }
 
-// drawRings is what is seen above the seats: those that changed, and the one that has the focus.
+// drawRings is what is seen above the seats: those that changed, the one that has the focus and the one under the pointer.
 function drawRings({detail: now}) {
   for (const [idx, start] of rings) {
     const t = (now - start) / RING
     if (t >= 1) rings.delete(idx)
     else painter.ring(idx, view, 6 * Math.max(0, t), 1 - Math.max(0, t))
   }
-  if (focused >= 0) painter.ring(focused, view, 0, 1)
+  for (const idx of new Set([focused, pointed])) if (idx >= 0) painter.ring(idx, view, 0, 1)
   if (rings.size) stage.more = true
 }
 
 function tapped({detail: {x, y, touch}}) {
   hideCard()
   const idx = stage.seatAt(x, y, touch ? TOUCH : MOUSE)
-  if (idx >= 0) return toggle(idx, labelOf(house, idx))
+  if (idx >= 0) {
+    if (touch && live.states?.[idx] && !hold.seats.has(idx)) name(x, y, touch) // why it cannot be had
+    return toggle(idx, labelOf(house, idx))
+  }
   const at = stage.sectionAt(x, y)
   if (at < 0) return
   if (Number(frame.dataset.section) !== at) enter(at)
@@ -71,8 +74,17 @@ function hover(event) {
   if (event.pointerType !== 'mouse') return // fingers press longer to learn what is there
   if (event.buttons) return hideCard()
   const {x, y} = view.at(event), [idx, at] = name(x, y)
+  point(idx, at)
   stage.canvas.classList.toggle('over', at >= 0)
   links.forEach((link, i) => link.classList.toggle('over', i === at && idx < 0))
+}
+
+// point rings the seat under the pointer.
+function point(idx, section = -1) {
+  stage.point?.(section)
+  if (idx === pointed) return
+  pointed = idx
+  soon()
 }
 
 // name says on the card what is at a point, and gives the seat and the section there.
@@ -156,9 +168,13 @@ function listen() {
   stage.addEventListener('move', () => { if (focused >= 0) nameFocused() })
   stage.addEventListener('draw', drawRings)
   view.addEventListener('tap', tapped)
-  view.addEventListener('press', ({detail: {x, y}}) => name(x, y, true))
+  view.addEventListener('press', ({detail: {x, y}}) => point(...name(x, y, true)))
   canvas.addEventListener('pointermove', hover)
-  canvas.addEventListener('pointerleave', event => { if (event.pointerType === 'mouse') hideCard() })
+  canvas.addEventListener('pointerleave', event => {
+    if (event.pointerType !== 'mouse') return
+    hideCard()
+    point(-1)
+  })
   live.addEventListener('change', changed)
   hold.addEventListener('change', held)
   hold.addEventListener('placed', placed)

@@ -1,12 +1,13 @@
 // Drawing the seats: colour says what a seat costs, shape and filling say whether it can be had.
 // Free is a full disc, held a hollow ring, sold a small dot, not for sale a cross, mine a disc with a tick, mine until my
-// time ran out a broken ring with a core; wheelchair places are squares. What is not looked for is faint.
+// time ran out a broken ring with a core; wheelchair places are squares. Colours that some people could take for each other
+// have patterns: a ring inside, or a bar. What is not looked for is faint.
 
 import {Sheet, pen, wipe} from 'usher/sheet'
 
 export const DOT = 1.7 // radius in CSS pixels from which seats are discs
 const NUMBER = 9 // … and from which they have numbers
-const HUES = 5
+const HUES = 9, BARRED = 2 // colours; the pattern of categories beyond them
 const ACCESSIBLE = 1
 const STATES = ['free', 'held', 'sold', 'blocked'] // as they travel
 const FAINT = .22 // of what does not fit the filter
@@ -20,7 +21,7 @@ export function colours() {
     return {prices: Array(HUES).fill('CanvasText'), mine: 'Highlight', lapsed: 'Highlight', onMine: 'HighlightText', held: 'GrayText', blocked: 'GrayText', sold: 'GrayText', focus: 'Highlight'}
   }
   const prices = Array.from({length: HUES}, (_, i) => get(`--p${i}`))
-  return {prices, mine: get('--mine'), lapsed: get('--alarm'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--edge'), sold: get('--sold'), focus: get('--focus')}
+  return {prices, marks: prices.map((_, i) => +get(`--m${i}`)), ground: get('--bg'), mine: get('--mine'), lapsed: get('--alarm'), onMine: get('--on-mine'), held: get('--held'), blocked: get('--edge'), sold: get('--sold'), focus: get('--focus')}
 }
 
 function sprite(kind, colour, theme, r, ratio) {
@@ -38,8 +39,19 @@ function sprite(kind, colour, theme, r, ratio) {
   if (state === 'lapsed') core(g, r)
   if (hollow || state === 'blocked') g.stroke()
   else g.fill()
+  if (kind.mark) pattern(g, kind.mark, theme.ground, r)
   if (state === 'mine') tick(g, theme.onMine, r)
   return g.canvas
+}
+
+// pattern marks an available seat: a thin ring near its edge, or a bar across. Its number stays free.
+function pattern(g, mark, colour, r) {
+  g.strokeStyle = colour
+  g.lineWidth = Math.max(.8, r * .14)
+  g.beginPath()
+  if (mark === BARRED) g.rect(-r - 1, -r * .6, r * 2 + 2, r * 1.2)
+  else g.arc(0, 0, r * .68, 0, 7)
+  g.stroke()
 }
 
 function cross(g, r) {
@@ -140,10 +152,9 @@ export class Painter extends Sheet {
     const {house, packed} = this, {states} = this.live, usual = this.usual(), own = this.#own(), sought = this.filter.on(), k = view.scale * view.ratio
     for (const s of sections) {
       yield
-      const size = Math.max(1, Math.round(s.pitch * k * .62)), {title} = s
+      const size = Math.max(1, Math.round(s.pitch * k * .62))
       for (let idx = s.first; idx < s.first + s.count; idx++) {
         const sx = house.x[idx], sy = house.y[idx]
-        if (title && sx > title.left && sx < title.right && sy > title.top && sy < title.bottom) continue
         let state = states ? states[idx] : 0, colour
         if (usual && !own.has(idx)) colour = usual[house.category[idx] % HUES * 4 + state]
         else {
@@ -194,13 +205,15 @@ export class Painter extends Sheet {
     const state = this.state(idx), colour = this.colour(idx, state, theme)
     const wheel = (house.flags[idx] & ACCESSIBLE) !== 0 && state !== 'sold'
     if (this.faint(idx, state)) g.globalAlpha = FAINT
-    this.#stamp(g, {state, wheel}, colour, r, x, y, ratio)
+    this.#stamp(g, {state, wheel, mark: state === 'free' && this.#mark(house.category[idx])}, colour, r, x, y, ratio)
     g.globalAlpha = 1
     if (r >= NUMBER && state === 'free' && this.filter.fits(idx)) this.#number(g, idx, r, x, y, colour)
   }
 
+  #mark(category) { return category < HUES ? this.theme.marks?.[category] : BARRED }
+
   #stamp(g, kind, colour, r, x, y, ratio) {
-    const name = `${kind.state}${kind.wheel ? 'w' : ''}${colour}${r}`
+    const name = `${kind.state}${kind.wheel ? 'w' : ''}${kind.mark || ''}${colour}${r}`
     let image = this.#sprites.get(name)
     if (!image) {
       if (this.#sprites.size > 200) this.#sprites.clear()

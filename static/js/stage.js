@@ -1,10 +1,9 @@
-// What every map of a house stands on: its drawing, where it is looked at, the names in it, the card that says what is
-// pointed at, and when it is drawn anew.
+// What every map of a house stands on: its drawing, where it is looked at, the card that says what is pointed at, and when
+// it is drawn anew. What is written on it comes later.
 
 import {inside, unpack} from 'usher/geometry'
 import {$, data} from 'usher/page'
 import {along} from 'usher/sheet'
-import {Titles} from 'usher/title'
 import {View, buttons} from 'usher/view'
 
 const SEAT = 56 // px between two seats where the map is closest
@@ -27,7 +26,6 @@ export class Stage extends EventTarget {
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h})
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
-    this.titles = new Titles(this.drawing, house)
     return house
   }
 
@@ -48,7 +46,10 @@ export class Stage extends EventTarget {
     this.#draw(performance.now()) // and not in the next frame, which has enough to do
     document.fonts?.ready.then(() => this.again())
     this.frame.classList.add('live')
-    requestAnimationFrame(() => { this.canvas.dataset.ready = '1' })
+    requestAnimationFrame(() => {
+      this.canvas.dataset.ready = '1'
+      import('usher/names').then(names => names.start(this))
+    })
   }
 
   redraw() { this.#due ??= requestAnimationFrame(now => this.#draw(now)) }
@@ -83,7 +84,6 @@ export class Stage extends EventTarget {
     this.drawing.setAttribute('viewBox', [view.x, view.y, view.width / view.scale, view.height / view.scale].join(' '))
     this.canvas.classList.toggle('whole', view.whole)
     if (this.#at?.scale !== view.scale) {
-      this.titles.show(view)
       this.painter.touch()
     }
     this.#at = {...view}

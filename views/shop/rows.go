@@ -50,10 +50,14 @@ type rowSaid struct {
 	ctx                   context.Context
 	seat, yours, reserved string
 	states                map[seats.State]string
+	hues                  []string // by category
 }
 
 func (m RowsModel) said(ctx context.Context) rowSaid {
-	say := rowSaid{ctx, text.T(ctx, "Seat"), templ.EscapeString(text.T(ctx, ", yours")), templ.EscapeString(text.T(ctx, ", reserved, needs a code")), map[seats.State]string{}}
+	say := rowSaid{ctx, text.T(ctx, "Seat"), templ.EscapeString(text.T(ctx, ", yours")), templ.EscapeString(text.T(ctx, ", reserved, needs a code")), map[seats.State]string{}, nil}
+	for c := range m.Plan.Categories {
+		say.hues = append(say.hues, m.hue(c))
+	}
 	for state, words := range stateWords {
 		say.states[state] = templ.EscapeString(text.T(ctx, words))
 	}
@@ -71,7 +75,7 @@ func (m RowsModel) seat(say rowSaid, b []byte, idx int, price string) []byte {
 		state = seats.Expired
 	}
 	b = append(b, `<label class="seat `...)
-	b = append(b, Hue(seat.Category)...)
+	b = append(b, say.hues[seat.Category]...)
 	if seat.Flags&seats.Accessible != 0 {
 		b = append(b, ` wheel`...)
 	}

@@ -10,12 +10,6 @@ import (
 	"github.com/usherbox/usher/views"
 )
 
-// hues is how many price colours the style sheet has; with more categories they repeat, and names tell them apart.
-const hues = 5
-
-// Hue is the class that gives something its category's colour.
-func Hue(category int) string { return "c" + strconv.Itoa(category%hues) }
-
 // Path is the address of the event's page.
 func (s Sale) Path() string { return "/events/" + s.Event.Slug }
 
@@ -37,7 +31,7 @@ func (s Sale) FreeIn(section int) (n int) {
 
 // look is the classes of a section in the drawing: its colour, and how much of it is free, of what fits.
 func (s Sale) look(section int) string {
-	look := Hue(s.categoryOf(section))
+	look := s.hue(s.categoryOf(section))
 	switch free, all := s.fitting(section), s.Plan.Sections[section].Count; {
 	case free == 0:
 		look += " none"

@@ -37,7 +37,7 @@ func Shut(p ShutPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		p.Sale, p.Message = p.Sale.Whole(), p.Message.whole(p.Sale.Whole())
-		p.Style = "plain.css"
+		p.Style, p.Rules = "plain.css", p.Rules+p.Sale.Colours()
 		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -184,7 +184,7 @@ func Shut(p ShutPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for i, c := range p.Plan.Categories {
-					var templ_7745c5c3_Var9 = []any{Hue(i)}
+					var templ_7745c5c3_Var9 = []any{p.hue(i)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var9...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

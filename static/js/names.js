@@ -1,0 +1,197 @@
+// What is written on the map: the name of each section inside of it, with what it costs and what is left, and the letters of
+// rows. It comes after the first picture of the seats.
+
+import {inside} from 'usher/geometry'
+import {along} from 'usher/sheet'
+import {T} from 'usher/text'
+
+const LETTERS = 14 // px between two seats from which rows have letters
+const SEATS = 11, CLOSE = 22 // … from which names stand beside seats if they can, and from which only there
+const GRID = 11 // places a side where a name may stand
+const EDGE = 15 // px from the edge of the map to the letters of rows that go on beyond it
+
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
+
+export function start(stage) {
+  const {house, view, drawing, painter} = stage
+  const over = Object.assign(document.createElement('div'), {className: 'names', ariaHidden: 'true'})
+  stage.canvas.after(over)
+  const facts = factsOf(house), spots = house.sections.map(spotsOf), rows = rowsOf(house)
+  const marked = $$('.shape:not(.open), .word', drawing).map(shape => shape.getBBox()).map(b => ({left: b.x, right: b.x + b.width, top: b.y, bottom: b.y + b.height}))
+  const pen = document.createElement('canvas').getContext('2d'), spans = []
+  let at, inks, pointed = -1, later
+
+  // lay writes the names where the map came to rest.
+  function lay() {
+    at = {...view}
+    over.style.transform = ''
+    const css = getComputedStyle(document.documentElement)
+    inks = Object.fromEntries(['text', 'panel', 'line'].map(name => [name, css.getPropertyValue(`--${name}`).trim()]))
+    const text = parseFloat(css.fontSize), taken = [...marked]
+    house.sections.forEach((s, i) => {
+      const put = seen(s, view) && place(i, layouts(i, text), taken)
+      if (put) taken.push(put.box)
+      show(i, put)
+    })
+  }
+
+  // layouts are the ways to write a name, what says most first.
+  function layouts(i, text) {
+    const {name} = house.sections[i], [price, left] = facts(i), ways = []
+    const width = (words, size, bold = '') => {
+      pen.font = `${bold} ${size * text}px Instrument, sans-serif`
+      return pen.measureText(words).width
+    }
+    const head = width(name, .8125, 600)
+    for (const line of new Set([[price, left].filter(Boolean).join(' · '), price])) {
+      if (line) ways.push({line, w: Math.max(head, width(line, .75)) + text, h: text * 2.25})
+    }
+    return [...ways, {line: '', w: head + text, h: text * 1.25}, {line: '', small: true, w: head * .8 + 3, h: text * .8}]
+  }
+
+  // place finds where a name fits: inside its section and on no seat that can be picked, else inside, else where it lies on
+  // no other section.
+  function place(i, ways, taken) {
+    const s = house.sections[i], k = view.scale, pick = s.pitch * k >= SEATS
+    for (const strict of s.pitch * k >= CLOSE ? [2] : pick ? [2, 1, 0] : [1, 0]) {
+      for (const way of ways) {
+        const w = way.w / k, h = way.h / k
+        if (strict && (w > s.right - s.left || h > s.bottom - s.top)) continue
+        for (const [x, y] of spots[i]) {
+          const box = {left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2}
+          if (within(box, view) && !taken.some(o => meet(o, box)) && fits(i, box, strict)) return {...way, x, y, box}
+        }
+      }
+    }
+  }
+
+  function fits(i, box, strict) {
+    const s = house.sections[i], edge = around(box)
+    if (strict && !edge.every(p => inside(s.outline, ...p))) return false
+    if (!strict && house.sections.some((o, at) => at !== i && meet(o, box) && edge.some(p => inside(o.outline, ...p)))) return false
+    if (strict < 2) return true
+    const room = s.pitch * .4
+    for (let idx = s.first; idx < s.first + s.count; idx++) {
+      if (house.x[idx] > box.left - room && house.x[idx] < box.right + room && house.y[idx] > box.top - room && house.y[idx] < box.bottom + room) return false
+    }
+    return true
+  }
+
+  function show(i, put) {
+    const span = spans[i] ??= put && over.appendChild(document.createElement('span'))
+    if (!span) return
+    span.hidden = !put
+    if (!put) return
+    span.replaceChildren(house.sections[i].name)
+    if (put.line) span.appendChild(document.createElement('small')).textContent = put.line
+    span.className = put.small ? 'small' : ''
+    span.dataset.section = i
+    span.style.translate = `${(put.x - view.x) * view.scale}px ${(put.y - view.y) * view.scale}px`
+  }
+
+  // point lets the name of a section go while a pointer is on it: there may be seats below.
+  stage.point = section => {
+    if (section === pointed) return
+    spans[pointed]?.classList.remove('gone')
+    pointed = section
+    spans[section]?.classList.add('gone')
+  }
+
+  stage.addEventListener('draw', () => {
+    if (!at || !view.moving && (at.x !== view.x || at.y !== view.y || at.scale !== view.scale || at.width !== view.width || at.room !== view.room)) lay()
+    else over.style.transform = along(at, view)
+    letters(painter.above)
+  })
+  painter.live?.addEventListener?.('change', () => { later ??= setTimeout(() => { later = undefined; lay() }, 500) })
+  document.fonts?.ready.then(lay)
+
+  function letters(g) {
+    g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
+    g.textAlign = 'center'
+    g.textBaseline = 'middle'
+    house.sections.forEach((s, i) => {
+      const gap = s.pitch * view.scale
+      if (gap < LETTERS || !seen(s, view)) return
+      painter.marked = true
+      for (const row of rows[i]) {
+        g.font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`
+        for (const spot of ends(row, gap)) letter(g, row.name, ...spot)
+      }
+    })
+  }
+
+  // ends are where the letters of a row stand: beyond its last seats, or at the edge of the map where it goes on; in the
+  // middle of a table.
+  function ends({first, last}, gap) {
+    const seat = idx => stage.place(idx), a = seat(first), z = seat(last)
+    if (last - first > 1 && Math.hypot(a[0] - z[0], a[1] - z[1]) < gap * 2) { // a table
+      let x = 0, y = 0
+      for (let idx = first; idx <= last; idx++) [x, y] = [x + seat(idx)[0], y + seat(idx)[1]]
+      return [[x / (last - first + 1), y / (last - first + 1)]]
+    }
+    return [[first, 1], [last, -1]].flatMap(([end, step]) => {
+      const on = end === first ? last : first
+      let idx = end
+      while (idx !== on && !here(seat(idx))) idx += step
+      if (!here(seat(idx))) return []
+      const [x, y] = seat(idx), [bx, by] = idx !== end ? seat(idx - step) : first === last ? [x - step, y] : [2 * x - seat(idx + step)[0], 2 * y - seat(idx + step)[1]]
+      const length = Math.hypot(bx - x, by - y) || 1, far = idx === end ? gap * .95 : gap
+      const to = [x + (bx - x) / length * far, y + (by - y) / length * far], kept = [[view.width, 0], [view.room, 1]].map(([size, i]) => Math.min(Math.max(to[i], EDGE), size - EDGE))
+      return [[...kept, `${kept}` !== `${to}` || idx !== end]]
+    })
+  }
+
+  const here = ([x, y]) => x > 0 && y > 0 && x < view.width && y < view.room
+
+  function letter(g, name, x, y, raised) {
+    if (raised) {
+      g.fillStyle = inks.panel
+      g.strokeStyle = inks.line
+      g.lineWidth = 1
+      g.beginPath()
+      g.arc(x, y, 12, 0, 7)
+      g.fill()
+      g.stroke()
+    }
+    g.fillStyle = inks.text
+    g.fillText(name, x, y + .5)
+  }
+
+  stage.again()
+}
+
+// factsOf says of a section what it costs and what is left of it, as the page's lists do.
+function factsOf(house) {
+  const places = []
+  for (const link of $$('.sections a')) places[link.pathname.split('/').at(-1)] = link.querySelectorAll('span > span')
+  for (const area of $$('.places[data-first]')) places[house.sections.findIndex(s => s.first === +area.dataset.first)] = area.querySelectorAll('[data-fare^=area], [data-free]')
+  return i => places[i] ? [places[i][0]?.textContent, T('%s left', places[i][1]?.textContent)] : []
+}
+
+// spotsOf are places inside a section, those near its middle first.
+function spotsOf({outline, left, right, top, bottom}) {
+  const spots = []
+  for (let i = 0; i < GRID; i++) {
+    for (let j = 0; j < GRID; j++) {
+      const p = [left + (right - left) * (i + .5) / GRID, top + (bottom - top) * (j + .5) / GRID]
+      if (inside(outline, ...p)) spots.push(p)
+    }
+  }
+  const middle = [0, 1].map(i => spots.reduce((sum, p) => sum + p[i], 0) / spots.length), far = p => Math.hypot(p[0] - middle[0], p[1] - middle[1])
+  return spots.sort((a, b) => far(a) - far(b))
+}
+
+// rowsOf are the rows of each section that have a letter.
+function rowsOf(house) {
+  const rows = house.sections.map(() => [])
+  house.rows.forEach(({name, first}, i) => {
+    const at = house.section[first], last = (house.rows[i + 1]?.first ?? house.n) - 1, s = house.sections[at]
+    if (name.length < 4) rows[at].push({name, first, last: Math.min(last, s.first + s.count - 1)})
+  })
+  return rows
+}
+
+const seen = (s, {x, y, scale, width, room}) => (s.right - x) * scale > 0 && (s.left - x) * scale < width && (s.bottom - y) * scale > 0 && (s.top - y) * scale < room
+const within = (b, {x, y, scale, width, room}) => b.left > x && b.top > y && b.right < x + width / scale && b.bottom < y + room / scale
+const meet = (a, b) => a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top
+const around = b => [0, .25, .5, .75, 1].flatMap(t => [[b.left + (b.right - b.left) * t, b.top], [b.left + (b.right - b.left) * t, b.bottom]]).concat([[b.left, (b.top + b.bottom) / 2], [b.right, (b.top + b.bottom) / 2]])
