@@ -141,7 +141,7 @@ func TestMotion_NothingMovesWithReducedMotion(t *testing.T) {
 		new MutationObserver(() => frames.add(svg.getAttribute('viewBox'))).observe(svg, {attributes: true})
 	}`)
 	check(t, err)
-	ann.press(ann.button("Back to full map"))
+	ann.control("Back to full map")
 	eventually(t, patience, "the whole house", func() bool { return ann.evaluates(`frames.size`) > 0 })
 	views, err := ann.page.Evaluate(`new Promise(done => setTimeout(() => done(frames.size), 500))`)
 	check(t, err)

@@ -62,11 +62,11 @@ var each = []struct {
 	{"event", func(p *person, s sales) { p.openEvent(s.theatre); p.seesMap() }},
 	{"event-near", func(p *person, _ sales) {
 		for range 3 {
-			p.press(p.button("Zoom in"))
+			p.control("Zoom in")
 		}
 	}},
 	{"event-card", func(p *person, _ sales) {
-		p.press(p.page.Locator("#map").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Back to full map"})) // zoomed in, a small screen may show no middle of a section
+		p.control("Back to full map") // zoomed in, a small screen may show no middle of a section
 		p.seesCard()
 	}},
 	{"event-rows", func(p *person, _ sales) {
@@ -76,11 +76,11 @@ var each = []struct {
 	{"event-forced", func(p *person, _ sales) { p.forced(playwright.ForcedColorsActive) }},
 	{"paused", func(p *person, _ sales) {
 		p.forced(playwright.ForcedColorsNone)
-		p.press(p.button("Pause updates"))
+		p.control("Pause updates")
 		check(p.t, expect.Locator(p.page.Locator(".stale")).ToHaveText("Paused. Seats may be out of date."))
 	}},
 	{"away", func(p *person, _ sales) {
-		p.press(p.button("Resume updates"))
+		p.control("Resume updates")
 		p.isLive()
 		p.online(false)
 		p.sees(p.page.GetByText("Reconnecting."))

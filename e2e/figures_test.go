@@ -212,7 +212,7 @@ func worked(t *testing.T, metrics any) float64 {
 func (p *person) pans() float64 {
 	p.t.Helper()
 	for range 2 {
-		p.press(p.button("Zoom in"))
+		p.control("Zoom in")
 	}
 	_, err := p.page.Evaluate(watchFrames)
 	check(p.t, err)

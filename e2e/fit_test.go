@@ -40,7 +40,7 @@ const cutOff = `(() => {
 const wider = `(() => {
 	const sheet = new CSSStyleSheet()
 	sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-bottom: 2em !important }')
-	document.adoptedStyleSheets = [sheet]
+	document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 })()`
 
 // fitsZoomed looks at a page at 200 and at 400 %, there with wider text too: nothing scrolls sideways, nothing is cut off.
@@ -60,7 +60,7 @@ func (p *person) fitsZoomed(name string) {
 	_, err := p.page.Evaluate(wider)
 	check(p.t, err)
 	fits("400 % with wider text", zoomed.width)
-	_, err = p.page.Evaluate(`document.adoptedStyleSheets = []`)
+	_, err = p.page.Evaluate(`document.adoptedStyleSheets = document.adoptedStyleSheets.slice(0, -1)`)
 	check(p.t, err)
 	check(p.t, p.page.SetViewportSize(twice.width, twice.height))
 	fits("200 %", twice.width)

@@ -141,6 +141,106 @@ func TestTheMapShowsWhenASectionSellsOutAndWhenItComesBack(t *testing.T) {
 	looks("c0")
 }
 
+func TestMap_NamesRowsAtBothEndsAndRingsTheSeatUnderThePointer(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, boxOffice, "ann", device{width: 1440, height: 900, calm: true})
+	ann.openEvent(boxOffice.event(t, "theatre"))
+	ann.seesMap()
+	ann.sees(ann.page.Locator(".names > span").First())
+	drawn := func() float64 { // how much is drawn above the seats
+		return ann.evaluates(`(() => { const c = document.querySelector('#map canvas[data-ready]'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((n, v, i) => n + (i % 4 === 3 && v > 0), 0) })()`)
+	}
+	if n := drawn(); n != 0 {
+		t.Errorf("%v pixels are drawn above seats that are too small to have letters", n)
+	}
+	seat := ann.spot("Stalls", "J", 18)
+	check(t, ann.page.Mouse().Move(seat.x, seat.y))
+	eventually(t, patience, "a ring", func() bool { return drawn() > 20 })
+	ring := drawn()
+	check(t, ann.page.Mouse().Move(5, 300))
+	eventually(t, patience, "no ring", func() bool { return drawn() == 0 })
+	ann.control("Zoom in")
+	eventually(t, patience, "letters of rows", func() bool { return drawn() > 4*ring })
+}
+
+// sheet waits until the sheet over a phone's map is as high as that.
+func (p *person) sheet(height string) {
+	p.t.Helper()
+	check(p.t, expect.Locator(p.page.Locator(".sheet")).ToHaveAttribute("data-height", height))
+}
+
+func TestPhone_TheSheetOverTheMapHasThreeHeights(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true, calm: true})
+	ann.openEvent(boxOffice.event(t, "theatre"))
+	ann.seesMap()
+	handle := ann.button("Tickets and prices")
+	if part := ann.evaluates(`document.querySelector('#map').clientHeight / innerHeight`); part < .8 {
+		t.Errorf("the map has %.2f of the height", part)
+	}
+	ann.press(handle)
+	ann.sheet("full")
+	check(t, ann.page.Keyboard().Press("Escape"))
+	ann.sheet("half")
+	check(t, ann.page.Keyboard().Press("Escape"))
+	ann.sheet("low")
+	check(t, expect.Locator(handle).ToHaveAttribute("aria-expanded", "false"))
+	ann.press(handle)
+	ann.sheet("half")
+
+	box, err := handle.BoundingBox()
+	check(t, err)
+	hand := ann.fingers()
+	for away := range 8 {
+		hand("touchMove", point{box.X + box.Width/2, box.Y + box.Height/2 - float64(60*away)})
+	}
+	hand("touchEnd")
+	ann.sheet("full")
+}
+
+func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true, calm: true})
+	ann.openEvent(boxOffice.event(t, "theatre"))
+	ann.seesMap()
+	ann.press(ann.page.Locator(".best button.primary"))
+	ann.holdsSeats(2)
+	ann.sheet("low")
+	label, err := ann.tray().Locator("[data-seat]").First().GetAttribute("data-seat")
+	check(t, err)
+	parts := strings.Split(label, "/")
+	eventually(t, patience, "the seats to be on the screen", func() bool {
+		var n int
+		_, err := fmt.Sscan(parts[2], &n)
+		check(t, err)
+		at, sheet := ann.spot(parts[0], parts[1], n), ann.evaluates(`document.querySelector('.sheet').getBoundingClientRect().top`)
+		return at.x > 0 && at.x < 390 && at.y > 0 && at.y < sheet && ann.shown()[2] < 700
+	})
+	for name, d := range map[string]device{"upright": {width: 390, height: 844}, "on its side": {width: 844, height: 390}, "at 200 %": twice, "at 400 %": zoomed} {
+		check(t, ann.page.SetViewportSize(d.width, d.height))
+		ann.seesWhole(name, ann.button("Check out"))
+	}
+	check(t, ann.page.SetViewportSize(390, 844))
+	_, err = ann.page.Evaluate(`document.documentElement.style.fontSize = '200%'`)
+	check(t, err)
+	ann.seesWhole("with text at 200 %", ann.button("Check out"))
+	if wide := ann.evaluates(`document.scrollingElement.scrollWidth`); wide != 390 {
+		t.Errorf("with text at 200 %% the page is %v pixels wide", wide)
+	}
+}
+
+// seesWhole waits until all of something is in the window, and nothing lies on it.
+func (p *person) seesWhole(how string, what playwright.Locator) {
+	p.t.Helper()
+	var seen any
+	eventually(p.t, patience, "all of it "+how, func() bool {
+		var err error
+		seen, err = what.Evaluate(`at => { const r = at.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.right <= innerWidth && document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === at }`, nil)
+		check(p.t, err)
+		return seen == true
+	})
+}
+
 // fingers puts fingers onto the page: where they are now, none for lifted. The first move sets them down.
 func (p *person) fingers() func(kind string, at ...point) {
 	p.t.Helper()

@@ -92,6 +92,21 @@ func (p *person) button(name string) playwright.Locator {
 	return p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: name})
 }
 
+// control presses a button that moves the map or stops its updates; on phones they are in a menu.
+func (p *person) control(name string) {
+	p.t.Helper()
+	button := p.page.Locator("#map").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
+	closed := p.page.Locator(".menu:not([open]) summary")
+	check(p.t, expect.Locator(button.Or(closed).First()).ToBeVisible())
+	if shut, err := closed.IsVisible(); err == nil && shut {
+		p.press(closed)
+	}
+	p.press(button)
+	if p.device.width < 960 {
+		check(p.t, p.page.Keyboard().Press("Escape"))
+	}
+}
+
 func (p *person) sees(what playwright.Locator) {
 	p.t.Helper()
 	check(p.t, expect.Locator(what).ToBeVisible())

@@ -9,8 +9,8 @@ const stubs = {
   geometry: 'export const unpack = house => house, inside = () => false',
   page: 'export const data = {}, $ = (selector, root) => root.parts[selector]',
   sheet: readFileSync(new URL('js/sheet.js', import.meta.url), 'utf8'),
-  names: 'export const start = () => {}',
-  view: 'export class View extends EventTarget { constructor() { super(); Object.assign(this, {x: 0, y: 0, scale: 1, width: 400, height: 300, ratio: 1, moving: false, whole: false, least: 1}) } }; export const buttons = () => {}',
+  overlay: 'export const start = () => {}',
+  view: 'export class View extends EventTarget { constructor() { super(); Object.assign(this, {x: 0, y: 0, scale: 1, width: 400, height: 300, ratio: 1, moving: false, whole: false, least: 1}) } }',
 }
 let source = readFileSync(new URL('js/stage.js', import.meta.url), 'utf8')
 for (const [name, stub] of Object.entries(stubs)) source = source.replace(`'usher/${name}'`, JSON.stringify(module(stub)))

@@ -226,7 +226,7 @@ func (h *Handlers) Editor(w http.ResponseWriter, r *http.Request, m organizers.M
 		return err
 	}
 	page := desk.EditorPage{Frame: h.frame(w, r, m, "Edit "+v.Name), ID: id, Version: v}
-	page.Script, page.Style = "editor.js", "editor.css"
+	page.Script, page.Style = "editor.js", "editor.css map.css"
 	return web.WritePage(w, r, http.StatusOK, desk.Editor(page))
 }
 

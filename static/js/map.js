@@ -66,6 +66,8 @@ async function enter(at, push = true) {
     location.href = `${path}/sections/${at}${filter.query()}`
     return
   }
+  $('.panel').scrollTop = 0
+  frame.dispatchEvent(new CustomEvent('section', {detail: !house.sections[at].pitch, bubbles: true}))
   if (push) history.pushState({section: at}, '', `${path}/sections/${at}${filter.query()}`)
   document.title = `${house.sections[at].name}, ${$('h1').textContent}`
 }

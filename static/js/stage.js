@@ -4,7 +4,7 @@
 import {inside, unpack} from 'usher/geometry'
 import {$, data} from 'usher/page'
 import {along} from 'usher/sheet'
-import {View, buttons} from 'usher/view'
+import {View} from 'usher/view'
 
 const SEAT = 56 // px between two seats where the map is closest
 
@@ -33,7 +33,6 @@ export class Stage extends EventTarget {
   show(painter) {
     this.painter = painter
     this.view.addEventListener('move', () => this.#moved())
-    buttons(this.view, () => this.view.fly(...this.view.all))
     document.addEventListener('keydown', event => { if (event.key === 'Escape') this.hush() })
     document.addEventListener('visibilitychange', () => this.redraw())
     for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
@@ -48,7 +47,7 @@ export class Stage extends EventTarget {
     this.frame.classList.add('live')
     requestAnimationFrame(() => {
       this.canvas.dataset.ready = '1'
-      import('usher/names').then(names => names.start(this))
+      import('usher/overlay').then(overlay => overlay.start(this))
     })
   }
 

@@ -1,11 +1,10 @@
 // Where the map is looked at, and how hands, wheels and buttons move that.
 
-import {$, calm} from 'usher/page'
-import {T} from 'usher/text'
+import {calm} from 'usher/page'
 
 const FLIGHT = 320, STILL = 8, LONG = 500 // ms of a flight; px of travel below which a press is a tap; ms of a tap at most
 const REST = 120 // ms after which a wheel has come to rest
-const SHELF = 56, wide = matchMedia('(min-width: 60rem)') // px kept free for the buttons where they stand side by side
+const SETTLED = 200, MOST = .6 // ms after which a sheet over the map has its height; the part of the map that it hides at most
 
 // View is scale in CSS pixels per plan unit, and the plan's point in the upper left corner.
 // It sends "move", the last time when it is not moving any more, and "tap" with detail = {x, y, touch}; "press" with the same for a finger that stays.
@@ -16,6 +15,7 @@ export class View extends EventTarget {
   #flight
   #travel = 0
   #later // when a press is a long one, or a wheel rests
+  #settling // when the sheet over the map has its height
   #pressed = false // for long, or with two fingers: no tap any more
 
   constructor(frame, canvas, box) {
@@ -23,7 +23,12 @@ export class View extends EventTarget {
     Object.assign(this, {frame, canvas, box})
     this.#measure()
     this.fit()
-    new ResizeObserver(() => this.#resize()).observe(frame)
+    const observer = new ResizeObserver(() => this.#resize()), settled = new ResizeObserver(() => {
+      clearTimeout(this.#settling)
+      this.#settling = setTimeout(() => this.#resize(), SETTLED)
+    })
+    observer.observe(frame)
+    if (this.#sheet) settled.observe(this.#sheet)
     for (const [type, does] of Object.entries({pointerdown: this.#down, pointermove: this.#move, pointerup: this.#up, pointercancel: this.#up})) {
       canvas.addEventListener(type, event => does.call(this, event))
     }
@@ -33,14 +38,23 @@ export class View extends EventTarget {
   // #measure tells whether there is another room than before. A canvas that is given a size, be it the same, is empty.
   #measure() {
     const width = Math.max(this.frame.clientWidth, 1) // a page without its style yet has no size
-    const height = Math.max(this.frame.clientHeight, SHELF + 1)
-    const ratio = Math.min(devicePixelRatio || 1, 3), room = height - (wide.matches ? 0 : SHELF)
-    if (`${[width, room, ratio]}` === `${[this.width, this.room, this.ratio]}`) return false
+    const height = Math.max(this.frame.clientHeight, 1)
+    const ratio = Math.min(devicePixelRatio || 1, 3), room = height - this.#covered(height)
+    const alike = `${[width, height, ratio]}` === `${[this.width, this.height, this.ratio]}`
+    if (alike && room === this.room) return false
     Object.assign(this, {width, height, ratio, room, least: Math.min(width / this.box.w, room / this.box.h)})
+    if (alike) return true
     this.canvas.width = Math.round(width * ratio)
     this.canvas.height = Math.round(height * ratio)
     return true
   }
+
+  // #covered is how much of the map's height lies below the sheet.
+  #covered(height) {
+    const sheet = this.#sheet
+    return sheet && getComputedStyle(sheet).position === 'absolute' ? Math.min(sheet.offsetHeight, height * MOST) : 0
+  }
+  get #sheet() { return this.frame.parentNode?.querySelector('.sheet') }
   #resize() {
     const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
     if (!this.#measure()) return // a new observer is called at once
@@ -151,32 +165,4 @@ export class View extends EventTarget {
     clearTimeout(this.#later)
     this.#later = setTimeout(() => this.#rest(), REST)
   }
-}
-
-// What stands on the map to move it, in the order of the Tab key. Without scripts there is nothing to move.
-const BUTTONS = [
-  ['pan', 'Up', T('Move up'), 'M4 10l4-4 4 4'], ['pan', 'Left', T('Move left'), 'M10 4L6 8l4 4'],
-  ['pan', 'Down', T('Move down'), 'M4 6l4 4 4-4'], ['pan', 'Right', T('Move right'), 'M6 4l4 4-4 4'],
-  ['zoom', 'in', T('Zoom in'), 'M8 3v10M3 8h10'], ['zoom', 'out', T('Zoom out'), 'M3 8h10'],
-  ['zoom', 'all', T('Back to full map'), 'M6 3H3v3m7-3h3v3M6 13H3v-3m7 3h3v-3'],
-]
-const button = ([kind, what, name, sign]) => `<button type="button" data-${kind}="${what}" aria-label="${name}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${sign}"/></svg></button>`
-const KEYS = {ArrowLeft: [-.25, 0], ArrowRight: [.25, 0], ArrowUp: [0, -.25], ArrowDown: [0, .25]}
-
-// buttons lets the zoom buttons, and the arrow keys while one of them has the focus, move a view.
-export function buttons(view, whole) {
-  const group = $('.zoom')
-  group.innerHTML = BUTTONS.map(button).join('')
-  group.hidden = false
-  group.addEventListener('click', event => {
-    const {zoom: what, pan} = event.target.closest('button')?.dataset ?? {}
-    if (pan) view.pan(...KEYS[`Arrow${pan}`])
-    else if (what === 'all') whole()
-    else if (what) view.zoom(what === 'in' ? 1.8 : 1 / 1.8)
-  })
-  group.addEventListener('keydown', event => {
-    if (!(event.key in KEYS)) return
-    event.preventDefault()
-    view.pan(...KEYS[event.key])
-  })
 }

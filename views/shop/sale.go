@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/a-h/templ"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 )
 
@@ -71,6 +74,17 @@ func (s Sale) MapStyle() string {
 		return ""
 	}
 	return "plain.css"
+}
+
+// lateStyle is the style sheet of rows, and of what scripts put over the map. Pages of a section have it inside, others load it.
+const lateStyle = "map.css"
+
+// lateStyles says where the scripts find it.
+func (s Sale) lateStyles(section int) templ.Attributes {
+	if section >= 0 {
+		return nil
+	}
+	return templ.Attributes{"data-styles": static.URL(lateStyle)}
 }
 
 // Areas lists the positions of the sections without rows.
