@@ -6,14 +6,19 @@ import test from 'node:test'
 
 const module = source => 'data:text/javascript,' + encodeURIComponent(source)
 const page = module('export const $ = () => globalThis.group, $$ = () => [], calm = {matches: true}')
-const source = readFileSync(new URL('js/view.js', import.meta.url), 'utf8').replaceAll("'usher/page'", JSON.stringify(page)).replace("'usher/text'", JSON.stringify(module('export const T = id => id')))
+globalThis.document = {querySelector: () => globalThis.group}
+const read = name => readFileSync(new URL(`js/${name}.js`, import.meta.url), 'utf8')
+const source = read('view').replaceAll("'usher/page'", JSON.stringify(page))
+const pad = read('buttons').replace("'usher/text'", JSON.stringify(module('export const T = id => id')))
 
 class Part extends EventTarget {
   clientWidth = 400
   clientHeight = 300
+  menu = {addEventListener() {}}
   classList = {add() {}, remove() {}, toggle() {}}
   hidden = true
   setPointerCapture() {}
+  closest() { return this.menu }
   getBoundingClientRect() { return {left: 0, top: 0} }
 }
 let resized // tells the view opened last that its frame may have another size
@@ -26,7 +31,7 @@ let views = 0
 // open is a view of a house of 4,000 by 3,000, with a fault where the test plants one.
 async function open(from = '', to = '', size = {}) {
   assert.ok(source.includes(from), `the script has no ${from} any more`)
-  const {View, buttons} = await import(module(source.replace(from, to) + `// ${views++}`))
+  const {View} = await import(module(source.replace(from, to) + `// ${views++}`)), {buttons} = await import(module(pad))
   const canvas = new Part()
   const view = new View(Object.assign(new Part(), size), canvas, {x: 0, y: 0, w: 4000, h: 3000})
   const taps = []
@@ -61,8 +66,8 @@ test('a press acts only when it ends where it began', async () => {
 })
 
 test('a map that has no size yet can be drawn', async () => {
-  for (const [planted, from] of [[false], [true, ', 1)'], [true, ', SHELF + 1)']]) {
-    const {view} = await open(from, from && ', 0)', {clientWidth: 0, clientHeight: 0})
+  for (const [planted, from, to] of [[false], [true, 'clientWidth, 1)', 'clientWidth, 0)'], [true, 'clientHeight, 1)', 'clientHeight, 0)']]) {
+    const {view} = await open(from, to, {clientWidth: 0, clientHeight: 0})
     const drawn = [view.scale, view.width / view.scale, view.height / view.scale, view.canvas.width, view.canvas.height].every(n => n > 0 && Number.isFinite(n))
     assert.equal(drawn, !planted)
   }
@@ -81,7 +86,7 @@ test('a map is drawn anew when its room changes, and keeps its picture when it d
   }
   assert.deepEqual(await wiped(), [0, 1])
   assert.notDeepEqual(await wiped('return false', ''), [0, 1])
-  assert.notDeepEqual(await wiped(', room, ratio]}` ===', ', ratio]}` ==='), [0, 1])
+  assert.notDeepEqual(await wiped(', height, ratio]}` ===', ', ratio]}` ==='), [0, 1])
 })
 
 test('all that pinching and dragging do is done by single presses of buttons and keys', async () => {

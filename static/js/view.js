@@ -23,12 +23,8 @@ export class View extends EventTarget {
     Object.assign(this, {frame, canvas, box})
     this.#measure()
     this.fit()
-    const observer = new ResizeObserver(() => this.#resize()), settled = new ResizeObserver(() => {
-      clearTimeout(this.#settling)
-      this.#settling = setTimeout(() => this.#resize(), SETTLED)
-    })
-    observer.observe(frame)
-    if (this.#sheet) settled.observe(this.#sheet)
+    new ResizeObserver(() => this.#resize()).observe(frame)
+    if (this.#sheet) new ResizeObserver(() => this.#settle()).observe(this.#sheet)
     for (const [type, does] of Object.entries({pointerdown: this.#down, pointermove: this.#move, pointerup: this.#up, pointercancel: this.#up})) {
       canvas.addEventListener(type, event => does.call(this, event))
     }
@@ -55,6 +51,11 @@ export class View extends EventTarget {
     return sheet && getComputedStyle(sheet).position === 'absolute' ? Math.min(sheet.offsetHeight, height * MOST) : 0
   }
   get #sheet() { return this.frame.parentNode?.querySelector('.sheet') }
+  // #settle is #resize once a sheet that is dragged, or slides, is where it stays.
+  #settle() {
+    clearTimeout(this.#settling)
+    this.#settling = setTimeout(() => this.#resize(), SETTLED)
+  }
   #resize() {
     const whole = this.whole, cx = this.x + this.width / this.scale / 2, cy = this.y + this.height / this.scale / 2
     if (!this.#measure()) return // a new observer is called at once
