@@ -166,7 +166,7 @@ func TestMap_NamesRowsAtBothEndsAndRingsTheSeatUnderThePointer(t *testing.T) {
 // sheet waits until the sheet over a phone's map is as high as that.
 func (p *person) sheet(height string) {
 	p.t.Helper()
-	check(p.t, expect.Locator(p.page.Locator(".sheet")).ToHaveAttribute("data-height", height))
+	check(p.t, expect.Locator(p.page.Locator(".drawer")).ToHaveAttribute("data-height", height))
 }
 
 func TestPhone_TheSheetOverTheMapHasThreeHeights(t *testing.T) {
@@ -213,7 +213,7 @@ func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
 		var n int
 		_, err := fmt.Sscan(parts[2], &n)
 		check(t, err)
-		at, sheet := ann.spot(parts[0], parts[1], n), ann.evaluates(`document.querySelector('.sheet').getBoundingClientRect().top`)
+		at, sheet := ann.spot(parts[0], parts[1], n), ann.evaluates(`document.querySelector('.drawer').getBoundingClientRect().top`)
 		return at.x > 0 && at.x < 390 && at.y > 0 && at.y < sheet && ann.shown()[2] < 700
 	})
 	for name, d := range map[string]device{"upright": {width: 390, height: 844}, "on its side": {width: 844, height: 390}, "at 200 %": twice, "at 400 %": zoomed} {

@@ -9,7 +9,7 @@ const $ = selector => document.querySelector(selector)
 const narrow = matchMedia('(max-width: 60rem) and (min-height: 32.01rem)')
 
 export function start(hold) {
-  const sheet = $('.sheet'), handle = $('.handle'), panel = $('.panel'), message = $('#message'), map = $('#map')
+  const sheet = $('.drawer'), handle = $('.handle'), panel = $('.panel'), message = $('#message'), map = $('#map')
   let from, travel = 0, dragged = false
   const now = () => HEIGHTS.indexOf(sheet.dataset.height ?? 'half')
 

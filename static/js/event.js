@@ -4,7 +4,7 @@ import {hold, post, start as startHold} from 'usher/hold'
 import {start as startList} from 'usher/list'
 import {live, start as startLive} from 'usher/live'
 import {start as startMap} from 'usher/map'
-import {$, data, say} from 'usher/page'
+import {data, say} from 'usher/page'
 import {T, number} from 'usher/text'
 
 // Few events have ticket types, or prices that change.
@@ -15,6 +15,5 @@ startHold()
 startList()
 startLive()
 startMap().catch(console.error) // without its picture the page is still whole: lists and forms do everything
-if ($('.handle')) import('usher/drawer').then(drawer => drawer.start(hold))
 if (data.types) startTypes()
 else live.other = startTypes

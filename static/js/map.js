@@ -190,6 +190,7 @@ export async function start() {
   if (!frame || !data.geometry) return
   house = await stage.load()
   view = stage.view
+  stage.hold = hold
   painter = new Painter(stage.canvas, house, hold, live, numberOf, filter)
   listen()
   const at = Number(frame.dataset.section)

@@ -50,7 +50,7 @@ export class View extends EventTarget {
     const sheet = this.#sheet
     return sheet && getComputedStyle(sheet).position === 'absolute' ? Math.min(sheet.offsetHeight, height * MOST) : 0
   }
-  get #sheet() { return this.frame.parentNode?.querySelector('.sheet') }
+  get #sheet() { return this.frame.parentNode?.querySelector('.drawer') }
   // #settle is #resize once a sheet that is dragged, or slides, is where it stays.
   #settle() {
     clearTimeout(this.#settling)

@@ -37,7 +37,7 @@ func Event(p EventPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		p.Sale, p.Message = p.Sale.Whole(), p.Message.whole(p.Sale.Whole())
-		p.Style, p.Rules = p.MapStyle(), p.Rules+p.Sale.Colours()
+		p.Style, p.Rules = p.MapStyle(), p.Rules+p.SaleRules(-1)
 		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -235,7 +235,7 @@ func sheet(s Sale) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"sheet\"><button type=\"button\" class=\"handle\" aria-expanded=\"true\" aria-controls=\"panel\" aria-label=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"drawer\"><button type=\"button\" class=\"handle\" aria-expanded=\"true\" aria-controls=\"panel\" aria-label=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/pricing"
-	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 )
 
@@ -64,9 +63,6 @@ func (p SectionPage) title() string {
 	}
 	return p.Plan.Sections[p.Section].Name + ", " + p.Title
 }
-
-// rowsStyle is the style sheet of rows.
-func (p SectionPage) rowsStyle() string { return static.Style(lateStyle) }
 
 // Message is the answer to an action that did not do what was asked.
 type Message struct {

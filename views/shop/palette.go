@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/static"
 )
 
 // hues is how many price colours the style sheet has. Categories beyond them repeat colours, and have a pattern of their own.
@@ -45,8 +46,20 @@ func (s Sale) pattern(category int) int {
 	return defaultPatterns[category]
 }
 
-// Colours are the rules that give the page the colours of its plan; empty if the map has its own.
-func (s Sale) Colours() string { return paletteOf(s.Plan).rules }
+// SaleRules are the rules that a page of the sale has besides the style sheets of all: those of rows and held seats, of ticket
+// types and codes, where there are any, and the colours of the plan. section is -1 on the page of the whole event.
+func (s Sale) SaleRules(section int) (rules string) {
+	if !s.later(section) {
+		rules = static.Style(lateStyle)
+	}
+	if s.hasPhases() || len(s.kinds()) > 1 {
+		rules += static.Style("types.css")
+	}
+	if s.Codes.Asks || len(s.Codes.Entered) > 0 {
+		rules += static.Style("codes.css")
+	}
+	return rules + paletteOf(s.Plan).rules
+}
 
 // palette is how pages show the colours of a plan.
 type palette struct {

@@ -30,7 +30,7 @@ func TestPalette_ThePlansColoursAreShownWithContrast(t *testing.T) {
 			}
 		}
 	}
-	if rules := s.Colours(); !strings.HasPrefix(rules, ":root{--p0:#7a1f3d;--p1:#b8562f;") || !strings.Contains(rules, "dark") {
+	if rules := paletteOf(s.Plan).rules; !strings.HasPrefix(rules, ":root{--p0:#7a1f3d;--p1:#b8562f;") || !strings.Contains(rules, "dark") {
 		t.Errorf("the rules are %s", rules)
 	}
 }
@@ -38,7 +38,7 @@ func TestPalette_ThePlansColoursAreShownWithContrast(t *testing.T) {
 func TestPalette_TheMapHasItsOwnColoursWhereThoseOfThePlanCannotBeToldApart(t *testing.T) {
 	t.Parallel()
 	for _, s := range []Sale{priced("#7a1f3d", ""), priced("#7a1f3d", "no colour"), priced("#7a1f3d", "#7a1f3e"), priced("#fefefe", "#ffffff")} {
-		if rules := s.Colours(); rules != "" {
+		if rules := paletteOf(s.Plan).rules; rules != "" {
 			t.Errorf("%v: %s", s.Plan.Categories, rules)
 		}
 	}

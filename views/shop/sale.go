@@ -76,12 +76,15 @@ func (s Sale) MapStyle() string {
 	return "plain.css"
 }
 
-// lateStyle is the style sheet of rows, and of what scripts put over the map. Pages of a section have it inside, others load it.
+// lateStyle is the style sheet of rows, of what is held and of what scripts put over the map.
 const lateStyle = "map.css"
+
+// later reports whether the scripts load that style sheet: the page itself has it for the rows of a section, and for held seats.
+func (s Sale) later(section int) bool { return section < 0 && s.Drawn() && s.Hold == nil }
 
 // lateStyles says where the scripts find it.
 func (s Sale) lateStyles(section int) templ.Attributes {
-	if section >= 0 {
+	if !s.later(section) {
 		return nil
 	}
 	return templ.Attributes{"data-styles": static.URL(lateStyle)}

@@ -33,7 +33,7 @@ func Section(p SectionPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		p.Sale, p.Message = p.Sale.Whole(), p.Message.whole(p.Sale.Whole())
-		p.Title, p.Style, p.Rules = p.title(), p.MapStyle(), p.Rules+p.rowsStyle()+p.Sale.Colours()
+		p.Title, p.Style, p.Rules = p.title(), p.MapStyle(), p.Rules+p.SaleRules(p.Section)
 		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)

@@ -37,7 +37,7 @@ func Shut(p ShutPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		p.Sale, p.Message = p.Sale.Whole(), p.Message.whole(p.Sale.Whole())
-		p.Style, p.Rules = "plain.css", p.Rules+p.Sale.Colours()
+		p.Style, p.Rules = "plain.css", p.Rules+p.SaleRules(-1)
 		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)

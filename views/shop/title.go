@@ -39,6 +39,21 @@ func (s Sale) titles() []title {
 	return list
 }
 
+// usualTitle is the size of most names, and whether phones leave all of them out.
+func (s Sale) usualTitle(titles []title) (size string, small bool) {
+	counts, small := map[string]int{}, true
+	for _, t := range titles {
+		if t.Size > 0 {
+			at := s.size(t)
+			if counts[at]++; counts[at] > counts[size] || counts[at] == counts[size] && at < size {
+				size = at
+			}
+			small = small && t.Small
+		}
+	}
+	return size, small && len(counts) > 0
+}
+
 // room is the place for a name in the middle of its section.
 func room(section seats.Section, scale float64) title {
 	if len(section.Outline) < 3 {
