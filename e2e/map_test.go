@@ -144,6 +144,7 @@ func TestTheMapShowsWhenASectionSellsOutAndWhenItComesBack(t *testing.T) {
 func TestMap_NamesRowsAtBothEndsAndRingsTheSeatUnderThePointer(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, boxOffice, "ann", device{width: 1440, height: 900, calm: true})
+	ann.expect("willReadFrequently") // the test reads the canvas
 	ann.openEvent(boxOffice.event(t, "theatre"))
 	ann.seesMap()
 	ann.sees(ann.page.Locator(".names > span").First())
@@ -235,7 +236,7 @@ func (p *person) seesWhole(how string, what playwright.Locator) {
 	var seen any
 	eventually(p.t, patience, "all of it "+how, func() bool {
 		var err error
-		seen, err = what.Evaluate(`at => { const r = at.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.right <= innerWidth && document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === at }`, nil)
+		seen, err = what.Evaluate(`at => { const r = at.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight + 1 && r.right <= innerWidth && document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === at }`, nil)
 		check(p.t, err)
 		return seen == true
 	})
