@@ -46,7 +46,7 @@ export function start(stage) {
     for (const line of new Set([[price, left].filter(Boolean).join(' · '), price])) {
       if (line) ways.push({line, w: Math.max(head, width(line, .75)) + text, h: text * 2.4})
     }
-    return [...ways, {line: '', w: head + text * 1.1, h: text * 1.4}, {line: '', small: true, w: head * .8 + 6, h: text * .9}]
+    return [...ways, {line: '', w: head + text * 1.1, h: text * 1.4}, {line: '', small: true, w: head * .8 + 2, h: text * .8}]
   }
 
   // place finds where a name fits: inside its section and on no seat that can be picked, else inside, else where it lies on
