@@ -1942,7 +1942,7 @@ func Preview(p shop.EventPage) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		p.Sale = p.Sale.Whole()
-		p.Style = p.MapStyle()
+		p.Style, p.Rules = p.MapStyle(), p.Rules+p.SaleRules(-1)
 		templ_7745c5c3_Var79 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
