@@ -118,7 +118,7 @@ func TestSaveBranding_RefusesWhatIsNoLook(t *testing.T) {
 		"words-0":         {{Links: []pages.BrandLink{{Path: "https://example.org/"}}}},
 	} {
 		for _, b := range list {
-			if wrong := b.Tidy(); wrong.About(field) == "" {
+			if wrong := b.Tidy(); wrong.About(t.Context(), field) == "" {
 				t.Errorf("%+v is fine: %v", b, wrong)
 			}
 		}

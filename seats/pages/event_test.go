@@ -125,7 +125,7 @@ func TestSaveEvent_SaysWhatWasSavedAndWhatIsWrong(t *testing.T) {
 			bad.Text.Language = "en"
 		}
 		var wrong organizers.Mistakes
-		if _, err := d.SaveEvent(t.Context(), d.ann, d.first, bad, "bad"+field); !errors.As(err, &wrong) || len(wrong) != 1 || wrong.About(field) == "" {
+		if _, err := d.SaveEvent(t.Context(), d.ann, d.first, bad, "bad"+field); !errors.As(err, &wrong) || len(wrong) != 1 || wrong.About(t.Context(), field) == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 		pages.FieldPictureKind: {Kind: "logo", Alt: "x", Content: blue(t, 1)},
 	} {
 		var wrong organizers.Mistakes
-		if _, err := add(d.first, bad, "bad"+field); !errors.As(err, &wrong) || wrong.About(field) == "" {
+		if _, err := add(d.first, bad, "bad"+field); !errors.As(err, &wrong) || wrong.About(t.Context(), field) == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 		}
 	}
 	var wrong organizers.Mistakes
-	if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 5)}, "last"); !errors.As(err, &wrong) || wrong.About(pages.FieldPicture) == "" {
+	if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 5)}, "last"); !errors.As(err, &wrong) || wrong.About(t.Context(), pages.FieldPicture) == "" {
 		t.Errorf("more pictures than there may be: %v", err)
 	}
 }

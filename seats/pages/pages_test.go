@@ -43,7 +43,7 @@ func TestSave_KeepsEachVersionAndPublishesNoBlank(t *testing.T) {
 		return p.Save(ctx, m, pages.Draft{Kind: pages.Terms, Text: text, Base: base, Publish: publish}, key)
 	}
 	var wrong organizers.Mistakes
-	if _, err := save(pages.Start(pages.Terms), 0, true, "k0"); !errors.As(err, &wrong) || !strings.Contains(wrong.About(pages.FieldText), "country") {
+	if _, err := save(pages.Start(pages.Terms), 0, true, "k0"); !errors.As(err, &wrong) || !strings.Contains(wrong.About(t.Context(), pages.FieldText), "country") {
 		t.Errorf("a text with blanks is published: %v", err)
 	}
 	if n, err := save("Draft", 0, false, "k1"); n != 1 || err != nil {
