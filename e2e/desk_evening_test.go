@@ -121,7 +121,7 @@ func (e *evening) worksWithOrders() {
 	e.sees(e.exactly("heading", "Bea Lindqvist"))
 	e.order = strings.TrimPrefix(e.page.URL(), e.office.url)
 	e.press(e.page.Locator(".lines a").First())
-	e.sees(e.page.GetByText("What became of it"))
+	e.sees(e.page.GetByText("History of this seat"))
 	e.looks("desk-seat")
 	e.visit(e.order)
 	code := e.page.Locator(".facts code")
@@ -135,7 +135,7 @@ func (e *evening) givesMoneyBack() {
 	e.t.Helper()
 	e.visit(e.order)
 	check(e.t, e.page.GetByLabel("How much").Fill("1"))
-	e.press(e.button("Give back"))
+	e.press(e.button("Refund this amount"))
 	e.sees(e.page.GetByText("That goes back."))
 }
 
@@ -143,7 +143,7 @@ func (e *evening) takesTheOrdersAway() {
 	e.t.Helper()
 	e.visit(e.at("/orders"))
 	check(e.t, e.page.GetByLabel("The order of").Nth(1).Check()) // an order of the crowd: the latest one is scanned already
-	e.press(e.page.Locator("summary", playwright.PageLocatorOptions{HasText: "Cancel those marked"}))
+	e.press(e.page.Locator("summary", playwright.PageLocatorOptions{HasText: "Cancel those selected"}))
 	e.press(e.button("Cancel these orders"))
 	e.sees(e.page.GetByText("Cancelled. The seats are free again."))
 	file, err := e.page.ExpectDownload(func() error {

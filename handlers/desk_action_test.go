@@ -257,7 +257,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 			t.Errorf("%q does not find the order", words)
 		}
 	}
-	if _, page := s.page(t, ann, at+"/seats/0"); !strings.Contains(page, "Bea") || !strings.Contains(page, "blocked") || !strings.Contains(page, "free again") {
+	if _, page := s.page(t, ann, at+"/seats/0"); !strings.Contains(page, "Bea") || !strings.Contains(page, "blocked") || !strings.Contains(page, "available again") {
 		t.Error("the timeline of the seat does not tell all")
 	}
 	s.does(t, ann, order+"/cancellations", url.Values{"all": {"on"}})
@@ -296,7 +296,7 @@ func TestCancelMany_CancelsWholeOrdersAndExplainsTheOthers(t *testing.T) {
 			t.Errorf("%d seats are sold, want %d", sold, want)
 		}
 	}
-	s.refused(t, ann, at+"/cancellations", url.Values{}, 422, "Mark 1 to 100 orders")
+	s.refused(t, ann, at+"/cancellations", url.Values{}, 422, "Select 1 to 100 orders")
 	s.refused(t, ann, at+"/cancellations", url.Values{"order": {codes[0], strings.Repeat("0", 26)}}, 404, "no such order")
 	wantLeft(8)
 	s.does(t, ann, at+"/cancellations", url.Values{"order": {codes[0], codes[0]}})

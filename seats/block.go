@@ -2,7 +2,6 @@ package seats
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,7 +33,7 @@ const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2
 // those it did. Refused if one is held or sold, or if there is nothing left to block.
 func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 	if k.Reason = strings.TrimSpace(k.Reason); !OneLine(k.Reason, MostReason) {
-		return nil, &ValidationError{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", MostReason)}
+		return nil, &ValidationError{Message: text.Mark("A reason is one line of at most %d characters. Nothing was changed."), Args: []any{MostReason}}
 	}
 	return s.changeBlocks(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
 		id := NewID()
@@ -64,7 +63,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 		return nil, err
 	}
 	if len(seats) > blockAtOnce && !k.Rest {
-		return nil, &ValidationError{Message: fmt.Sprintf("These are %d seats, and all or none of them can be changed only for %d at once. Nothing was changed. Choose fewer, or what is possible of them.", len(seats), blockAtOnce)}
+		return nil, &ValidationError{Message: text.Mark("These are %d seats, and at most %d can be changed together. Nothing was changed. Choose fewer, or “As far as possible”."), Args: []any{len(seats), blockAtOnce}}
 	}
 	for some := range slices.Chunk(seats, blockAtOnce) {
 		c := &command{seats: some}
@@ -94,7 +93,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 		all = append(all, done.Seats...)
 	}
 	if len(all) == 0 {
-		return nil, &Conflict{Code: CodeTaken, Seats: seats, Message: "None of these seats can be changed now: look at their state first. Nothing was changed."}
+		return nil, &Conflict{Code: CodeTaken, Seats: seats, Message: text.Mark("None of these seats can be changed now: look at their state first. Nothing was changed.")}
 	}
 	return all, nil
 }
@@ -111,12 +110,12 @@ func (r row) blockHolder() ID {
 // known are seats in the order of idx, each once. *ValidationError if one is not there, or if there are none.
 func (s *Sale) known(seats []int) ([]int, error) {
 	if len(seats) == 0 {
-		return nil, &ValidationError{Message: "No seat was chosen. Nothing was changed."}
+		return nil, &ValidationError{Message: text.Mark("No seat was chosen. Nothing was changed.")}
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(seats)))
 	for _, idx := range sorted {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return nil, &ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat number %d. Nothing was changed.", idx)}
+			return nil, &ValidationError{Unknown: true, Message: text.Mark("This event has no seat number %d. Nothing was changed."), Args: []any{idx}}
 		}
 	}
 	return sorted, nil

@@ -417,7 +417,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		return err
 	}
 	if len(froms) != len(from) || len(tos) != len(to) || len(from) != len(to) {
-		return &ValidationError{Message: "Each ticket moves to one seat of its own. Nothing was changed."}
+		return &ValidationError{Message: text.Mark("Each ticket moves to one seat of its own. Nothing was changed.")}
 	}
 	c := &command{sells: true, seats: slices.Concat(froms, tos)}
 	c.decide = func(b *batch) (Hold, error) {
@@ -426,7 +426,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		}
 		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })
 		if len(foreign) > 0 {
-			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: "The tickets changed since the page was shown. Nothing was moved. Look at the order again."}
+			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("The tickets changed since the page was shown. Nothing was moved. Look at the order again.")}
 		}
 		fares := make([]fare, len(to)) // of tos: each ticket keeps its type and price
 		for i, idx := range to {
@@ -464,7 +464,7 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 			}
 		}
 		if len(foreign) > 0 || len(seats) == 0 {
-			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: "These tickets changed since the page was shown. Nothing was cancelled. Look at the order again."}
+			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("These tickets changed since the page was shown. Nothing was cancelled. Look at the order again.")}
 		}
 		for _, idx := range seats {
 			b.set(idx, order, row{})

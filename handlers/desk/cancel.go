@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -48,7 +50,7 @@ func (h *Handlers) CancelMany(w http.ResponseWriter, r *http.Request, m organize
 	for _, order := range list {
 		err := h.cancelWhole(r, m, s, order, deskKeyOf(r, form), orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != ""})
 		if refusal, refused := asRefusal(err); refused {
-			done.Kept = append(done.Kept, keptOrder{order.Code, refusal.Error(), order.Name})
+			done.Kept = append(done.Kept, keptOrder{order.Code, refusal.In(r.Context()), order.Name})
 		} else if err != nil {
 			return err
 		} else {
@@ -56,7 +58,7 @@ func (h *Handlers) CancelMany(w http.ResponseWriter, r *http.Request, m organize
 		}
 	}
 	if len(done.Kept) > 0 && !web.WantsJSON(r) {
-		return h.showOrders(w, r, m, s, http.StatusConflict, desk.OrdersPage{Message: done.words()})
+		return h.showOrders(w, r, m, s, http.StatusConflict, desk.OrdersPage{Message: done.words(r.Context())})
 	}
 	return deskWith(w, r, desk.EventPath(s.Event.Slug)+"/orders", "cancelled", http.StatusOK, done)
 }
@@ -64,7 +66,7 @@ func (h *Handlers) CancelMany(w http.ResponseWriter, r *http.Request, m organize
 // ordersOf finds the orders of an event that a form names, each once; one that is none of the event's makes the whole form wrong.
 func (h *Handlers) ordersOf(r *http.Request, s *seats.Sale, codes []string) (list []orders.Order, err error) {
 	if len(codes) == 0 || len(codes) > mostCancelled {
-		return nil, &seats.ValidationError{Message: fmt.Sprintf("Mark 1 to %d orders. Nothing was cancelled.", mostCancelled)}
+		return nil, &seats.ValidationError{Message: text.Mark("Select 1 to %d orders. Nothing was cancelled."), Args: []any{mostCancelled}}
 	}
 	seen := map[string]bool{}
 	for _, code := range codes {
@@ -89,7 +91,7 @@ func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sa
 	}
 	action := organizers.Action{
 		Key: shortKey(key) + "." + order.Code, Form: []any{"cancelled many", order.Code, how.Used, how.Override},
-		What: "cancelled tickets", Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
+		What: text.Mark("cancelled tickets"), Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: url.Values{"all": {"on"}, "override": {strconv.FormatBool(how.Override)}},
 	}
 	return h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		how.Also = also
@@ -98,10 +100,10 @@ func (h *Handlers) cancelWhole(r *http.Request, m organizers.Member, s *seats.Sa
 }
 
 // words tell what was kept, and why.
-func (c cancelledBody) words() string {
+func (c cancelledBody) words(ctx context.Context) string {
 	why := make([]string, len(c.Kept))
 	for i, k := range c.Kept {
 		why[i] = fmt.Sprintf("%s (%s): %s", k.name, k.Order, k.Message)
 	}
-	return fmt.Sprintf("%d of %d orders were cancelled. %s", len(c.Cancelled), len(c.Cancelled)+len(c.Kept), strings.Join(why, " "))
+	return text.T(ctx, "%d of %d orders were cancelled. %s", len(c.Cancelled), len(c.Cancelled)+len(c.Kept), strings.Join(why, " "))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -34,8 +35,8 @@ type foundBody struct {
 // ListOrders answers GET /desk/events/{slug}/orders
 func (h *Handlers) ListOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	look := orders.Search{Words: r.URL.Query().Get("q")}
-	if text := r.URL.Query().Get("before"); text != "" {
-		at, err := time.Parse(time.RFC3339Nano, text)
+	if before := r.URL.Query().Get("before"); before != "" {
+		at, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {
 			return web.Invalid("before is not a time such as 2030-03-01T20:00:00Z.")
 		}
@@ -63,7 +64,7 @@ func (h *Handlers) showOrders(w http.ResponseWriter, r *http.Request, m organize
 	if err != nil {
 		return err
 	}
-	p.Frame, p.Plan, p.Orders, p.Key = h.eventFrame(w, r, m, s, "Orders"), s.Plan, list, seats.NewID().String()
+	p.Frame, p.Plan, p.Orders, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Orders")), s.Plan, list, seats.NewID().String()
 	if more {
 		p.Older = url.Values{"q": {p.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
 	}
@@ -96,7 +97,7 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	p.Frame, p.Order, p.Sent, p.Key = h.eventFrame(w, r, m, s, "Order of "+order.Name), order, sent, seats.NewID().String()
+	p.Frame, p.Order, p.Sent, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Order of %s", order.Name)), order, sent, seats.NewID().String()
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	return web.WritePage(w, r, status, desk.Order(p))
 }
@@ -148,8 +149,8 @@ func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *sea
 }
 
 func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
-	for _, text := range form["ticket"] {
-		id, err := seats.ParseID(text)
+	for _, ticket := range form["ticket"] {
+		id, err := seats.ParseID(ticket)
 		if err != nil {
 			return nil, orders.ErrNoTicket
 		}
@@ -160,9 +161,9 @@ func ticketsOf(form url.Values) (tickets []seats.ID, err error) {
 
 // CancelOrder answers POST /desk/events/{slug}/orders/{code}/cancellations
 func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"cancelled tickets", "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.TxHook) error {
+	return orderAct{text.Mark("cancelled tickets"), "cancelled", func(o orders.Order, form url.Values, tickets []seats.ID, _ string, also seats.TxHook) error {
 		if len(tickets) == 0 && form.Get("all") == "" {
-			return &seats.ValidationError{Message: "No ticket was chosen. Nothing was cancelled."}
+			return &seats.ValidationError{Message: text.Mark("No ticket was chosen. Nothing was cancelled.")}
 		}
 		return h.Orders.RevokeBy(r.Context(), s, o, orders.Revoking{Used: form.Get("used") != "", Override: form.Get("override") != "", Also: also}, tickets...)
 	}}
@@ -170,10 +171,10 @@ func (h *Handlers) CancelOrder(r *http.Request, _ organizers.Member, s *seats.Sa
 
 // Refund answers POST /desk/events/{slug}/orders/{code}/refunds
 func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"gave back a part of what was paid", "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
+	return orderAct{text.Mark("gave back a part of what was paid"), "refunded", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		amount, err := pricing.ReadAmount(strings.TrimSpace(form.Get("amount")), o.Currency)
 		if err != nil || amount <= 0 {
-			return &seats.ValidationError{Message: "Say how much goes back, such as 10.00. Nothing was changed."}
+			return &seats.ValidationError{Message: text.Mark("Enter an amount, such as 10.00. Nothing was changed.")}
 		}
 		reason := strings.TrimSpace(form.Get("reason"))
 		if reason == "" {
@@ -185,7 +186,7 @@ func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) o
 
 // Move answers POST /desk/events/{slug}/orders/{code}/moves
 func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"moved tickets", "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.TxHook) error {
+	return orderAct{text.Mark("moved tickets"), "moved", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.TxHook) error {
 		to, err := sales.Pick(s, form.Get("to"))
 		if err != nil {
 			return err
@@ -196,14 +197,14 @@ func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) ord
 
 // Resend answers POST /desk/events/{slug}/orders/{code}/mails
 func (h *Handlers) Resend(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"sent the mail again", "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.TxHook) error {
+	return orderAct{text.Mark("sent the mail again"), "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		return h.Orders.ResendAnd(r.Context(), o, key, also)
 	}}
 }
 
 // Paid answers POST /desk/events/{slug}/orders/{code}/payments
 func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"noted as paid", "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+	return orderAct{text.Mark("noted as paid"), "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		_, _, err := h.Orders.MarkPaid(r.Context(), o.Code, also)
 		return err
 	}}
@@ -211,14 +212,14 @@ func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) ord
 
 // ExtendDue answers POST /desk/events/{slug}/orders/{code}/due
 func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale) orderAct {
-	return orderAct{"gave more time to pay", "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+	return orderAct{text.Mark("gave more time to pay"), "extended", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		until, err := momentOf(form.Get("until"), s.Event.Local(s.Event.StartsAt).Location())
 		if err != nil {
-			return &seats.ValidationError{Message: "Enter a date and time, such as 2030-03-01 20:00. Nothing was changed."}
+			return &seats.ValidationError{Message: text.Mark("Enter a date and time, such as 2030-03-01 20:00. Nothing was changed.")}
 		}
 		err = h.Orders.ExtendDue(r.Context(), o.Code, until, also)
 		if errors.Is(err, orders.ErrNotDue) {
-			return &seats.ValidationError{Message: "Choose a time in the future, for an order that is not paid yet. Nothing was changed."}
+			return &seats.ValidationError{Message: text.Mark("Choose a time in the future, for an order that is not paid yet. Nothing was changed.")}
 		}
 		return err
 	}}
@@ -226,11 +227,11 @@ func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale
 
 // PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
 func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{"noted as paid out", "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+	return orderAct{text.Mark("noted as paid out"), "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
 		also = seats.Both(also, organizers.TellOwners(m, "noted that the money of order "+o.Code+" was paid out by hand"))
 		amount, _, err := h.Orders.Payments.PaidOut(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {
-			return &seats.ValidationError{Message: "Nothing of this order is to be paid out by hand. Nothing was changed."}
+			return &seats.ValidationError{Message: text.Mark("This order has no refund to pay out by hand. Nothing was changed.")}
 		}
 		return err
 	}}

@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -30,7 +30,7 @@ func (h *Handlers) ListSeats(w http.ResponseWriter, r *http.Request, m organizer
 }
 
 func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SeatsPage) error {
-	p.Frame, p.Key = h.eventFrame(w, r, m, s, "Seats"), seats.NewID().String()
+	p.Frame, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Seats")), seats.NewID().String()
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot()}
 	section, err := strconv.Atoi(p.Form.Get("section"))
 	if err != nil || section < 0 || section >= len(s.Plan.Sections) {
@@ -56,10 +56,10 @@ func chosen(s *seats.Sale, form url.Values) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range form["seat"] {
-		idx, ok := s.Seat(text)
+	for _, label := range form["seat"] {
+		idx, ok := s.Seat(label)
 		if !ok {
-			return nil, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was changed.", text)}
+			return nil, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no seat “%s”. Nothing was changed."), Args: []any{label}}
 		}
 		list = append(list, idx)
 	}
@@ -117,8 +117,8 @@ func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.BlockRequest)
 // officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
 	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
-	if text := form.Get("total"); text != "" {
-		total, err := strconv.ParseInt(text, 10, 64)
+	if typed := form.Get("total"); typed != "" {
+		total, err := strconv.ParseInt(typed, 10, 64)
 		if err != nil {
 			return f, web.Invalid("The total is a whole number of minor units.")
 		}
@@ -126,14 +126,14 @@ func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, 
 	}
 	own := map[int]string{}
 	for field := range form {
-		text, is := strings.CutPrefix(field, shop.TypePrefix)
+		label, is := strings.CutPrefix(field, shop.TypePrefix)
 		if !is {
 			continue
 		}
-		idx, err := strconv.Atoi(text)
+		idx, err := strconv.Atoi(label)
 		if err != nil {
-			if idx, is = s.Seat(text); !is {
-				return f, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat %q. Nothing was sold.", text)}
+			if idx, is = s.Seat(label); !is {
+				return f, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no seat “%s”. Nothing was sold."), Args: []any{label}}
 			}
 		}
 		own[idx] = form.Get(field)
@@ -197,7 +197,7 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 		key := deskKeyOf(r, form)
 		f.Key = MemberKey(m, key)
 		act := organizers.Action{
-			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: "sold at the box office", Subject: "events/" + s.Event.Slug + "/orders",
+			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: text.Mark("sold at the box office"), Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method},
 		}
 		err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
@@ -249,7 +249,7 @@ func (h *Handlers) Seat(w http.ResponseWriter, r *http.Request, m organizers.Mem
 	if err != nil {
 		return err
 	}
-	moments := desk.Moments(list, of)
+	moments := desk.Moments(r.Context(), list, of)
 	if web.WantsJSON(r) {
 		answer := struct {
 			Seat    string       `json:"seat"`
@@ -261,7 +261,7 @@ func (h *Handlers) Seat(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		}
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
-	page := desk.SeatPage{Frame: h.eventFrame(w, r, m, s, s.Plan.Words(idx)), Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
+	page := desk.SeatPage{Frame: h.eventFrame(w, r, m, s, s.Plan.WordsIn(r.Context(), idx)), Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Idx: idx, Moments: moments, Back: back}
 	return web.WritePage(w, r, http.StatusOK, desk.Seat(page))
 }
 
@@ -293,7 +293,7 @@ func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organi
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	p.Frame, p.Key, p.BulkJobs = h.eventFrame(w, r, m, s, "Messages"), seats.NewID().String(), list
+	p.Frame, p.Key, p.BulkJobs = h.eventFrame(w, r, m, s, text.T(r.Context(), "Messages")), seats.NewID().String(), list
 	return web.WritePage(w, r, status, desk.Messages(p))
 }
 
@@ -304,7 +304,7 @@ func (h *Handlers) TellAttendees(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	key, message := deskKeyOf(r, form), orders.Message{Subject: form.Get("subject"), Text: form.Get("text")}
-	act := organizers.Action{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: "wrote to everybody who ordered", Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
+	act := organizers.Action{Key: key, Form: []any{"tell", s.Event.Slug, message}, What: text.Mark("wrote to everybody who ordered"), Subject: "events/" + s.Event.Slug + "/messages", Detail: message}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		return h.Orders.Tell(r.Context(), s.Event.ID, MemberKey(m, key), message, also)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kinds of bulk jobs: changes of every order of an event.
@@ -223,12 +224,12 @@ func (m Message) check() error {
 			wrong = append(wrong, Mistake{field, message})
 		}
 	}
-	note(FieldSubject, "Say in a line what it is about.", m.Subject == "")
-	note(FieldSubject, fmt.Sprintf("The subject is longer than %d characters.", mostSubject), utf8.RuneCountInString(m.Subject) > mostSubject)
-	note(FieldSubject, "The subject has characters that cannot be printed.", !utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, unicode.IsControl))
-	note(FieldText, "Write something.", m.Text == "")
-	note(FieldText, fmt.Sprintf("The text is longer than %d characters.", mostText), utf8.RuneCountInString(m.Text) > mostText)
-	note(FieldText, "The text has characters that cannot be printed.", !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, bad))
+	note(FieldSubject, text.Mark("Enter a subject."), m.Subject == "")
+	note(FieldSubject, text.Mark("The subject is longer than 200 characters."), utf8.RuneCountInString(m.Subject) > mostSubject)
+	note(FieldSubject, text.Mark("The subject has characters that cannot be printed."), !utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, unicode.IsControl))
+	note(FieldText, text.Mark("Enter a message."), m.Text == "")
+	note(FieldText, text.Mark("The text is longer than 10,000 characters."), utf8.RuneCountInString(m.Text) > mostText)
+	note(FieldText, text.Mark("The text has characters that cannot be printed."), !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, bad))
 	if len(wrong) > 0 {
 		return wrong
 	}

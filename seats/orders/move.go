@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Moving is tickets that move to other seats, one by one.
@@ -25,7 +26,7 @@ type Moving struct {
 // Errors: ErrNoTicket, idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict that says why not; the database's.
 func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving, also seats.TxHook) error {
 	if len(m.Tickets) == 0 || len(m.To) != len(m.Tickets) {
-		return &seats.ValidationError{Message: "Each ticket moves to one seat. Nothing was moved."}
+		return &seats.ValidationError{Message: text.Mark("Each ticket moves to one seat. Nothing was moved.")}
 	}
 	froms := make([]int, len(m.Tickets))
 	live := true
@@ -48,7 +49,7 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		return ErrNoTicket
 	}
 	if in := order.used(froms); len(in) > 0 {
-		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: "This ticket was already used, so it stays where it is. Nothing was moved."}
+		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("This ticket was already used, so it stays where it is. Nothing was moved.")}
 	}
 	return o.move(ctx, s, order, m, key, froms, also)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // OfficeMethods lists how the box office takes money.
@@ -112,13 +113,13 @@ func (f OfficeForm) form(s *seats.Sale) (form Form, kinds []int, err error) {
 		m = append(m, Mistake{FieldEmail, wrong})
 	}
 	if !slices.Contains(OfficeMethods(), form.Method) {
-		m = append(m, Mistake{FieldMethod, "Choose how it is paid."})
+		m = append(m, Mistake{FieldMethod, text.Mark("Choose how it is paid.")})
 	}
 	if len(m) > 0 {
 		return form, nil, m
 	}
 	if len(form.Seats) == 0 {
-		return form, nil, &seats.ValidationError{Message: "No seat was chosen. Nothing was sold."}
+		return form, nil, &seats.ValidationError{Message: text.Mark("No seat was chosen. Nothing was sold.")}
 	}
 	lines, cost, err := f.Quote(s)
 	if err != nil {
@@ -145,7 +146,7 @@ func (f OfficeForm) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
 	kinds := make([]int, len(idxs))
 	for i, idx := range idxs {
 		if idx < 0 || idx >= len(s.Plan.Seats) {
-			return nil, pricing.Cost{}, &seats.ValidationError{Unknown: true, Message: "This event has no such seat. Nothing was sold."}
+			return nil, pricing.Cost{}, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no such seat. Nothing was sold.")}
 		}
 		var err error
 		if kinds[i], err = officeType(s, idx, f.Types[idx]); err != nil {
@@ -171,9 +172,9 @@ func officeType(s *seats.Sale, idx int, key string) (int, error) {
 		kind := s.Prices.TypeKeyed(key)
 		switch {
 		case kind < 0:
-			return 0, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no ticket type %q. Nothing was sold.", key)}
+			return 0, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no ticket type “%s”. Nothing was sold."), Args: []any{key}}
 		case !sold(kind):
-			return 0, refuseType(s, idx, "“"+s.Prices.Types[kind].Name+"” is not sold")
+			return 0, refuseType(s, idx, text.Mark("“%[2]s” is not sold for %[1]s. Nothing was sold. Choose another type or seat."), s.Prices.Types[kind].Name)
 		}
 		return kind, nil
 	}
@@ -183,11 +184,11 @@ func officeType(s *seats.Sale, idx int, key string) (int, error) {
 	if order := s.Prices.Order(); slices.ContainsFunc(order, sold) {
 		return order[slices.IndexFunc(order, sold)], nil
 	}
-	return 0, refuseType(s, idx, "No ticket type has a price")
+	return 0, refuseType(s, idx, text.Mark("No ticket type has a price for %s. Nothing was sold. Choose another type or seat."))
 }
 
-func refuseType(s *seats.Sale, idx int, why string) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodeType, Seats: []int{idx}, Message: why + " for " + s.Plan.Words(idx) + ". Nothing was sold. Choose another type or seat."}
+func refuseType(s *seats.Sale, idx int, message string, more ...any) *seats.Conflict {
+	return &seats.Conflict{Code: seats.CodeType, Seats: []int{idx}, Message: message, Args: append([]any{s.SeatName(idx)}, more...)}
 }
 
 // check refuses a sale under the lock if it costs something else than its page showed.
@@ -197,8 +198,7 @@ func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
 		total = pricing.CostOf(&s.Event, lines).Total
 	}
 	if f.Total != nil && total != *f.Total || total != 0 && form.Method == payments.Free {
-		return &seats.Conflict{Code: seats.CodePrice, Message: fmt.Sprintf("The tickets cost %s %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again.",
-			s.Event.Currency, pricing.Amount(total, s.Event.Currency))}
+		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets cost %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again."), Args: []any{pricing.Sum{Minor: total, Currency: s.Event.Currency}}}
 	}
 	return nil
 }

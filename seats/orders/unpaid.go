@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // UnpaidLimits bound the orders of an event that are not paid yet. 0 is no limit.
@@ -271,7 +272,7 @@ func lockStaying(ctx context.Context, tx pgx.Tx, code string) error {
 	if err := tx.QueryRow(ctx, leavingSQL, code).Scan(&leaving); err != nil || !leaving {
 		return err
 	}
-	return &seats.Conflict{Code: CodeCancelled, Message: "Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes."}
+	return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("Tickets of this order are being cancelled at this moment. Nothing was noted. Look at the order again in two minutes.")}
 }
 
 // stillDueSQL waits for an organizer who marks the order as paid in this moment. An order that got too little is not paid.

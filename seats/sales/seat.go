@@ -11,20 +11,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Pick reads seats as organizers write them, separated by commas or lines: a seat ("Stalls/C/12"), some of a row
 // ("Stalls/C/12-18"), a row ("Stalls/C"), a section or an area ("Stalls"). It returns each once, in the order of idx, or
 // *ValidationError for what does not exist.
-func Pick(s *seats.Sale, text string) ([]int, error) {
+func Pick(s *seats.Sale, written string) ([]int, error) {
 	var all []int
-	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {
+	for part := range strings.FieldsFuncSeq(written, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' }) {
 		if part = strings.TrimFunc(part, unicode.IsSpace); part == "" {
 			continue
 		}
 		found := pickOne(s, part)
 		if found == nil {
-			return nil, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("This event has no seat, row or section %q. Nothing was changed.", part)}
+			return nil, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no seat, row or section “%s”. Nothing was changed."), Args: []any{part}}
 		}
 		all = append(all, found...)
 	}
@@ -108,7 +109,7 @@ SELECT c.version, c.at, c.state[c.place], c.holder[c.place], coalesce((SELECT re
 // version to continue from, 0 at the end.
 func (s *Sales) Timeline(ctx context.Context, sale *seats.Sale, idx int, before int64) (list []Moment, back int64, err error) {
 	if idx < 0 || idx >= len(sale.Plan.Seats) {
-		return nil, 0, &seats.ValidationError{Unknown: true, Message: "This event has no such seat."}
+		return nil, 0, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no such seat.")}
 	}
 	if before <= 0 {
 		before = sale.Version() + 1

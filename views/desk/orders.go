@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -44,7 +45,7 @@ func (p OrdersPage) marks() bool {
 }
 
 // seatsOf says the seats of an order in a line; of many the first ones.
-func (p OrdersPage) seatsOf(f orders.Found) string {
+func (p OrdersPage) seatsOf(ctx context.Context, f orders.Found) string {
 	const most = 4
 	var words []string
 	for _, idx := range f.Seats[:min(most, len(f.Seats))] {
@@ -53,27 +54,27 @@ func (p OrdersPage) seatsOf(f orders.Found) string {
 		}
 	}
 	if more := len(f.Seats) - most; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
+		words = append(words, text.T(ctx, "and %d more", more))
 	}
 	if len(words) == 0 {
-		return "no tickets"
+		return text.T(ctx, "No tickets")
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, text.T(ctx, ", "))
 }
 
 // standingOf says how an order stands, and whether it needs attention.
-func standingOf(f orders.Found) (words, class string) {
+func standingOf(ctx context.Context, f orders.Found) (words, class string) {
 	switch {
 	case f.State == orders.Cancelled:
-		return "Cancelled", "bad"
+		return text.T(ctx, "Order cancelled"), "bad"
 	case f.Due > 0:
-		return views.Money(f.Due, f.Currency) + " due", "warn"
+		return text.T(ctx, "%s due", views.MoneyIn(ctx, f.Due, f.Currency)), "warn"
 	case f.In > 0 && f.In == len(f.Seats):
-		return "Came", "good"
+		return text.T(ctx, "Checked in"), "good"
 	case f.In > 0:
-		return views.Number(f.In) + " came", "good"
+		return text.N(ctx, "%d checked in", "%d checked in", f.In), "good"
 	}
-	return "Paid", ""
+	return text.T(ctx, "Paid"), ""
 }
 
 // OrderPage is one order with what may be done with it.
@@ -132,12 +133,12 @@ func (p SeatsPage) kinds() (kinds []seats.TicketType) {
 }
 
 // choices lists the ticket types that a seat may be sold as, with what they cost.
-func (p SeatsPage) choices(l seats.Line) (list []shop.Choice) {
+func (p SeatsPage) choices(ctx context.Context, l seats.Line) (list []shop.Choice) {
 	for _, kind := range p.Sale.Prices.Order() {
 		price, sold := p.Sale.Prices.Price(l.Phase, kind, l.Category)
 		if t := p.Sale.Prices.Types[kind]; sold && !t.Retired {
 			all := shop.AllIn(p.Sale.Event, seats.Line{Type: kind, Category: l.Category, Price: price})
-			list = append(list, shop.Choice{Key: t.Key, Name: t.Name, Price: all, Text: views.Price(all, p.Sale.Event.Currency)})
+			list = append(list, shop.Choice{Key: t.Key, Name: t.Name, Price: all, Text: views.PriceIn(ctx, all, p.Sale.Event.Currency)})
 		}
 	}
 	return list
@@ -161,7 +162,7 @@ type rowOfSeats struct {
 }
 
 // rows are the seats of the section, row by row; an area has one for each hundred places.
-func (p SeatsPage) rows() (rows []rowOfSeats) {
+func (p SeatsPage) rows(ctx context.Context) (rows []rowOfSeats) {
 	plan, at := p.Sale.Plan, p.Sale.Plan.Sections[p.Section]
 	const most = 100
 	for idx := at.First; idx < at.First+at.Count; idx++ {
@@ -170,9 +171,9 @@ func (p SeatsPage) rows() (rows []rowOfSeats) {
 		case last >= 0 && !at.Area && plan.Seats[rows[last].seats[0]].Row == plan.Seats[idx].Row:
 		case last >= 0 && at.Area && len(rows[last].seats) < most:
 		case at.Area:
-			rows = append(rows, rowOfSeats{name: fmt.Sprintf("Places from %s", plan.Seats[idx].Number)})
+			rows = append(rows, rowOfSeats{name: text.T(ctx, "Places from %s", plan.Seats[idx].Number)})
 		default:
-			rows = append(rows, rowOfSeats{name: shop.RowWords(context.Background(), plan.Seats[idx].Row)})
+			rows = append(rows, rowOfSeats{name: shop.RowWords(ctx, plan.Seats[idx].Row)})
 		}
 		rows[len(rows)-1].seats = append(rows[len(rows)-1].seats, idx)
 	}
@@ -180,25 +181,33 @@ func (p SeatsPage) rows() (rows []rowOfSeats) {
 }
 
 // seatTitle is all that is known of a seat, in a line.
-func (p SeatsPage) seatTitle(idx int) string {
-	text := p.Sale.Plan.Words(idx) + ", " + p.Sale.Map.States[idx].Shown().String()
+func (p SeatsPage) seatTitle(ctx context.Context, idx int) string {
+	title := p.Sale.Plan.WordsIn(ctx, idx) + text.T(ctx, ", ") + stateOf(ctx, p.Sale.Map.States[idx].Shown())
 	if reason := p.Blocked[idx]; reason != "" {
-		text += ": " + reason
+		title += ": " + reason
 	}
-	return text
+	return title
 }
 
-// reasons are why seats of the section are kept back, each once, with how many.
-func (p SeatsPage) reasons() (list []string) {
+var stateNames = map[seats.State]string{
+	seats.Free: text.Mark("available"), seats.Held: text.Mark("held"), seats.Expired: text.Mark("hold expired"), seats.Paying: text.Mark("being paid for"), seats.Sold: text.Mark("sold"), seats.Blocked: text.Mark("blocked"),
+}
+
+// stateOf names the state of a seat.
+func stateOf(ctx context.Context, s seats.State) string { return text.T(ctx, stateNames[s]) }
+
+// reasons are why seats of the section are blocked, each once, with how many.
+func (p SeatsPage) reasons(ctx context.Context) (list []string) {
 	count := map[string]int{}
 	for _, reason := range p.Blocked {
 		count[reason]++
 	}
 	for reason, n := range count {
 		if reason == "" {
-			reason = "no reason given"
+			list = append(list, text.N(ctx, "%d seat is blocked without a reason", "%d seats are blocked without a reason", n))
+			continue
 		}
-		list = append(list, views.Counted(n, "seat")+": "+reason)
+		list = append(list, text.N(ctx, "%d seat is blocked: %s", "%d seats are blocked: %s", n, reason))
 	}
 	sortWords(list)
 	return list
@@ -215,12 +224,12 @@ type Moment struct {
 }
 
 // Moments puts words to what became of a seat. Visitors without an order are A, B and so on, as they came.
-func Moments(list []sales.Moment, of map[seats.ID]orders.Found) []Moment {
+func Moments(ctx context.Context, list []sales.Moment, of map[seats.ID]orders.Found) []Moment {
 	letters := map[seats.ID]string{}
 	for i := len(list) - 1; i >= 0; i-- {
 		h := list[i].Holder
 		if _, known := letters[h]; !known && h != (seats.ID{}) && list[i].State != seats.Blocked && list[i].State != seats.Sold {
-			letters[h] = "visitor " + letter(len(letters))
+			letters[h] = text.T(ctx, "visitor %s", letter(len(letters)))
 		}
 	}
 	moments := make([]Moment, len(list))
@@ -243,26 +252,36 @@ func letter(n int) string {
 }
 
 // words says what became of the seat, after its time.
-func (m Moment) words() string {
+func (m Moment) words(ctx context.Context) string {
 	switch m.State {
 	case seats.Free:
-		return "free again"
+		return text.T(ctx, "available again")
 	case seats.Held:
-		return "held by " + m.Who
+		return text.T(ctx, "held by %s", m.Who)
 	case seats.Expired:
-		return "expired: the time of " + m.Who + " was up"
+		return text.T(ctx, "the hold of %s expired", m.Who)
 	case seats.Paying:
-		return "being paid for by " + m.Who
+		return text.T(ctx, "being paid for by %s", m.Who)
 	case seats.Blocked:
 		if m.Reason == "" {
-			return "blocked"
+			return text.T(ctx, "blocked")
 		}
-		return "blocked: " + m.Reason
+		return text.T(ctx, "blocked: %s", m.Reason)
 	}
-	if m.Order == "" {
-		return "sold"
+	return text.T(ctx, "sold")
+}
+
+// ordered is the message about a seat of an order, with a link to it.
+func (m Moment) ordered() string {
+	switch m.State {
+	case seats.Held:
+		return text.Mark("held by <a>%s</a>")
+	case seats.Expired:
+		return text.Mark("the hold of <a>%s</a> expired")
+	case seats.Paying:
+		return text.Mark("being paid for by <a>%s</a>")
 	}
-	return "sold to " + m.Who
+	return text.Mark("sold to <a>%s</a>")
 }
 
 // SeatPage is what became of one seat.

@@ -12,7 +12,6 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/views"
 )
 
 // MomentForm is how a field of a form says a moment (HTML, datetime-local).
@@ -143,16 +142,16 @@ func (p SettingsPage) may(to seats.Status) bool {
 }
 
 // bulkJobWords says how far something is that is done to all orders.
-func bulkJobWords(e orders.BulkJobStatus) string {
-	what := views.Counted(e.Done, "order") + " given back"
+func bulkJobWords(ctx context.Context, e orders.BulkJobStatus) string {
+	what := text.N(ctx, "%d order cancelled", "%d orders cancelled", e.Done)
 	if e.Kind == orders.BulkMessage {
-		what = views.Counted(e.Done, "mail") + " written"
+		what = text.N(ctx, "%d email written", "%d emails written", e.Done)
 	}
 	if e.Refused > 0 {
-		what += ", " + views.Number(e.Refused) + " left for you: a ticket was already used"
+		what = what + text.T(ctx, ", ") + text.N(ctx, "%d left for you because a ticket was already used", "%d left for you because a ticket was already used", e.Refused)
 	}
 	if e.EndedAt == nil {
-		return what + " so far"
+		return text.T(ctx, "%s so far", what)
 	}
 	return what
 }
