@@ -51,7 +51,7 @@ func (e *evening) makesTheEvent() {
 	e.looks("desk-new-event")
 	check(e.t, e.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("The Cherry Orchard"))
 	check(e.t, e.page.GetByLabel("Or the file of one").SetInputFiles(e.plan))
-	e.press(e.button("Make the draft"))
+	e.press(e.button("Create draft"))
 	e.sees(e.page.GetByText("Only your team sees this event."))
 	e.slug = regexp.MustCompile(`/desk/events/([^/?]+)`).FindStringSubmatch(e.page.URL())[1]
 	e.looks("desk-settings-draft")
@@ -184,7 +184,7 @@ func (e *evening) pausesTheSale() {
 	e.visit(e.at("/settings"))
 	check(e.t, e.page.GetByLabel("Why? Everybody who looks at the event reads this.").Fill("Payments are slow this evening"))
 	e.press(e.button("Pause the sale"))
-	e.sees(e.button("Go on selling"))
+	e.sees(e.button("Continue the sale"))
 	e.looks("desk-settings-paused")
 	e.visit("/events/" + e.slug)
 	e.sees(e.page.GetByText("Payments are slow this evening."))

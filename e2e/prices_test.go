@@ -81,7 +81,7 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 	work.fill(ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}), "Spring concert")
 	work.fill(ann.page.GetByLabel("Begins", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}), friday.AddDate(0, 1, 0).Format(time.DateOnly)+"T19:30")
 	work.press(ann.page.GetByRole("radio", playwright.PageGetByRoleOptions{Name: "Conference"}))
-	work.press(ann.button("Make the draft"))
+	work.press(ann.button("Create draft"))
 	work.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Prices", Exact: playwright.Bool(true)}))
 	ann.picture("volunteer-1-prices", "light")
 	category, err := ann.page.Locator("thead th").Nth(1).InnerText()

@@ -81,7 +81,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	}
 	first := url.Values{"name": {"Evening"}, "venue": {"Hall"}, "starts": {"2030-03-01T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"club"}}
 	bad := url.Values{"name": {""}, "venue": {"<Hall>"}, "starts": {"tomorrow"}, "zone": {"Mars"}, "plan": {"none"}}
-	s.refused(t, ann, "/desk/events", bad, 422, "&lt;Hall&gt;", "Say what the event is called.", "no such time zone", "Choose a plan")
+	s.refused(t, ann, "/desk/events", bad, 422, "&lt;Hall&gt;", "Enter the name of the event.", "no such time zone", "Choose a plan")
 	settings := s.does(t, ann, "/desk/events", first)
 	if settings != "/desk/events/evening-2/settings" {
 		t.Fatalf("the draft is at %s", settings)

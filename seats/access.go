@@ -218,7 +218,7 @@ func (s *Sale) refuseLocked(idx int, n need) *Conflict {
 	case n.kind >= 0 && n.block == (ID{}) && !n.early:
 		return s.refuseCoded(n.kind)
 	case n.kind >= 0:
-		return &Conflict{Code: CodeType, Message: text.Mark("None of your codes unlocks both %s and tickets of type “%s”. Your other seats are still held. Choose another type or seat."), Args: []any{s.SeatName(idx), s.Prices.Types[n.kind].Name}}
+		return &Conflict{Code: CodeType, Message: text.Mark("None of your codes unlocks both %s and tickets of type “%s”. Your other seats are still held. Choose another type or seat."), Args: []any{s.Plan.SeatName(idx), s.Prices.Types[n.kind].Name}}
 	}
 	return s.reservedFor([]int{idx})
 }

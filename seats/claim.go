@@ -318,7 +318,7 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 			return &ValidationError{Message: text.Mark("Seat %s is named twice. Name each seat once. Nothing was changed."), Args: []any{label}}
 		}
 		if closed := s.closedTo(c); closed != "" && (Scope{not: closed}).closed(s.Plan.Seats[idx].Category) {
-			return s.notSoldHere(c, s.SeatName(idx))
+			return s.notSoldHere(c, s.Plan.SeatName(idx))
 		}
 		seen[idx] = true
 		c.seats = append(c.seats, idx)

@@ -123,7 +123,7 @@ func (p *Plan) WordsIn(ctx context.Context, idx int) string {
 }
 
 // SeatName is a seat in a message.
-func (s *Sale) SeatName(idx int) text.Local { return seatNames{s.Plan, []int{idx}} }
+func (p *Plan) SeatName(idx int) text.Local { return seatNames{p, []int{idx}} }
 
 // OwnName reports whether a row's label is a name of its own, to which "row" would be one word too many.
 func OwnName(row string) bool { return len(row) > 4 || strings.Contains(row, " ") }

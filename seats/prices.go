@@ -709,7 +709,7 @@ func (s *Sale) SetTypes(ctx context.Context, holder ID, key string, types map[in
 			return Hold{}, err
 		}
 		if _, sold := s.Prices.Price(0, kind, s.Plan.Seats[idx].Category); !sold {
-			return Hold{}, s.notSoldHere(&command{mix: []int{kind}}, s.SeatName(idx))
+			return Hold{}, s.notSoldHere(&command{mix: []int{kind}}, s.Plan.SeatName(idx))
 		}
 		kinds[idx] = kind
 	}
@@ -740,7 +740,7 @@ func (b *batch) setTypes(c *command, kinds map[int]int) (Hold, error) {
 	for _, idx := range slices.Sorted(maps.Keys(kinds)) {
 		switch r := b.rows[idx]; {
 		case !slices.Contains(has, idx):
-			return Hold{}, &Conflict{Code: CodeTaken, Seats: []int{idx}, Message: text.Mark("%s is no longer yours. Nothing was changed. Check your seats."), Args: []any{b.sale.SeatName(idx)}}
+			return Hold{}, &Conflict{Code: CodeTaken, Seats: []int{idx}, Message: text.Mark("%s is no longer yours. Nothing was changed. Check your seats."), Args: []any{b.sale.Plan.SeatName(idx)}}
 		case r.state == Paying:
 			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: text.Mark("These seats are being paid for. Finish or cancel the payment, then you can change the tickets.")}
 		}

@@ -155,7 +155,7 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 		"a sold seat is lost":     {without(29), "Stalls, row C, seat 10 is sold, and would be lost"},
 		"a held seat is lost":     {without(10), "Stalls, row B, seat 1 is held, and would be lost"},
 		"a held place is lost":    {without(30), "Floor, place 1 is held, and would be lost"},
-		"a free seat is lost":     {without(0), "Stalls, row A, seat 1 is free, and would be lost"},
+		"a free seat is lost":     {without(0), "Stalls, row A, seat 1 is available, and would be lost"},
 		"a sold seat is renamed":  {changed(func(p *seats.Plan) { p.Seats[29].Number = "11" }), "Stalls, row C, seat 10 is sold, and would be called Stalls, row C, seat 11"},
 		"a section is renamed":    {changed(func(p *seats.Plan) { p.Sections[0].Name = "Parquet" }), "; and so for 2"},
 		"a seat costs another":    {changed(func(p *seats.Plan) { p.Seats[10].Category = 1 }), "Stalls, row B, seat 1 is held, and would cost what “Back” costs"},
@@ -165,8 +165,8 @@ func TestAPlanThatWouldLoseOrChangeASeatIsRefusedWithItsNameAndNothingChanges(t 
 		"a new price":             {changed(func(p *seats.Plan) { p.Categories[1].Key = "Z"; *p = *withBalcony(p, 1) }), "a price this event does not have"},
 	} {
 		_, err := events.ReplacePlan(t.Context(), b.inventory, "evening", c.plan, nil)
-		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, c.says) || !strings.Contains(r.Message, "nothing was changed") {
-			t.Errorf("%s: %s", name, r.Message)
+		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Error(), c.says) || !strings.Contains(r.Error(), "nothing was changed") {
+			t.Errorf("%s: %s", name, r)
 		}
 	}
 	if s := b.now(t, b.inventory); s.Event.PlanHash != hash || s.Event.Seats != 32 {

@@ -21,7 +21,7 @@ var notTranslated = []string{
 	"desk/account.templ", "desk/bank.templ", "desk/codes.templ", "desk/door.templ", "desk/event_page.templ", "desk/giftcard.templ", "desk/hooks.templ", "desk/import.templ", "desk/invoices.templ", "desk/keys.templ",
 	"desk/legal.templ", "desk/limits.templ", "desk/live.templ",
 	"desk/log.templ", "desk/people.templ", "desk/plan.templ", "desk/price_rules.templ",
-	"desk/prices.templ", "desk/privacy.templ", "desk/scan.templ", "desk/second.templ", "desk/settings.templ", "desk/share.templ", "desk/taxes.templ", "desk/waitlist.templ",
+	"desk/prices.templ", "desk/privacy.templ", "desk/scan.templ", "desk/second.templ", "desk/share.templ", "desk/taxes.templ", "desk/waitlist.templ",
 }
 
 var (

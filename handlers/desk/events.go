@@ -34,7 +34,7 @@ func (h *Handlers) NewEvent(w http.ResponseWriter, r *http.Request, m organizers
 }
 
 func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.NewEventPage) error {
-	p.Frame, p.Key = h.frame(w, r, m, "New event"), seats.NewID().String()
+	p.Frame, p.Key = h.frame(w, r, m, text.T(r.Context(), "New event")), seats.NewID().String()
 	for _, s := range plan.Summaries() {
 		p.Plans = append(p.Plans, desk.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
 	}
@@ -65,7 +65,7 @@ func (h *Handlers) CreateEvent(w http.ResponseWriter, r *http.Request, m organiz
 		return h.showNewEvent(w, r, m, http.StatusUnprocessableEntity, page)
 	}
 	n.Team, n.Status = m.Team, seats.Draft
-	slug, err := h.createOnce(r, m, key, n, p, "created the event")
+	slug, err := h.createOnce(r, m, key, n, p, text.Mark("created the event"))
 	if err != nil {
 		return err
 	}
@@ -131,11 +131,11 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 	full := desk.SettingsForm{
 		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
-	n, _, wrong = understood(full, nil)
+	n, _, wrong = understood(r.Context(), full, nil)
 	if file != nil {
 		found, err := plan.Read(bytes.NewReader(file))
 		if err != nil {
-			wrong["plan"] = "The file is no plan that can be read: " + err.Error()
+			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", err.Error())
 			return n, nil, wrong, nil
 		}
 		return n, found.Plan, wrong, nil
@@ -149,7 +149,7 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 	}
 	p, ok := plan.Named(f.Plan)
 	if !ok {
-		wrong["plan"] = "Choose a plan, or the file of one."
+		wrong["plan"] = text.T(r.Context(), "Choose a plan, or the file of one.")
 	}
 	return n, p, wrong, nil
 }
@@ -209,7 +209,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 	if opens := form.Get("opens"); to.Status == seats.Scheduled || to.Status == seats.OnSale && opens != "" && form.Get("now") == "" {
 		to.Status = seats.Scheduled
 		if to.OpensAt, err = momentOf(opens, s.Event.Local(s.Event.StartsAt).Location()); err != nil {
-			page.Wrong = desk.Wrong{"opens": "Say from when on it is on sale, such as 2030-03-01 10:00."}
+			page.Wrong = desk.Wrong{"opens": text.T(r.Context(), "Enter when the sale begins, such as 2030-03-01 10:00.")}
 			if web.WantsJSON(r) {
 				return wrongFields(page.Wrong)
 			}
@@ -244,7 +244,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 // Preview answers GET /desk/events/{slug}/preview shows the event as attendees will see it when it is on sale. With ?map it is
 // the page with the seats.
 func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
-	page := views.Page{Title: "Preview · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team)}
+	page := views.Page{Title: text.T(r.Context(), "Preview") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team)}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: seats.NewID().String()}
 	about, err := h.Pages.OfEvent(r.Context(), s.Event.ID)
 	if err != nil {

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -29,7 +31,7 @@ func (h *Handlers) Settings(w http.ResponseWriter, r *http.Request, m organizers
 }
 
 func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.SettingsPage) error {
-	p.Frame, p.Plan, p.Key = h.eventFrame(w, r, m, s, "Settings"), s.Plan, seats.NewID().String()
+	p.Frame, p.Plan, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Settings")), s.Plan, seats.NewID().String()
 	p.Opens = s.Event.Local(s.Event.OpensAt).Format(desk.MomentForm)
 	if s.Event.OpensAt.IsZero() {
 		p.Opens = ""
@@ -101,77 +103,77 @@ func typed(form url.Values) desk.SettingsForm {
 }
 
 // understood is what a form says of an event; wrong is what is wrong with it, by field.
-func understood(f desk.SettingsForm, categories []seats.Category) (n events.Settings, prices []int64, wrong desk.Wrong) {
+func understood(ctx context.Context, f desk.SettingsForm, categories []seats.Category) (n events.Settings, prices []int64, wrong desk.Wrong) {
 	wrong = desk.Wrong{}
 	n = events.Settings{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 	}
 	if n.Name == "" {
-		wrong["name"] = "Say what the event is called."
+		wrong["name"] = text.T(ctx, "Enter the name of the event.")
 	}
 	zone, err := time.LoadLocation(n.TimeZone)
 	if err != nil || n.TimeZone == "" {
-		wrong["zone"], zone = "There is no such time zone. Use a name such as Europe/Vienna.", time.UTC
+		wrong["zone"], zone = text.T(ctx, "There is no such time zone. Use a name such as Europe/Vienna."), time.UTC
 	}
 	if n.StartsAt, err = momentOf(f.Starts, zone); err != nil {
-		wrong["starts"] = "Say when it begins, such as 2030-03-01 20:00."
+		wrong["starts"] = text.T(ctx, "Enter when it begins, such as 2030-03-01 20:00.")
 	}
 	if !events.IsLanguage(cmp.Or(n.Language, seats.Language)) {
-		wrong["language"] = "A language is a tag such as en, de or pt-BR."
+		wrong["language"] = text.T(ctx, "A language is a tag such as en, de or pt-BR.")
 	}
 	if err := pricing.CheckCurrency(n.Currency); err != nil {
-		wrong["currency"] = "The currency is three letters, such as EUR."
+		wrong["currency"] = text.T(ctx, "The currency is three letters, such as EUR.")
 	}
-	n.HoldLength = minutesIn(f.Hold, "hold", time.Second, 7*24*time.Hour, wrong)
-	n.PaymentLength = minutesIn(f.PayWithin, "pay_within", time.Second, 24*time.Hour, wrong)
-	n.SeatsPerHolder = numberIn(f.Limit, "limit", 1, seats.MaxSeats, wrong)
-	n.Extensions = numberIn(f.Extensions, "extensions", 1, 1000, wrong)
-	n.Questions = questionsIn(f.Questions, wrong)
-	n.Fees = seats.Fees{Ticket: feeIn(f.FeeTicket, "fee_ticket", n.Currency, wrong), Kept: f.FeeKept, Absorbed: f.FeeAbsorbed}
+	n.HoldLength = minutesIn(ctx, f.Hold, "hold", time.Second, 7*24*time.Hour, wrong)
+	n.PaymentLength = minutesIn(ctx, f.PayWithin, "pay_within", time.Second, 24*time.Hour, wrong)
+	n.SeatsPerHolder = numberIn(ctx, f.Limit, "limit", 1, seats.MaxSeats, wrong)
+	n.Extensions = numberIn(ctx, f.Extensions, "extensions", 1, 1000, wrong)
+	n.Questions = questionsIn(ctx, f.Questions, wrong)
+	n.Fees = seats.Fees{Ticket: feeIn(ctx, f.FeeTicket, "fee_ticket", n.Currency, wrong), Kept: f.FeeKept, Absorbed: f.FeeAbsorbed}
 	if n.Fees.Percent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.FeePercent), "0")); err != nil {
-		wrong["fee_percent"] = "A percentage is between 0 and 100, such as 2.5."
+		wrong["fee_percent"] = text.T(ctx, "A percentage is between 0 and 100, such as 2.5.")
 	}
-	n.Policy = policyIn(f, n.Currency, wrong)
-	n.Online, n.Confirmation = onlineIn(f, wrong), strings.TrimSpace(f.Confirmation)
-	return n, pricesIn(f.Prices, n.Currency, categories, wrong), wrong
+	n.Policy = policyIn(ctx, f, n.Currency, wrong)
+	n.Online, n.Confirmation = onlineIn(ctx, f, wrong), strings.TrimSpace(f.Confirmation)
+	return n, pricesIn(ctx, f.Prices, n.Currency, categories, wrong), wrong
 }
 
-func momentOf(text string, zone *time.Location) (t time.Time, err error) {
+func momentOf(typed string, zone *time.Location) (t time.Time, err error) {
 	for _, layout := range []string{desk.MomentForm, "2006-01-02 15:04", "2006-01-02T15:04:05", time.RFC3339} {
-		if t, err = time.ParseInLocation(layout, strings.TrimSpace(text), zone); err == nil && t.Year() > 1900 && t.Year() < 3000 {
+		if t, err = time.ParseInLocation(layout, strings.TrimSpace(typed), zone); err == nil && t.Year() > 1900 && t.Year() < 3000 {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time", text)
+	return time.Time{}, fmt.Errorf("%q is not a time", typed)
 }
 
-func minutesIn(text, field string, least, most time.Duration, wrong desk.Wrong) time.Duration {
-	m, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+func minutesIn(ctx context.Context, typed, field string, least, most time.Duration, wrong desk.Wrong) time.Duration {
+	m, err := strconv.ParseFloat(strings.TrimSpace(typed), 64)
 	d := time.Duration(m * float64(time.Minute)).Round(time.Second)
 	if err != nil || m > most.Minutes() || d < least {
-		wrong[field] = fmt.Sprintf("Enter a number of minutes, up to %.0f.", most.Minutes())
+		wrong[field] = text.T(ctx, "Enter a number of minutes, up to %d.", int(most.Minutes()))
 	}
 	return d
 }
 
-func numberIn(text, field string, least, most int, wrong desk.Wrong) int {
-	n, err := strconv.Atoi(strings.TrimSpace(text))
+func numberIn(ctx context.Context, typed, field string, least, most int, wrong desk.Wrong) int {
+	n, err := strconv.Atoi(strings.TrimSpace(typed))
 	if err != nil || n < least || n > most {
-		wrong[field] = fmt.Sprintf("Enter a whole number, %d or more.", least)
+		wrong[field] = text.T(ctx, "Enter a whole number, %d or more.", least)
 	}
 	return n
 }
 
-func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
-	for line := range strings.Lines(text) {
+func questionsIn(ctx context.Context, typed string, wrong desk.Wrong) (list []seats.Question) {
+	for line := range strings.Lines(typed) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		q, err := events.ReadQuestion(strings.TrimSpace(line))
 		var nonsense *seats.ValidationError
 		if errors.As(err, &nonsense) {
-			wrong["questions"] = nonsense.Error()
+			wrong["questions"] = nonsense.In(ctx)
 			return nil
 		}
 		list = append(list, q)
@@ -180,50 +182,50 @@ func questionsIn(text string, wrong desk.Wrong) (list []seats.Question) {
 }
 
 // policyIn reads what the organizer decides about cancelling and paying later; an empty field is the default.
-func policyIn(f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
+func policyIn(ctx context.Context, f desk.SettingsForm, currency string, wrong desk.Wrong) *seats.Policy {
 	p, def := seats.Policy{}, seats.DefaultPolicy
 	if err := events.ReadCancelUntil(&p, cmp.Or(strings.TrimSpace(f.CancelUntil), events.CancelUntilText(def))); err != nil {
-		wrong["cancel_until"] = "Enter a time such as 7 days or 12 hours, 0 for the start, or never."
+		wrong["cancel_until"] = text.T(ctx, "Enter a time such as 7 days or 12 hours, 0 for the start, or never.")
 	}
-	p.CancelFee = feeIn(f.CancelFee, "cancel_fee", currency, wrong)
+	p.CancelFee = feeIn(ctx, f.CancelFee, "cancel_fee", currency, wrong)
 	var err error
 	if p.CancelPercent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
-		wrong["cancel_percent"] = "A percentage is between 0 and 100, such as 2.5."
+		wrong["cancel_percent"] = text.T(ctx, "A percentage is between 0 and 100, such as 2.5.")
 	}
 	if p.PayLater, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), events.Span(def.PayLater))); err != nil || p.PayLater == 0 {
-		wrong["pay_later"] = "Enter a time such as 3 days or 12 hours."
+		wrong["pay_later"] = text.T(ctx, "Enter a time such as 3 days or 12 hours.")
 	}
 	if p.PayBefore, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayBefore), events.Span(def.PayBefore))); err != nil {
-		wrong["pay_before"] = "Enter a time such as 1 hour or 2 days."
+		wrong["pay_before"] = text.T(ctx, "Enter a time such as 1 hour or 2 days.")
 	}
 	if err := events.ReadConfirm(&p, f.Confirm); err != nil {
-		wrong["confirm_email"] = "Choose automatic, always or never."
+		wrong["confirm_email"] = text.T(ctx, "Choose automatic, always or never.")
 	}
 	return &p
 }
 
 // onlineIn reads how people join; an empty number of minutes is as soon as they have tickets.
-func onlineIn(f desk.SettingsForm, wrong desk.Wrong) seats.Online {
+func onlineIn(ctx context.Context, f desk.SettingsForm, wrong desk.Wrong) seats.Online {
 	o := seats.Online{On: f.Online, Link: strings.TrimSpace(f.JoinLink)}
 	if problem := events.CheckJoinLink(o.Link); problem != "" {
-		wrong["join_link"] = problem
+		wrong["join_link"] = text.T(ctx, problem)
 	}
 	if strings.TrimSpace(f.JoinEarly) != "" {
-		o.Early = minutesIn(f.JoinEarly, "join_early", time.Minute, 30*24*time.Hour, wrong)
+		o.Early = minutesIn(ctx, f.JoinEarly, "join_early", time.Minute, 30*24*time.Hour, wrong)
 	}
 	return o
 }
 
 // feeIn reads a fee; an empty field is none.
-func feeIn(text, field, currency string, wrong desk.Wrong) int64 {
-	amount, err := pricing.ReadAmount(cmp.Or(strings.TrimSpace(text), "0"), currency)
+func feeIn(ctx context.Context, typed, field, currency string, wrong desk.Wrong) int64 {
+	amount, err := pricing.ReadAmount(cmp.Or(strings.TrimSpace(typed), "0"), currency)
 	if err != nil {
-		wrong[field] = "A fee is an amount such as 1.50, with the decimals of the currency."
+		wrong[field] = text.T(ctx, "A fee is an amount such as 1.50, with the decimals of the currency.")
 	}
 	return amount
 }
 
-func pricesIn(texts []string, currency string, categories []seats.Category, wrong desk.Wrong) []int64 {
+func pricesIn(ctx context.Context, texts []string, currency string, categories []seats.Category, wrong desk.Wrong) []int64 {
 	prices := make([]int64, len(categories))
 	for i := range categories {
 		if i >= len(texts) {
@@ -232,7 +234,7 @@ func pricesIn(texts []string, currency string, categories []seats.Category, wron
 		}
 		amount, err := pricing.ReadAmount(strings.TrimSpace(texts[i]), currency)
 		if prices[i] = amount; err != nil || amount < 0 {
-			wrong["price"] = fmt.Sprintf("The price of %s is not an amount such as 25.00.", categories[i].Name)
+			wrong["price"] = text.T(ctx, "The price of %s is not an amount such as 25.00.", categories[i].Name)
 		}
 	}
 	return prices
@@ -248,14 +250,14 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 	if web.WantsJSON(r) {
 		page.Form = typedOver(formOf(s), form)
 	}
-	n, prices, wrong := understood(page.Form, s.Plan.Categories)
+	n, prices, wrong := understood(r.Context(), page.Form, s.Plan.Categories)
 	if len(wrong) > 0 {
 		if page.Wrong = wrong; web.WantsJSON(r) {
 			return wrongFields(wrong)
 		}
 		return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 	}
-	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: "changed the settings", Subject: "events/" + s.Event.Slug, Detail: page.Form}
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"settings", s.Event.Slug, page.Form}, What: text.Mark("changed the settings"), Subject: "events/" + s.Event.Slug, Detail: page.Form}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		_, err := events.Edit(r.Context(), h.Inventory, s.Event.Slug, n, prices, also)
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const createSQL = `
@@ -143,7 +144,7 @@ INSERT INTO question (event_id, number, kind, label, required, choices) VALUES (
 
 func saveQuestions(ctx context.Context, tx pgx.Tx, event int64, questions []seats.Question) error {
 	if len(questions) > mostQuestions {
-		return &seats.ValidationError{Message: fmt.Sprintf("An event asks at most %d questions.", mostQuestions)}
+		return &seats.ValidationError{Message: text.Mark("An event asks at most %d questions."), Args: []any{mostQuestions}}
 	}
 	for i, q := range questions {
 		if _, err := tx.Exec(ctx, saveQuestionSQL, event, i+1, q.Kind, q.Label, q.Required, q.Choices); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // A Step changes an event within the transaction of seats.Inventory.ChangeEvents, which locked it. It reports whether it changed
@@ -32,7 +33,7 @@ func Edit(ctx context.Context, office *seats.Inventory, slug string, n Settings,
 func EditStep(n Settings, prices []int64) (Step, error) {
 	n = n.withDefaults()
 	if n.StartsAt.IsZero() {
-		return nil, &seats.ValidationError{Message: "Say when the event is. Nothing was changed."}
+		return nil, &seats.ValidationError{Message: text.Mark("Enter when the event begins. Nothing was changed.")}
 	}
 	if err := n.check(); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (n Settings) edit(ctx context.Context, tx pgx.Tx, e seats.Event, prices []i
 		prices = pricesOf(p)
 	}
 	if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
-		return false, &seats.ValidationError{Message: fmt.Sprintf("This event has %d categories, each with a price that is not negative. Nothing was changed.", len(p.Categories))}
+		return false, &seats.ValidationError{Message: text.Mark("This event has %d categories, each with a price that is not negative. Nothing was changed."), Args: []any{len(p.Categories)}}
 	}
 	n.Policy = cmp.Or(n.Policy, &e.Policy)
 	reprices := !slices.Equal(prices, pricesOf(p))
@@ -120,19 +121,19 @@ func begunSince(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) {
 // mayEdit refuses changes that come too late.
 func mayEdit(ctx context.Context, tx pgx.Tx, e seats.Event, n Settings, reprices bool) error {
 	if e.Status == seats.Cancelled {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one.")}
 	}
 	var fixed []string
 	for _, f := range []struct {
 		what    string
 		changes bool
 	}{
-		{"prices", reprices},
-		{"fees", n.Fees != e.Fees},
-		{"the cancellation policy", !sameCancelling(*n.Policy, e.Policy)},
-		{"the currency", n.Currency != e.Currency},
-		{"the questions", !sameQuestions(n.Questions, e.Questions) || n.AsksBirth != e.AsksBirth},
-		{"what becomes of seats after their hold ends", n.Strict != e.Strict},
+		{text.Mark("prices"), reprices},
+		{text.Mark("fees"), n.Fees != e.Fees},
+		{text.Mark("the cancellation policy"), !sameCancelling(*n.Policy, e.Policy)},
+		{text.Mark("the currency"), n.Currency != e.Currency},
+		{text.Mark("the questions"), !sameQuestions(n.Questions, e.Questions) || n.AsksBirth != e.AsksBirth},
+		{text.Mark("what happens to seats after their hold expires"), n.Strict != e.Strict},
 	} {
 		if f.changes {
 			fixed = append(fixed, f.what)
@@ -144,7 +145,7 @@ func mayEdit(ctx context.Context, tx pgx.Tx, e seats.Event, n Settings, reprices
 	if begun, err := begunSince(ctx, tx, e); err != nil || !begun {
 		return err
 	}
-	return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and people took seats on what they read: " + seats.Joined(fixed, " and ") + " cannot be changed any more. Nothing was changed."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The sale has begun, and people hold seats on these terms. This can’t be changed any more: %s. Nothing was changed."), Args: []any{text.Both(fixed)}}
 }
 
 func pricesOf(p *seats.Plan) []int64 {

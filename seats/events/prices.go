@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // PriceEdit is what changes about the prices of an event. What is nil stays as it is.
@@ -35,7 +36,7 @@ func PriceStep(edit PriceEdit) Step {
 		err := edit.save(ctx, tx, e)
 		switch {
 		case seats.IsConstraint(err, "a phase sells no more than its limit"):
-			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase."}
+			return false, &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase.")}
 		case errors.Is(err, pricing.ErrCodeTaken):
 			return false, pricing.CodeTaken(edit.Code.Code)
 		}
@@ -45,7 +46,7 @@ func PriceStep(edit PriceEdit) Step {
 
 func (edit PriceEdit) save(ctx context.Context, tx pgx.Tx, e seats.Event) error {
 	if e.Status == seats.Cancelled {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event was cancelled, and stays as it was. Nothing was changed.")}
 	}
 	p, err := seats.LoadPlan(ctx, tx, e.ID)
 	if err != nil {
@@ -122,7 +123,7 @@ func editRules(ctx context.Context, tx pgx.Tx, e seats.Event, next seats.PriceRu
 }
 
 func refuseTax() error {
-	return &seats.Conflict{Code: seats.CodeChanged, Message: "The sale has begun, and a tax on top of prices would change what held seats cost. Nothing was changed. A tax that is inside of the prices can change at any time."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The sale has begun, and a tax on top of prices would change what held seats cost. Nothing was changed. A tax that is inside of the prices can change at any time.")}
 }
 
 // relist writes the price list that follows from other prices of the categories.

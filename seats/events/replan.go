@@ -2,12 +2,12 @@ package events
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ReplacePlan gives an event a newer version of its plan, on all nodes, while it is on sale. It may change the drawing,
@@ -19,7 +19,7 @@ import (
 func ReplacePlan(ctx context.Context, office *seats.Inventory, slug string, next *seats.Plan, also seats.TxHook) (seats.Event, error) {
 	return office.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
 		if e.Status == seats.Cancelled {
-			return false, &seats.Conflict{Code: seats.CodeChanged, Message: "This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one."}
+			return false, &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one.")}
 		}
 		p, err := seats.LoadPlan(ctx, tx, e.ID)
 		if err != nil {
@@ -34,7 +34,7 @@ func ReplacePlan(ctx context.Context, office *seats.Inventory, slug string, next
 			return false, refuseConflicts(p, conflicts, states)
 		}
 		if len(q.Seats) > seats.MaxSeats {
-			return false, &seats.ValidationError{Message: fmt.Sprintf("An event has at most %d seats. Nothing was changed.", seats.MaxSeats)}
+			return false, &seats.ValidationError{Message: text.Mark("An event has at most %d seats. Nothing was changed."), Args: []any{seats.MaxSeats}}
 		}
 		id, err := savePlan(ctx, tx, q)
 		if err != nil {
@@ -139,8 +139,8 @@ func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 
 // conflict is something in a newer plan that an event on sale cannot have.
 type conflict struct {
-	idx  int    // the seat it is about; -1 if that is a new one
-	what string // "would be lost"
+	idx  int          // the seat it is about; -1 if that is a new one
+	what text.Message // "would be lost"
 }
 
 // matched returns for each seat of p its idx in next, by the id of the seat, or -1.
@@ -164,13 +164,13 @@ func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
 	for idx, n := range at {
 		switch {
 		case n < 0:
-			list = append(list, conflict{idx, "would be lost"})
+			list = append(list, conflict{idx, text.Say("would be lost")})
 		case p.Label(idx) != next.Label(n):
-			list = append(list, conflict{idx, "would be called " + next.Words(n)})
+			list = append(list, conflict{idx, text.Say("would be called %s", next.SeatName(n))})
 		case p.Categories[p.Seats[idx].Category].Key != next.Categories[next.Seats[n].Category].Key:
-			list = append(list, conflict{idx, "would cost what “" + next.Categories[next.Seats[n].Category].Name + "” costs"})
+			list = append(list, conflict{idx, text.Say("would cost what “%s” costs", next.Categories[next.Seats[n].Category].Name)})
 		case (p.Seats[idx].Flags^next.Seats[n].Flags)&seats.AisleAfter != 0:
-			list = append(list, conflict{idx, "would have an aisle where it has none, or none where it has one"})
+			list = append(list, conflict{idx, text.Say("would have an aisle where it has none, or none where it has one")})
 		}
 	}
 	return list
@@ -193,30 +193,50 @@ func addSections(p, next *seats.Plan, at []int) (list []conflict) {
 				continue // conflicts lists it if it has another label
 			}
 			if !fresh {
-				list = append(list, conflict{-1, next.Words(n) + " would be new among seats that are on sale; put it into a new section"})
+				list = append(list, conflict{-1, text.Say("%s would be new among seats that are on sale: put it into a new section", next.SeatName(n))})
 				continue
 			}
 			key := next.Categories[next.Seats[n].Category].Key
 			if seat.Category = p.CategoryKeyed(key); seat.Category < 0 {
-				list = append(list, conflict{-1, fmt.Sprintf("%s would cost what “%s” costs, a price this event does not have", next.Words(n), next.Categories[next.Seats[n].Category].Name)})
+				list = append(list, conflict{-1, text.Say("%s would cost what “%s” costs, a price this event does not have", next.SeatName(n), next.Categories[next.Seats[n].Category].Name)})
 				continue
 			}
 			seat.Section = len(p.Sections) - 1
 			p.Seats = append(p.Seats, seat)
 		}
 		if fresh && len(p.Seats) != p.Sections[len(p.Sections)-1].First+s.Count && len(list) == 0 {
-			list = append(list, conflict{-1, "section " + next.Sections[i].Name + " would have seats of another one"})
+			list = append(list, conflict{-1, text.Say("section %s would have seats of another one", next.Sections[i].Name)})
 		}
 	}
 	return list
 }
 
-var conflictWords = map[seats.State]string{seats.Free: "free", seats.Held: "held", seats.Expired: "held", seats.Paying: "being paid", seats.Sold: "sold", seats.Blocked: "blocked"}
+var conflictWords = map[seats.State]string{
+	seats.Free: text.Mark("available"), seats.Held: text.Mark("held"), seats.Expired: text.Mark("held"), seats.Paying: text.Mark("being paid for"), seats.Sold: text.Mark("sold"), seats.Blocked: text.Mark("blocked"),
+}
+
+// reasons are why a plan was not replaced, and how many more there are.
+type reasons struct {
+	said []text.Message
+	more int
+}
+
+// In says them in the language of their reader.
+func (r reasons) In(ctx context.Context) string {
+	words := make([]string, len(r.said))
+	for i, one := range r.said {
+		words[i] = one.In(ctx)
+	}
+	if r.more > 0 {
+		words = append(words, text.N(ctx, "and so for %d more", "and so for %d more", r.more))
+	}
+	return strings.Join(words, "; ")
+}
 
 // refuseConflicts names the conflicts, seats that are not free first, each with its state.
 func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seats.Conflict {
 	const most = 8
-	var first, rest []string
+	var first, rest []text.Message
 	r := &seats.Conflict{Code: seats.CodeChanged}
 	for _, c := range list {
 		if c.idx < 0 {
@@ -224,17 +244,17 @@ func refuseConflicts(p *seats.Plan, list []conflict, states []seats.State) *seat
 			continue
 		}
 		r.Seats = append(r.Seats, c.idx)
-		if state := states[c.idx]; state != seats.Free {
-			first = append(first, fmt.Sprintf("%s is %s, and %s", p.Words(c.idx), conflictWords[state], c.what))
+		said := text.Say("%s is %s, and %s", p.SeatName(c.idx), text.Say(conflictWords[states[c.idx]]), c.what)
+		if states[c.idx] != seats.Free {
+			first = append(first, said)
 		} else {
-			rest = append(rest, fmt.Sprintf("%s is free, and %s", p.Words(c.idx), c.what))
+			rest = append(rest, said)
 		}
 	}
-	said := append(first, rest...)
-	more := ""
-	if n := len(said) - most; n > 0 {
-		said, more = said[:most], fmt.Sprintf("; and so for %d more", n)
+	why := reasons{said: append(first, rest...)}
+	if n := len(why.said) - most; n > 0 {
+		why = reasons{why.said[:most], n}
 	}
-	r.Message = "The plan was not replaced, and nothing was changed. " + strings.Join(said, "; ") + more + "."
+	r.Message, r.Args = text.Mark("The plan was not replaced, and nothing was changed. %s."), []any{why}
 	return r
 }

@@ -2,7 +2,6 @@ package events
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Settings are what an organizer decides about an event; zero values stand for the defaults named here.
@@ -97,36 +97,36 @@ func IsLanguage(text string) bool { return tag.MatchString(text) }
 // check refuses settings that no event may have.
 func (e Settings) check() error {
 	if _, err := time.LoadLocation(e.TimeZone); err != nil {
-		return &seats.ValidationError{Message: fmt.Sprintf("There is no time zone %q. Use a name such as Europe/Vienna.", e.TimeZone)}
+		return &seats.ValidationError{Message: text.Mark("There is no time zone “%s”. Use a name such as Europe/Vienna."), Args: []any{e.TimeZone}}
 	}
 	var wrong string
 	switch {
 	case e.Name == "" || !seats.OneLine(e.Name, mostName):
-		wrong = fmt.Sprintf("The name of an event is one line of at most %d characters.", mostName)
+		wrong = text.Mark("The name of an event is one line of at most 200 characters.")
 	case !seats.OneLine(e.Venue, mostName):
-		wrong = fmt.Sprintf("The venue is one line of at most %d characters.", mostName)
+		wrong = text.Mark("The venue is one line of at most 200 characters.")
 	case !IsLanguage(e.Language):
-		wrong = "A language is a tag such as en, de or pt-BR."
+		wrong = text.Mark("A language is a tag such as en, de or pt-BR.")
 	case e.HoldLength < time.Second || e.HoldLength > 7*24*time.Hour:
-		wrong = "Seats are held between a second and a week."
+		wrong = text.Mark("Seats are held between a second and a week.")
 	case e.PaymentLength < time.Second || e.PaymentLength > 24*time.Hour:
-		wrong = "A payment may take between a second and a day."
+		wrong = text.Mark("A payment may take between a second and a day.")
 	case e.SeatsPerHolder < 1 || e.SeatsPerHolder > seats.MaxSeats:
-		wrong = "One person may have at least one seat."
+		wrong = text.Mark("Enter a number of tickets per person, 1 or more.")
 	case e.Extensions < 0:
-		wrong = "Extensions are not negative."
+		wrong = text.Mark("Enter a number of time extensions, 0 or more.")
 	case e.Status != seats.Draft && e.Status != seats.OnSale:
-		wrong = "An event begins as a draft, or on sale."
+		wrong = text.Mark("An event begins as a draft, or on sale.")
 	}
 	wrong = cmp.Or(wrong, checkFees(e.Fees), checkOnline(e.Online, e.Confirmation))
 	if wrong == "" && e.Policy != nil {
 		wrong = checkPolicy(*e.Policy)
 	}
 	if wrong == "" && pricing.CheckCurrency(e.Currency) != nil {
-		wrong = "The currency is three letters of ISO 4217, such as EUR."
+		wrong = text.Mark("The currency is three letters of ISO 4217, such as EUR.")
 	}
 	if wrong != "" {
-		return &seats.ValidationError{Message: wrong + " Nothing was changed."}
+		return &seats.ValidationError{Message: "%s %s", Args: []any{text.Say(wrong), text.Say("Nothing was changed.")}}
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ const mostFee = 1 << 40 // minor units, as for a price
 func checkFees(f seats.Fees) string {
 	switch {
 	case f.Ticket < 0 || f.Ticket > mostFee:
-		return "A fee is an amount that is not negative."
+		return text.Mark("A fee is an amount that is not negative.")
 	case f.Percent < 0 || f.Percent > pricing.WholePercent:
-		return "A fee is between 0 and 100 percent."
+		return text.Mark("A fee is between 0 and 100 percent.")
 	}
 	return ""
 }
@@ -150,11 +150,11 @@ const mostSpan = 366 * 24 * time.Hour
 func checkPolicy(p seats.Policy) string {
 	switch {
 	case p.CancelUntil < 0 || p.CancelUntil > mostSpan:
-		return "Cancelling ends between the start and a year before it."
+		return text.Mark("Cancelling ends between the start and a year before it.")
 	case p.CancelFee < 0 || p.CancelFee > mostFee || p.CancelPercent < 0 || p.CancelPercent > pricing.WholePercent:
-		return "What is kept of a cancelled ticket is not negative, and not more than its price."
+		return text.Mark("What is kept of a cancelled ticket is not negative, and not more than its price.")
 	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
-		return "An order may stay unpaid between a minute and a year."
+		return text.Mark("An order may stay unpaid between a minute and a year.")
 	}
 	return ""
 }
@@ -178,9 +178,9 @@ func CheckJoinLink(link string) string {
 	case link == "":
 		return ""
 	case len(link) > mostJoinLink || strings.ContainsFunc(link, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Sprintf("The link to join has at most %d characters, and no spaces.", mostJoinLink)
+		return text.Mark("The link to join has at most 2,000 characters, and no spaces.")
 	case err != nil || u.Scheme != "https" || u.Hostname() == "":
-		return "The link to join begins with https://, such as https://meet.example.org/small-web."
+		return text.Mark("The link to join begins with https://, such as https://meet.example.org/small-web.")
 	}
 	return ""
 }
@@ -190,9 +190,9 @@ func checkOnline(o seats.Online, confirmation string) string {
 	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' }
 	switch {
 	case o.Early < 0 || o.Early > mostEarly || o.Early > 0 && o.Early < time.Minute:
-		return "The link to join opens between a minute and 30 days before the start."
+		return text.Mark("The link to join opens between a minute and 30 days before the start.")
 	case !utf8.ValidString(confirmation) || utf8.RuneCountInString(confirmation) > mostConfirmation || strings.ContainsFunc(confirmation, control):
-		return fmt.Sprintf("The text in the confirmation has at most %d characters.", mostConfirmation)
+		return text.Mark("The text in the confirmation has at most 5,000 characters.")
 	}
 	return CheckJoinLink(o.Link)
 }

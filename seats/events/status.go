@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // A Change is the next status of an event.
@@ -81,13 +81,13 @@ const setStatusSQL = `UPDATE event SET status = $2, opens_at = $3, reason = $4 W
 func (n Change) check() error {
 	switch {
 	case leads[n.Status] == nil:
-		return &seats.ValidationError{Message: fmt.Sprintf("An event is never %q. Nothing was changed.", n.Status)}
+		return &seats.ValidationError{Message: text.Mark("An event is never “%s”. Nothing was changed."), Args: []any{n.Status}}
 	case n.Status == seats.Scheduled && n.OpensAt.IsZero():
-		return &seats.ValidationError{Message: "Say from when on the event is on sale. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("Enter when the sale begins. Nothing was changed.")}
 	case n.Status == seats.Paused && n.Reason == "":
-		return &seats.ValidationError{Message: "Say why the sale is paused: everybody who looks at the event reads it. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("Enter why the sale is paused. Everyone who looks at the event reads it. Nothing was changed.")}
 	case !seats.OneLine(n.Reason, seats.MostReason):
-		return &seats.ValidationError{Message: fmt.Sprintf("A reason is one line of at most %d characters. Nothing was changed.", seats.MostReason)}
+		return &seats.ValidationError{Message: text.Mark("A reason is one line of at most %d characters. Nothing was changed."), Args: []any{seats.MostReason}}
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ const hasOrdersSQL = `SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`
 // mayBecome refuses a status that cannot follow that of the event.
 func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if !slices.Contains(leads[e.Status], to.Status) {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: fmt.Sprintf("This event is %s, and from there it cannot become %s. Nothing was changed.", statusWords[e.Status], statusWords[to.Status])}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event is %s, and from there it cannot become %s. Nothing was changed."), Args: []any{text.Say(statusWords[e.Status]), text.Say(statusWords[to.Status])}}
 	}
 	if to.Status != seats.Draft || e.Status == seats.Draft {
 		return nil
@@ -107,9 +107,9 @@ func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 		return err
 	}
 	if ordered {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead.")}
 	}
 	return nil
 }
 
-var statusWords = map[seats.Status]string{seats.Draft: "a draft", seats.Scheduled: "scheduled", seats.OnSale: "on sale", seats.Paused: "paused", seats.Closed: "closed", seats.Cancelled: "cancelled"}
+var statusWords = map[seats.Status]string{seats.Draft: text.Mark("a draft"), seats.Scheduled: text.Mark("scheduled"), seats.OnSale: text.Mark("on sale"), seats.Paused: text.Mark("paused"), seats.Closed: text.Mark("closed"), seats.Cancelled: text.Mark("cancelled")}

@@ -8,13 +8,14 @@ import (
 	"unicode"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ReadQuestion reads a question as organizers write it: a kind, with ! if it must be answered, and what is asked;
 // for a choice, a colon and what there is to choose: "text! Company", "choice Menu: fish | vegetarian", "checkbox
 // News by mail".
-func ReadQuestion(text string) (seats.Question, error) {
-	kind, label, _ := strings.Cut(strings.TrimSpace(text), " ")
+func ReadQuestion(written string) (seats.Question, error) {
+	kind, label, _ := strings.Cut(strings.TrimSpace(written), " ")
 	q := seats.Question{Label: strings.TrimSpace(label), Choices: []string{}}
 	q.Kind, q.Required = strings.CutSuffix(kind, "!")
 	if q.Kind == seats.AskChoice {
@@ -28,11 +29,11 @@ func ReadQuestion(text string) (seats.Question, error) {
 	}
 	switch {
 	case q.Kind != seats.AskText && q.Kind != seats.AskChoice && q.Kind != seats.AskCheckbox:
-		return q, &seats.ValidationError{Message: fmt.Sprintf("%q begins with none of text, choice and checkbox.", text)}
-	case q.Label == "" || len([]rune(q.Label)) > mostLabel || strings.ContainsFunc(text, unicode.IsControl):
-		return q, &seats.ValidationError{Message: fmt.Sprintf("%q asks nothing, or more than %d characters.", text, mostLabel)}
+		return q, &seats.ValidationError{Message: text.Mark("“%s” begins with none of text, choice and checkbox."), Args: []any{written}}
+	case q.Label == "" || len([]rune(q.Label)) > mostLabel || strings.ContainsFunc(written, unicode.IsControl):
+		return q, &seats.ValidationError{Message: text.Mark("“%s” asks nothing, or more than %d characters."), Args: []any{written, mostLabel}}
 	case q.Kind == seats.AskChoice && len(q.Choices) < 2:
-		return q, &seats.ValidationError{Message: fmt.Sprintf("%q leaves no choice: write \"choice Menu: fish | vegetarian\".", text)}
+		return q, &seats.ValidationError{Message: text.Mark("“%s” leaves no choice: write “choice Menu: fish | vegetarian”."), Args: []any{written}}
 	}
 	return q, nil
 }
@@ -43,11 +44,11 @@ func QuestionText(q seats.Question) string {
 	if q.Required {
 		kind += "!"
 	}
-	text := kind + " " + q.Label
+	written := kind + " " + q.Label
 	if len(q.Choices) > 0 {
-		text += ": " + strings.Join(q.Choices, " | ")
+		written += ": " + strings.Join(q.Choices, " | ")
 	}
-	return text
+	return written
 }
 
 const (

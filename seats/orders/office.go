@@ -188,7 +188,7 @@ func officeType(s *seats.Sale, idx int, key string) (int, error) {
 }
 
 func refuseType(s *seats.Sale, idx int, message string, more ...any) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodeType, Seats: []int{idx}, Message: message, Args: append([]any{s.SeatName(idx)}, more...)}
+	return &seats.Conflict{Code: seats.CodeType, Seats: []int{idx}, Message: message, Args: append([]any{s.Plan.SeatName(idx)}, more...)}
 }
 
 // check refuses a sale under the lock if it costs something else than its page showed.

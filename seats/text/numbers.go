@@ -90,6 +90,18 @@ func Percent(ctx context.Context, percent float64) string {
 	return T(ctx, "%s%%", l.printer.Sprint(number.Decimal(percent, number.MaxFractionDigits(3))))
 }
 
+// Both is a list of messages that is said later: "A, B and C".
+type Both []string
+
+// In says it.
+func (b Both) In(ctx context.Context) string {
+	things := make([]string, len(b))
+	for i, id := range b {
+		things[i] = T(ctx, id)
+	}
+	return List(ctx, things)
+}
+
 // Either writes things of which one is enough: "A, B or C".
 func Either(ctx context.Context, things []string) string {
 	if len(things) < 2 {

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -120,21 +121,31 @@ func statusClass(e seats.Event) string {
 	return map[seats.Status]string{seats.OnSale: "good", seats.Scheduled: "soon", seats.Paused: "warn", seats.Cancelled: "bad"}[e.Status]
 }
 
-// statusMeaning says what the status means for everybody.
-func (p SettingsPage) statusMeaning() string {
+// statusMeaning says what the status means for everyone.
+func (p SettingsPage) statusMeaning(ctx context.Context) string {
 	switch p.Event.Status {
 	case seats.Draft:
-		return "Only your team sees this event. Change what you like, look at the preview, then put it on sale."
+		return text.T(ctx, "Only your team sees this event. Change what you like, look at the preview, then put it on sale.")
 	case seats.Scheduled:
-		return "Everybody sees this event and from when on it is on sale. Prices may still change."
+		return text.T(ctx, "Everyone sees this event and when its sale begins. You can still change prices.")
 	case seats.OnSale:
-		return "Attendees take seats."
+		return text.T(ctx, "Attendees can buy tickets.")
 	case seats.Paused:
-		return "No seats are sold. Everybody reads why: " + p.Event.Reason
+		return text.T(ctx, "No tickets are sold. Everyone reads this reason: %s", p.Event.Reason)
 	case seats.Closed:
-		return "Seats cannot be taken any more. Visitors with held seats may still order. The box office still sells."
+		return text.T(ctx, "Seats can’t be chosen any more. Visitors with held seats can still order, and the box office still sells.")
 	}
-	return "Nothing is sold, and orders are given back. " + p.Event.Reason
+	return strings.TrimSpace(text.T(ctx, "Nothing is sold, and orders are refunded.") + " " + p.Event.Reason)
+}
+
+// previewWords are the messages above a preview.
+var previewWords = map[seats.Status]string{
+	seats.Draft:     text.Mark("Preview of a draft: only members of your team see this, and its buttons do nothing."),
+	seats.Scheduled: text.Mark("Preview of a scheduled event: only members of your team see this, and its buttons do nothing."),
+	seats.OnSale:    text.Mark("Preview of an event on sale: only members of your team see this, and its buttons do nothing."),
+	seats.Paused:    text.Mark("Preview of a paused event: only members of your team see this, and its buttons do nothing."),
+	seats.Closed:    text.Mark("Preview of a closed event: only members of your team see this, and its buttons do nothing."),
+	seats.Cancelled: text.Mark("Preview of a cancelled event: only members of your team see this, and its buttons do nothing."),
 }
 
 func (p SettingsPage) may(to seats.Status) bool {
@@ -173,4 +184,4 @@ var zones = []string{
 }
 
 // confirmOptions say when free orders confirm the email first.
-var confirmOptions = [][2]string{{"automatic", "If one person gets two tickets at most"}, {"always", "Always"}, {"never", "Never"}}
+var confirmOptions = [][2]string{{"automatic", text.Mark("If one person gets two tickets at most")}, {"always", text.Mark("Always")}, {"never", text.Mark("Never")}}
