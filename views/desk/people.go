@@ -13,7 +13,6 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -122,11 +121,6 @@ type LogPage struct {
 
 // moment is a time as the desk writes it where no event's place has a clock.
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
-
-// momentIn is the same in the language of a page.
-func momentIn(ctx context.Context, t time.Time) string {
-	return text.Time(ctx, t.UTC(), "2 Jan 2006, 15:04 UTC")
-}
 
 func momentOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
