@@ -57,7 +57,7 @@ func sellsOut(t *testing.T, slug string, labels ...string) {
 	t.Helper()
 	buyer := someProgram(t, boxOffice)
 	h := buyer.claim(slug, labels...)
-	status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Bob", "email": emailOf(h.ID), "method": "door"})
+	status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Bob", "email": emailOf(h.ID), "method": "door", "total": h.Total})
 	if status >= 300 {
 		t.Fatalf("an order: status %d, %+v", status, a.Error)
 	}

@@ -35,7 +35,7 @@ func (p *program) buys(slug string, labels ...string) {
 func (p *program) ordersHeld(slug string, h hold) {
 	p.t.Helper()
 	status, a := p.ask("POST", "/events/"+slug+"/orders", map[string]any{
-		"hold": h.ID, "seats": h.Seats, "name": "Ann Ørsted", "email": emailOf(h.ID), "method": "door",
+		"hold": h.ID, "seats": h.Seats, "name": "Ann Ørsted", "email": emailOf(h.ID), "method": "door", "total": h.Total,
 	})
 	if status != http.StatusAccepted {
 		p.t.Fatalf("order %q: status %d, %+v", h.Seats, status, a.Error)
@@ -76,7 +76,7 @@ func TestASaleIsOnTheDeskWithoutReload(t *testing.T) {
 		}
 		buyer := someProgram(t, o)
 		h := buyer.claim(slug, fmt.Sprintf("Stalls/C/%d", 2*i+1), fmt.Sprintf("Stalls/C/%d", 2*i+2))
-		status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Ann", "email": emailOf(h.ID), "method": "door"})
+		status, a := buyer.ask("POST", "/events/"+slug+"/orders", map[string]any{"hold": h.ID, "seats": h.Seats, "name": "Ann", "email": emailOf(h.ID), "method": "door", "total": h.Total})
 		if status != http.StatusAccepted {
 			t.Fatalf("%d %+v", status, a.Error)
 		}

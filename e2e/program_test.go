@@ -29,6 +29,7 @@ type hold struct {
 	Seats          []string  `json:"seats"`
 	Idx            []int     `json:"idx"`
 	ExtensionsLeft int       `json:"extensions_left"`
+	Total          int64     `json:"total"`
 }
 
 // answer is any JSON answer of these addresses.

@@ -88,7 +88,7 @@ func TestLimits_AScriptDoesNotTakeTheHallAndOthersGetSeats(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &hold); err != nil {
 			t.Fatal(err)
 		}
-		a, body = send(t, who, "POST", s.url+"/events/evening/orders", fmt.Sprintf(`{"hold":%q,"seats":[%q],"name":"Scalper","email":"Scalper@example.org","method":"door"}`, hold.Hold.ID, hold.Hold.Seats[0]), "X-Forwarded-For", "203.0.113.9")
+		a, body = send(t, who, "POST", s.url+"/events/evening/orders", fmt.Sprintf(`{"hold":%q,"seats":[%q],"name":"Scalper","email":"Scalper@example.org","method":"door","total":%d}`, hold.Hold.ID, hold.Hold.Seats[0], hold.Hold.Total), "X-Forwarded-For", "203.0.113.9")
 		switch {
 		case a.StatusCode == http.StatusAccepted: // and waits for its email
 			ordered++

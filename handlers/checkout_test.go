@@ -227,7 +227,7 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 	t.Parallel()
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 1)
-	good := `{"hold":"` + hold.ID + `","seats":["` + hold.Seats[0] + `"],"name":"Ann","email":"ann@example.org","method":"door"}`
+	good := `{"hold":"` + hold.ID + `","seats":["` + hold.Seats[0] + `"],"name":"Ann","email":"ann@example.org","method":"door","total":` + strconv.FormatInt(hold.Total, 10) + `}`
 	for _, bad := range []struct {
 		name, body string
 		status     int
@@ -238,6 +238,8 @@ func TestBadOrdersHaveTheirAnswersAndSellNothing(t *testing.T) {
 		{"no seat", strings.Replace(good, `"`+hold.Seats[0]+`"`, "", 1), 404},
 		{"another field", strings.Replace(good, `"name"`, `"nickname"`, 1), 422},
 		{"a price of one's own", strings.Replace(good, `"method":"door"`, `"method":"free"`, 1), 422},
+		{"no total", good[:strings.Index(good, `,"total"`)] + "}", 422},
+		{"another total", strings.Replace(good, `"total":`, `"total":1`, 1), 409},
 		{"a foreign method", strings.Replace(good, `"door"`, `"card"`, 1), 422},
 		{"a name of 10 MB", strings.Replace(good, "Ann", strings.Repeat("a", 10<<20), 1), 413},
 		{"a zero byte", strings.Replace(good, "Ann", `Ann\u0000`, 1), 422},

@@ -195,7 +195,7 @@ func TestTaxes_ATeamKeepsRatesOfItsOwn(t *testing.T) {
 	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM tax_rate WHERE country = 'AT' AND reduced = '{13000,10000,5000}' OR country = 'CH' AND standard = 8100 AND by_line`).Scan(&rows); err != nil || rows != 2 {
 		t.Errorf("%d rates are stored, %v", rows, err)
 	}
-	if _, page := s.page(t, owner, "/desk/events/evening/prices"); !strings.Contains(page, "Switzerland") || !strings.Contains(page, `<option value="21">Austria, standard`) {
+	if _, page := s.page(t, owner, "/desk/events/evening/prices"); !strings.Contains(page, "Switzerland") || !strings.Contains(page, `<option value="21">Austria, standard`) || !strings.Contains(page, "as of 1 August 2025, and not verified") {
 		t.Error("the page of prices does not suggest the rates of the team")
 	}
 	for name, bad := range map[string]url.Values{

@@ -74,7 +74,7 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 	session := all[len(all)-1].ID
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
-	if _, page := s.page(t, ann, at+"?back"); !strings.Contains(page, "Your gift card is on its way") || !strings.Contains(page, "Valid until 31 December") {
+	if _, page := s.page(t, ann, at+"?back"); !strings.Contains(page, "Your gift card is on its way") || !strings.Contains(page, ". Valid until 31 December") {
 		t.Errorf("after it is paid the page says %.300s", words(page))
 	}
 	if a, pdf := send(t, ann, "GET", s.url+at+"/card.pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {

@@ -46,7 +46,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	}
 	late := s.token(t, "late@example.org")
 	s.exec(t, `UPDATE link SET expires_at = now()`)
-	good := fmt.Sprintf(`{"hold":%q,"seats":[%q,%q],"name":"Ann","email":"ann@example.org","method":"door"}`, hold.ID, hold.Seats[0], hold.Seats[1])
+	good := fmt.Sprintf(`{"hold":%q,"seats":[%q,%q],"name":"Ann","email":"ann@example.org","method":"door","total":%d}`, hold.ID, hold.Seats[0], hold.Seats[1], hold.Total)
 	with := func(old, text string) string { return strings.Replace(good, old, text, 1) }
 	form := func(change func(url.Values)) string {
 		f := fill(hold, "Ann", "ann@example.org")
@@ -61,7 +61,8 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		status                 int
 		says                   string
 	}{
-		{"an amount of one's own", order, with(`{`, `{"total":1,`), "", 409, "Check the new total"},
+		{"an amount of one's own", order, with(`"total":`, `"total":1`), "", 409, "Check the new total"},
+		{"no amount", order, with(fmt.Sprintf(`,"total":%d`, hold.Total), ""), "", 422, "has no total"},
 		{"a negative amount", order, with(`{`, `{"amount":-500,`), "", 422, "amount"},
 		{"a foreign currency", order, with(`{`, `{"currency":"XTS",`), "", 422, "currency"},
 		{"free, what is not", order, with(`"door"`, `"free"`), "", 422, "Choose how to pay"},

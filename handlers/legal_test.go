@@ -191,7 +191,7 @@ func TestConsent_IsRecordedWithVersionAndMoment(t *testing.T) {
 			t.Errorf("the checkout lacks %s", want)
 		}
 	}
-	form := map[string]any{"hold": hold.ID, "seats": hold.Seats, "name": "Bob", "email": "bob@example.org", "method": "door"}
+	form := map[string]any{"hold": hold.ID, "seats": hold.Seats, "name": "Bob", "email": "bob@example.org", "method": "door", "total": hold.Total}
 	sends := func() (*http.Response, string) {
 		body, _ := json.Marshal(form)
 		return send(t, who, "POST", s.url+"/events/evening/orders", string(body))

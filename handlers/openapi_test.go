@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -164,10 +165,10 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/events/{slug}/hold", ""},
 		{"POST", "/events/{slug}/hold/extension", ""},
 		{"GET", "/events/{slug}/checkout", ""},
-		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"","email":"ann@example.org","method":"door"}`},
-		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT"],"name":"Ann","email":"ann@example.org","method":"door"}`},
-		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Ann","email":"ann@example.org","method":"door"}`},
-		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Eve","email":"eve@example.org","method":"door"}`},
+		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"","email":"ann@example.org","method":"door","total":TOTAL}`},
+		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT"],"name":"Ann","email":"ann@example.org","method":"door","total":TOTAL}`},
+		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Ann","email":"ann@example.org","method":"door","total":TOTAL}`},
+		{"POST", "/events/{slug}/orders", `{"hold":"HOLD","seats":["SEAT","SEAT2"],"name":"Eve","email":"eve@example.org","method":"door","total":TOTAL}`},
 		{"GET", "/payments/{code}", ""},
 		{"POST", "/payments/{code}/mails", ""},
 		{"GET", "/confirmations/{token}", ""},
@@ -192,7 +193,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		known := strings.NewReplacer("{token}", seen.token, "{slug}", "evening", "{code}", cmp.Or(seen.Order.Code, seen.Payment.Code), "HOLD", seen.Hold.ID, "SEAT2", seen.seat(1), "SEAT", seen.seat(0))
+		known := strings.NewReplacer("{token}", seen.token, "{slug}", "evening", "{code}", cmp.Or(seen.Order.Code, seen.Payment.Code), "HOLD", seen.Hold.ID, "TOTAL", strconv.FormatInt(seen.Hold.Total, 10), "SEAT2", seen.seat(1), "SEAT", seen.seat(0))
 		_, body := send(t, who, c.method, s.url+known.Replace(c.path), known.Replace(c.body))
 		seen.learn(t, body) // and send holds it against the description
 	}

@@ -159,7 +159,7 @@ type wanted struct {
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 
-	Total *int64 `json:"total"` // as it was shown, minor units: another total is refused
+	Total *int64 `json:"total"` // as it was shown, minor units: another total is refused, and none if the order costs something
 }
 
 // Place answers POST /events/{slug}/orders
@@ -206,12 +206,15 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
-	if payments.Ahead(form.Method) {
+	unseen := form.Total == nil && !web.IsForm(r) // a program did not say what it was shown
+	if unseen || payments.Ahead(form.Method) {
 		total, err := h.Orders.Total(r.Context(), s, holder, form)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if total > 0 {
+		case total > 0 && unseen:
+			return web.ErrNoTotal
+		case total > 0 && payments.Ahead(form.Method):
 			return h.pay(w, r, s, holder, form)
 		}
 	}

@@ -218,13 +218,14 @@ func (f *field) grab(n *node, from, email string) (ordered int, status int) {
 		Hold struct {
 			ID    string
 			Seats []string
+			Total int64
 		}
 	}
 	_ = json.Unmarshal([]byte(said), &held)
 	if email == "" {
 		return len(held.Hold.Seats), status
 	}
-	body, _ := json.Marshal(map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Scalper", "email": email, "method": "door"})
+	body, _ := json.Marshal(map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Scalper", "email": email, "method": "door", "total": held.Hold.Total})
 	status, _ = b.post("/events/"+n.slug+"/orders", string(body), "Idempotency-Key", fmt.Sprint("o", f.stamp), "Cookie", b.cookies())
 	if status == 201 || status == 202 || status == 200 || status == 303 { // 202: kept while its email is confirmed
 		return len(held.Hold.Seats), status
@@ -384,10 +385,11 @@ func (f *field) order(name string) (problem string) {
 		Hold struct {
 			ID    string
 			Seats []string
+			Total int64
 		}
 	}
 	_ = json.Unmarshal([]byte(said), &held)
-	body, _ := json.Marshal(map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": name, "email": fmt.Sprintf("f%d@example.org", f.stamp), "method": "door"})
+	body, _ := json.Marshal(map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": name, "email": fmt.Sprintf("f%d@example.org", f.stamp), "method": "door", "total": held.Hold.Total})
 	if status, said := b.post("/events/night/orders", string(body), "Idempotency-Key", fmt.Sprint("g", f.stamp)); status >= 300 {
 		return "no order: " + said
 	}

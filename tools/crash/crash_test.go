@@ -95,10 +95,11 @@ func (b *buyer) paysBy(method string) {
 		Hold struct {
 			ID    string
 			Seats []string
+			Total int64
 		}
 	}
 	b.post("/events/evening/claims", map[string]any{"best": 2, "category": "A"}, &held)
-	b.order = map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Ann", "email": "ann@example.org", "method": method}
+	b.order = map[string]any{"hold": held.Hold.ID, "seats": held.Hold.Seats, "name": "Ann", "email": "ann@example.org", "method": method, "total": held.Hold.Total}
 	var begun struct{ Payment struct{ Code string } }
 	b.post("/events/evening/orders", b.order, &begun)
 	b.payment = begun.Payment.Code

@@ -27,6 +27,7 @@ type answer struct {
 		ExpiresAt time.Time `json:"expires_at"`
 		Now       time.Time `json:"now"`
 		Idx       []int     `json:"idx"`
+		Total     int64     `json:"total"`
 	} `json:"hold"`
 	Order *struct {
 		Code    string `json:"code"`
@@ -158,7 +159,7 @@ func (c *client) read(o *operation, a *answer) {
 	}
 	switch {
 	case a.Hold != nil:
-		o.hold, o.got, o.until, o.now = a.Hold.ID, a.Hold.Idx, a.Hold.ExpiresAt.UnixNano(), a.Hold.Now.UnixNano()
+		o.hold, o.total, o.got, o.until, o.now = a.Hold.ID, a.Hold.Total, a.Hold.Idx, a.Hold.ExpiresAt.UnixNano(), a.Hold.Now.UnixNano()
 	case a.Order != nil:
 		o.order = a.Order.Code
 		for _, t := range a.Order.Tickets {

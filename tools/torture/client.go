@@ -27,6 +27,7 @@ type client struct {
 	cookies map[string]string
 	seats   []int // that they hold, as far as they were told
 	hold    string
+	total   int64 // of the hold, minor units
 	orders  []order
 	maps    map[int]seen // the newest they saw at each node
 	end     <-chan struct{}
@@ -139,7 +140,7 @@ func (c *client) pick(n int) (seats []int) {
 // leave returns as a new visitor. What is held is left to expire.
 func (c *client) leave() {
 	c.visit++
-	c.asked, c.seats, c.hold = 0, nil, ""
+	c.asked, c.seats, c.hold, c.total = 0, nil, "", 0
 	clear(c.cookies)
 }
 
@@ -168,7 +169,7 @@ func (c *client) take(ctx context.Context, o *operation, request map[string]any)
 	switch {
 	case o.granted():
 		c.run.checkWhole(o, c.hold)
-		c.seats, c.hold = o.got, o.hold
+		c.seats, c.hold, c.total = o.got, o.hold, o.total
 	case o.late():
 		c.leave()
 	}
@@ -181,7 +182,7 @@ func (c *client) release(ctx context.Context, idx int) {
 		o.asked, path = []int{idx}, fmt.Sprint(path, "/", idx)
 	}
 	c.settle(ctx, o, http.MethodDelete, path, nil)
-	if c.seats = o.got; o.late() {
+	if c.seats, c.total = o.got, o.total; o.late() {
 		c.leave()
 	}
 }
@@ -191,7 +192,7 @@ func (c *client) extend(ctx context.Context) {
 	c.settle(ctx, o, http.MethodPost, "/events/"+eventSlug+"/hold/extension", nil)
 	switch {
 	case o.granted():
-		c.seats = o.got
+		c.seats, c.total = o.got, o.total
 	case o.late():
 		c.leave()
 	case o.code == "no_hold":
@@ -215,7 +216,7 @@ func (c *client) look(ctx context.Context) {
 	c.settle(ctx, o, http.MethodGet, "/events/"+eventSlug+"/hold", nil)
 	switch {
 	case o.granted():
-		c.seats, c.hold = o.got, o.hold
+		c.seats, c.hold, c.total = o.got, o.hold, o.total
 	case o.code == "no_hold":
 		c.seats = nil
 	}

@@ -46,6 +46,7 @@ type operation struct {
 	code    string // of a refusal
 	refused []int  // seats the refusal names
 	hold    string // id
+	total   int64  // of the hold, minor units
 	got     []int  // seats of the hold, or of the tickets
 	until   int64  // the hold's end, by the database
 	now     int64  // when that was said, by the database

@@ -99,7 +99,7 @@ func (c *client) takesPlaces(ctx context.Context, n int) bool {
 		c.history.violated("all or nothing", "%s asked for %d places and was granted %d", o.holder, n, len(o.got))
 	}
 	if o.granted() {
-		c.seats, c.hold = o.got, o.hold
+		c.seats, c.hold, c.total = o.got, o.hold, o.total
 	}
 	return o.granted() && !o.unknown
 }
@@ -110,7 +110,7 @@ func (c *client) form(method string) map[string]any {
 	for i, idx := range c.seats {
 		labels[i] = c.run.plans[c.scene].Label(idx)
 	}
-	return map[string]any{"hold": c.hold, "seats": labels, "name": c.holder(), "email": fmt.Sprintf("%.13v.%s", c.hold, c.email()), "method": method}
+	return map[string]any{"hold": c.hold, "seats": labels, "name": c.holder(), "email": fmt.Sprintf("%.13v.%s", c.hold, c.email()), "method": method, "total": c.total}
 }
 
 func (c *client) email() string { return fmt.Sprintf("client%d.%d@example.org", c.number, c.visit) }

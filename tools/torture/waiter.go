@@ -56,7 +56,7 @@ func (c *client) answers(ctx context.Context, code string) {
 				return
 			}
 			o, _ := c.does(ctx, kindTake, http.MethodPost, "/waitlist/"+code+"/take", nil)
-			if c.seats, c.hold = o.got, o.hold; !o.granted() || !c.ordersAtTheDoor(ctx) {
+			if c.seats, c.hold, c.total = o.got, o.hold, o.total; !o.granted() || !c.ordersAtTheDoor(ctx) {
 				break
 			}
 			return

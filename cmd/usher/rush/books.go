@@ -34,6 +34,7 @@ type grant struct {
 	who         int32
 	seats       []int32
 	hold        string // id
+	total       int64  // minor units
 	order       string // code, once it was bought; empty until then
 	from, until int64
 	// Seats given back: no earlier than gone, no later than goneBy; 0 if they were not.
@@ -110,11 +111,12 @@ type holdAnswer struct {
 	Now       time.Time `json:"now"`
 	Seats     []string  `json:"seats"`
 	Idx       []int32   `json:"idx"`
+	Total     int64     `json:"total"` // minor units
 }
 
 // grant books a granted claim.
 func (b *books) grant(who int32, a *holdAnswer, sent, received int64) *grant {
-	g := &grant{who: who, seats: a.Idx, hold: a.ID, from: a.Now.UnixNano(), until: a.ExpiresAt.UnixNano()}
+	g := &grant{who: who, seats: a.Idx, hold: a.ID, total: a.Total, from: a.Now.UnixNano(), until: a.ExpiresAt.UnixNano()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.clock.learn(g.from, sent, received)

@@ -193,7 +193,7 @@ func (r *greedy) try(ctx context.Context, l *line, who, try int) error {
 
 // order asks for what is held, and gives it back if that is above the limit.
 func (r *greedy) order(ctx context.Context, l *line, who int, cookie string, h *holdAnswer, email string) error {
-	body, err := json.Marshal(details{Hold: h.ID, Seats: r.venue.called(h.Idx), Name: "Greedy", Email: email, Born: "1990-12-31", Method: "free"})
+	body, err := json.Marshal(details{Hold: h.ID, Seats: r.venue.called(h.Idx), Name: "Greedy", Email: email, Born: "1990-12-31", Method: "free", Total: h.Total})
 	if err != nil {
 		return err
 	}

@@ -395,6 +395,7 @@ type details struct {
 	Email  string   `json:"email"`
 	Born   string   `json:"born"`
 	Method string   `json:"method"`
+	Total  int64    `json:"total"` // as the hold's answer has it, minor units
 }
 
 // orderAnswer is what the box office says to an order.
@@ -433,7 +434,7 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	g := p.claim.grant
 	body, err := json.Marshal(details{
 		Hold: g.hold, Seats: r.venue.called(g.seats), Name: fmt.Sprintf("Person %d", who), Email: fmt.Sprintf("person%d@example.org", who),
-		Born: "1990-12-31", Method: "door",
+		Born: "1990-12-31", Method: "door", Total: g.total,
 	})
 	if err != nil {
 		return err
