@@ -145,6 +145,21 @@ var electronic = map[string]struct {
 		},
 		want: "invoice 1 75.00",
 	},
+	"a donation and postage": {
+		rules: `{"tax": {"name": "VAT", "rate": 10000, "fee_rate": 20000}, "extras": {"donations": [500], "postage": 350, "postage_rate": 20000}}`,
+		buys: func(t *testing.T, h *fixture) string {
+			return h.buys(t, "AT", "ATU12345675", func(f *orders.Form) {
+				f.Donation, f.Post = 500, &orders.Address{Street: "Lane 2", Postcode: "8010", City: "Graz", Country: "AT"}
+			})
+		},
+		want: "invoice 1 83.50",
+	},
+	"three for two with an absorbed fee": {
+		settings: events.Settings{Fees: seats.Fees{Ticket: 150, Absorbed: true}},
+		rules:    `{"tax": {"name": "VAT", "rate": 10000, "fee_rate": 20000}, "offers": [{"number": 1, "kind": "multi", "count": 3, "pay": 2}]}`,
+		buys:     func(t *testing.T, h *fixture) string { return h.buys(t, "AT", "ATU12345675", nil) },
+		want:     "invoice 1 50.00",
+	},
 }
 
 func TestXML_KeepsTheSchemaOfFacturX(t *testing.T) {
