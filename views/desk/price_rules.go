@@ -167,6 +167,14 @@ func (p PricesPage) suggested() (list []suggestion) {
 	return list
 }
 
+// ratesWords say how old the suggested rates are that came with Usher.
+func (p PricesPage) ratesWords() string {
+	if one, known := p.Rates.Country(p.country()); known && one.ChangedAt != nil {
+		return ""
+	}
+	return "Those that came with Usher are as of " + ratesDay(p.Rates) + ", and not verified: check them first."
+}
+
 // byTotal reports whether the tax is rounded once for an order: as stored, or by the law of the country.
 func (p PricesPage) byTotal() bool {
 	t := p.Sale.Event.Rules.Tax

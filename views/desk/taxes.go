@@ -32,10 +32,12 @@ func (p TaxesPage) value(name, stored string) string {
 }
 
 // asOf is the day of the rates that are shipped.
-func (p TaxesPage) asOf() string {
-	day, err := time.Parse(time.DateOnly, p.Rates.Date)
+func (p TaxesPage) asOf() string { return ratesDay(p.Rates) }
+
+func ratesDay(t pricing.RateTable) string {
+	day, err := time.Parse(time.DateOnly, t.Date)
 	if err != nil {
-		return p.Rates.Date
+		return t.Date
 	}
 	return day.Format("2 January 2006")
 }
