@@ -35,6 +35,7 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			bob.visit("/legal/1/terms")
 			bob.inBothLights("legal-terms", string(axe))
 
+			olga.offersExtras(slug, string(axe))
 			bob.openEvent(slug)
 			bob.asksForBest(2, "A")
 			bob.holdsSeats(2)
@@ -42,6 +43,8 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			check(t, bob.page.GetByLabel("Bank transfer").Check())
 			check(t, bob.page.GetByLabel("I accept the terms").Check())
 			bob.inBothLights("checkout-transfer", string(axe))
+			bob.addsExtras()
+			bob.inBothLights("checkout-extras", string(axe))
 			check(t, bob.page.Locator(`[name="name"]`).Fill("Bob Buyer"))
 			check(t, bob.page.Locator(`[name="email"]`).Fill("bob@localhost.example"))
 			bob.press(bob.page.Locator("form .primary"))
@@ -54,17 +57,28 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			reference := transferReference.FindString(strings.ReplaceAll(text, " ", ""))
 			olga.visit("/desk/bank")
 			check(t, olga.page.GetByLabel("File", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetInputFiles([]playwright.InputFile{{
-				Name: "statement-of-march.csv", MimeType: "text/csv", Buffer: fmt.Appendf(nil, "Date,Amount,Name,Text\n2030-03-01,90.00,Charlotte Dupont-Lefèvre,Two tickets for the first night\n2030-03-02,190.00,Bob Buyer,%s\n", reference),
+				Name: "statement-of-march.csv", MimeType: "text/csv", Buffer: fmt.Appendf(nil, "Date,Amount,Name,Text\n2030-03-01,90.00,Charlotte Dupont-Lefèvre,Two tickets for the first night\n2030-03-02,198.50,Bob Buyer,%s\n", reference),
 			}}))
 			olga.press(olga.button("Import statement"))
 			olga.sees(olga.page.GetByText("2 payments in this file."))
+			olga.fitsAcross("the page of bank statements")
 			olga.inBothLights("desk-bank-matched", string(axe))
 			olga.visit("/desk/events/" + slug + "/orders")
 			olga.inBothLights("desk-orders-transfer", string(axe))
+			olga.visit("/desk/events/" + slug + "/post")
+			olga.sees(olga.page.GetByText("Lindengasse 7"))
+			olga.fitsAcross("the page of tickets to post")
+			olga.besideEachOther(olga.page.GetByLabel("The order of Bob Buyer"), olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Bob Buyer"}))
+			olga.inBothLights("desk-post", string(axe))
+			check(t, olga.page.GetByLabel("The order of Bob Buyer").Check())
+			olga.press(olga.button("Mark as posted"))
+			olga.sees(olga.page.GetByText("No tickets wait to be posted."))
+			olga.inBothLights("desk-post-done", string(axe))
 			eventually(t, patience, "an invoice", func() bool {
 				olga.visit("/desk/invoices")
 				return olga.number(olga.page.Locator("tbody tr")) > 0
 			})
+			olga.fitsAcross("the list of invoices")
 			olga.inBothLights("desk-invoices-list", string(axe))
 			olga.visit("/desk/taxes")
 			olga.fitsAcross("the page of taxes")
@@ -75,6 +89,44 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 }
 
 const someTerms = "# Tickets\n\nA ticket is for **one** person, and for [one seat](https://example.org).\n\n* Children need a ticket of their own.\n* Keep the link of your order private.\n\n## Refunds\n\nYou can cancel until the day before. We send the money back the way it came."
+
+// offersExtras lets buyers of an event add a donation, and have their tickets posted.
+func (p *person) offersExtras(slug, axe string) {
+	p.t.Helper()
+	p.visit("/desk/events/" + slug + "/prices")
+	p.opens("Donations and postage")
+	p.fills("Donations to choose from", "5, 10", "What donations are for", "our youth theatre", "Postage of an order", "3.50")
+	p.inBothLights("desk-prices-extras", axe)
+	p.press(p.button("Save prices"))
+	p.sees(p.page.GetByText("Saved."))
+}
+
+// addsExtras adds a donation at the checkout, and has the tickets posted: the total says so before anything is ordered.
+func (p *person) addsExtras() {
+	p.t.Helper()
+	_, err := p.page.GetByLabel("Add a donation: our youth theatre").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"€5"}})
+	check(p.t, err)
+	p.sees(p.page.GetByText("€195", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}).First())
+	check(p.t, p.page.GetByLabel("Also send my tickets by post").Check())
+	p.sees(p.page.GetByText("Order with obligation to pay · €198.50"))
+	for field, text := range map[string]string{"post_street": "Lindengasse 7", "post_postcode": "1070", "post_city": "Vienna"} {
+		check(p.t, p.page.Locator("[name="+field+"]").Fill(text))
+	}
+	_, err = p.page.Locator("[name=post_country]").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Austria"}})
+	check(p.t, err)
+}
+
+// besideEachOther fails unless one part of a page is just to the right of another, in its line.
+func (p *person) besideEachOther(left, right playwright.Locator) {
+	p.t.Helper()
+	l, err := left.BoundingBox()
+	check(p.t, err)
+	r, err := right.BoundingBox()
+	check(p.t, err)
+	if gap := r.X - l.X - l.Width; gap < 0 || gap > 48 || r.Y > l.Y+l.Height {
+		p.t.Errorf("a part of the page is at %+v, and what belongs to it at %+v", *l, *r)
+	}
+}
 
 // sells enters the seller on invoices and the bank account of a team.
 func (p *person) sells() {
