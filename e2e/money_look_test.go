@@ -68,7 +68,7 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			olga.visit("/desk/events/" + slug + "/post")
 			olga.sees(olga.page.GetByText("Lindengasse 7"))
 			olga.fitsAcross("the page of tickets to post")
-			olga.besideEachOther(olga.page.GetByLabel("The order of Bob Buyer"), olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Bob Buyer"}))
+			olga.besideEachOther(olga.page.GetByLabel("The order of Bob Buyer"), olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Bob Buyer", Exact: playwright.Bool(true)}))
 			olga.inBothLights("desk-post", string(axe))
 			check(t, olga.page.GetByLabel("The order of Bob Buyer").Check())
 			olga.press(olga.button("Mark as posted"))
