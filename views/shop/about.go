@@ -47,9 +47,13 @@ func (p AboutPage) text(ctx context.Context) pages.EventText {
 	return p.About.Text(text.Tag(ctx), p.Event.Language)
 }
 
-// textTongue marks what is in another language than the page.
+// textTongue marks what is in another language than the page, and maybe written in another direction.
 func (p AboutPage) textTongue(ctx context.Context) templ.Attributes {
-	return views.TongueIn(ctx, seats.Event{Language: p.text(ctx).Language})
+	marks := views.TongueIn(ctx, seats.Event{Language: p.text(ctx).Language})
+	if direction := text.Direction(text.With(ctx, p.text(ctx).Language)); marks != nil && direction != text.Direction(ctx) {
+		marks["dir"] = direction
+	}
+	return marks
 }
 
 // kicker is the category and the place of the event.
