@@ -29,6 +29,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -53,6 +54,7 @@ type Config struct {
 	Hooks     *webhooks.Hooks
 	Pages     *pages.Pages
 	Programme *programme.Programme
+	Series    *series.All
 	Privacy   *privacy.Privacy
 	GiftCards *giftcards.GiftCards
 	Limits    *limit.Events // nil: the usual ones
@@ -87,7 +89,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	s.Guard, s.Large = s.NewGuard(), semaphore.NewWeighted(plan.MaxBytes)
 	if s.Limits, s.Joins = c.Limits, c.Joins; s.Limits == nil {
 		s.Limits = limit.NewEvents(nil, c.Log)

@@ -57,6 +57,10 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
 
+		{"GET /series/{slug}", h.WithSeries(h.shop.Series), pageRule},
+		{"GET /series/{slug}/calendar.ics", h.WithSeries(h.shop.SeriesCalendar), minuteRule},
+		{"GET /series/{slug}/card/{file}", h.WithSeries(h.shop.SeriesCard), keptRule},
+
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
 		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), pageRule},
 		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},

@@ -39,6 +39,7 @@ import (
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -99,6 +100,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Hooks = webhooks.New(db, config.Desk, true)
 	config.Pages = pages.New(db, config.Desk)
 	config.Programme = programme.New(db)
+	config.Series = series.New(db, office, config.Desk, config.Pages)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")

@@ -171,6 +171,7 @@ var budgets = []struct {
 	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
+	{"the dates of a series", 600, []string{"series.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it
 	{"the plan editor", 40_000, []string{"editor.js"}},

@@ -93,4 +93,5 @@ type Share struct {
 	Picture     string // address of a picture of CardWidth × CardHeight; empty: none
 	Data        string // JSON-LD, escaped as encoding/json does for HTML; empty: none
 	Feeds       bool   // the page has a calendar and a feed beside it
+	Calendar    string // address of a calendar of what is on the page; may be empty
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -54,6 +55,7 @@ type node struct {
 	invoices   *invoices.Invoices
 	pages      *pages.Pages
 	programme  *programme.Programme
+	series     *series.All
 	privacy    *privacy.Privacy
 	gifts      *giftcards.GiftCards
 	limits     *limit.Events
@@ -80,6 +82,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.invoices = invoices.New(db.pool, n.organizers)
 	n.invoices.VIES.Address = cfg.VIES
 	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
+	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
 	n.privacy = privacy.New(db.pool, n.organizers)
 	n.privacy.SealWith(db.box)
 	n.privacy.Sessions = n.sessions.Erase
@@ -138,7 +141,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -40,6 +41,11 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return err
 	}
 	page := shop.AboutPage{Page: views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}, Sale: sale}
+	if in, err := h.Productions.Seen(r.Context(), s.Event.ID); err == nil {
+		page.Series = in.Slug
+	} else if !errors.Is(err, series.ErrNoSeries) {
+		return err
+	}
 	if page.About = about; page.Header() != nil {
 		w.Header().Set("Link", views.PictureAhead(*page.Header(), shop.HeaderWide))
 	}

@@ -27,12 +27,17 @@ func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error 
 	if wrong != "" {
 		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", "Change the address and ask again.")
 	}
-	page, err := h.Programme.List(r.Context(), filter, mostCalendar)
+	list, err := h.Programme.Each(r.Context(), filter, mostCalendar)
 	if err != nil {
 		return err
 	}
-	entries := make([]web.Calendar, len(page.Cards))
-	for i, c := range page.Cards {
+	return h.writeCalendar(w, r, text.T(r.Context(), "Programme"), list)
+}
+
+// writeCalendar writes a calendar with an entry for each event.
+func (h *Handlers) writeCalendar(w http.ResponseWriter, r *http.Request, name string, list []programme.Card) error {
+	entries := make([]web.Calendar, len(list))
+	for i, c := range list {
 		address := h.Origin(r) + shop.EventsPath + "/" + c.Slug
 		entries[i] = web.Calendar{ID: "event-" + c.Slug + "@usher", Summary: c.Name, Location: shop.CardPlace(r.Context(), c), Description: address, URL: address, Made: c.MadeAt, Starts: c.StartsAt}
 		if c.Status == seats.Cancelled {
@@ -40,7 +45,7 @@ func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error 
 		}
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
-	_, _ = io.WriteString(w, web.CalendarText(text.T(r.Context(), "Programme"), entries...)) // a reader who is gone needs none
+	_, _ = io.WriteString(w, web.CalendarText(name, entries...)) // a reader who is gone needs none
 	return nil
 }
 
@@ -83,7 +88,7 @@ func (h *Handlers) EventsFeed(w http.ResponseWriter, r *http.Request) error {
 		if i == 0 {
 			feed.Updated = made
 		}
-		address := origin + shop.EventsPath + "/" + c.Slug
+		address := origin + shop.CardPath(c)
 		summary := append(aboutEvent(c.Event, c.Town), programmePrice(c))
 		feed.Entries = append(feed.Entries, atomEntry{address, c.Name, made, []atomLink{{"alternate", address}}, strings.Join(summary, " · ")})
 	}
@@ -110,14 +115,17 @@ type sitemapURL struct {
 	Address string `xml:"loc"`
 }
 
-// Sitemap answers GET /sitemap.xml: the programme, each event to come, and the legal texts.
+// Sitemap answers GET /sitemap.xml: the programme, each event and series to come, and the legal texts.
 func (h *Handlers) Sitemap(w http.ResponseWriter, r *http.Request) error {
-	slugs, err := h.Programme.Slugs(r.Context(), mostSitemap-100)
+	slugs, series, err := h.Programme.Slugs(r.Context(), mostSitemap-100)
 	if err != nil {
 		return err
 	}
 	origin := h.Origin(r)
 	all := sitemap{URLs: []sitemapURL{{origin + shop.EventsPath}}}
+	for _, slug := range series {
+		all.URLs = append(all.URLs, sitemapURL{origin + shop.SeriesPath(slug)})
+	}
 	for _, slug := range slugs {
 		all.URLs = append(all.URLs, sitemapURL{origin + shop.EventsPath + "/" + slug})
 	}

@@ -66,18 +66,21 @@ func aboutEvent(e seats.Event, town string) []string {
 // The vocabulary of schema.org.
 type (
 	schemaEvent struct {
-		Context  string       `json:"@context"`
+		Context  string       `json:"@context,omitempty"`
 		Type     string       `json:"@type"`
 		Name     string       `json:"name"`
 		Start    string       `json:"startDate"`
-		Status   string       `json:"eventStatus"`
-		Mode     string       `json:"eventAttendanceMode"`
+		End      string       `json:"endDate,omitempty"`
+		Status   string       `json:"eventStatus,omitempty"`
+		Mode     string       `json:"eventAttendanceMode,omitempty"`
 		Location any          `json:"location"`
-		Image    []string     `json:"image"`
+		Image    []string     `json:"image,omitempty"`
 		URL      string       `json:"url"`
 		Language string       `json:"inLanguage,omitempty"`
 		By       *schemaPlace `json:"organizer,omitempty"`
 		Offer    *schemaOffer `json:"offers,omitempty"`
+
+		Dates []schemaEvent `json:"subEvent,omitempty"` // of a series
 	}
 	schemaOffer struct {
 		Type         string `json:"@type"`
@@ -116,7 +119,7 @@ func eventData(sale shop.Sale, page *pages.EventPage, about *views.Share) schema
 	e, facts := sale.Event, page.Facts
 	data := schemaEvent{
 		Context: "https://schema.org", Type: "Event", Name: e.Name, Start: e.Local(e.StartsAt).Format(time.RFC3339), Status: schemaOrg + "EventScheduled",
-		Mode: schemaOrg + "OfflineEventAttendanceMode", Image: []string{about.Picture}, URL: about.URL, Language: e.Language,
+		Image: []string{about.Picture}, URL: about.URL, Language: e.Language,
 	}
 	if kind := schemaTypes[facts.Category]; kind != "" {
 		data.Type = kind
@@ -124,15 +127,7 @@ func eventData(sale shop.Sale, page *pages.EventPage, about *views.Share) schema
 	if facts.Organizer != "" {
 		data.By = &schemaPlace{Type: "Organization", Name: facts.Organizer}
 	}
-	if e.Online.On {
-		data.Mode, data.Location = schemaOrg+"OnlineEventAttendanceMode", schemaVirtual{"VirtualLocation", about.URL}
-	} else {
-		where := schemaPlace{Type: "Place", Name: e.Venue}
-		if facts.Town != "" {
-			where.Address = &schemaAddress{"PostalAddress", facts.Street, facts.PostalCode, facts.Town, facts.Country}
-		}
-		data.Location = where
-	}
+	data.Mode, data.Location = placeData(e, facts, about.URL)
 	if e.Status == seats.Cancelled {
 		data.Status = schemaOrg + "EventCancelled"
 		return data
@@ -149,18 +144,34 @@ func eventData(sale shop.Sale, page *pages.EventPage, about *views.Share) schema
 	return data
 }
 
+// placeData is how and where people attend.
+func placeData(e seats.Event, facts pages.Facts, address string) (mode string, where any) {
+	if e.Online.On {
+		return schemaOrg + "OnlineEventAttendanceMode", schemaVirtual{"VirtualLocation", address}
+	}
+	place := schemaPlace{Type: "Place", Name: e.Venue}
+	if facts.Town != "" {
+		place.Address = &schemaAddress{"PostalAddress", facts.Street, facts.PostalCode, facts.Town, facts.Country}
+	}
+	return schemaOrg + "OfflineEventAttendanceMode", place
+}
+
 // availability says in the words of schema.org whether tickets can be had now.
 func availability(sale shop.Sale) string {
 	free := 0
 	for _, n := range sale.Map.Counts.Free {
 		free += n
 	}
+	return availabilityOf(sale.Event.Status, free)
+}
+
+func availabilityOf(status seats.Status, free int) string {
 	switch {
-	case sale.Event.Status == seats.Scheduled:
+	case status == seats.Scheduled:
 		return "PreOrder"
 	case free == 0:
 		return "SoldOut"
-	case sale.Event.Status != seats.OnSale:
+	case status != seats.OnSale:
 		return "OutOfStock"
 	}
 	return "InStock"
@@ -174,14 +185,19 @@ func cardOf(e seats.Event, page *pages.EventPage) views.Card {
 // cardVersion changes when cards are drawn differently.
 const cardVersion = 1
 
-// cardPath is the address of the picture. It has a hash of all that is in the picture.
+// cardPath is the address of the picture of an event.
 func cardPath(e seats.Event, page *pages.EventPage) string {
+	return shop.EventsPath + "/" + e.Slug + "/card/" + cardFile(cardOf(e, page), page)
+}
+
+// cardFile is the name of a picture for links. It has a hash of all that is in the picture.
+func cardFile(card views.Card, page *pages.EventPage) string {
 	photo := ""
 	if header := page.Header(); header != nil {
 		photo = header.Hash
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %q", cardVersion, photo, cardOf(e, page)))
-	return shop.EventsPath + "/" + e.Slug + "/card/" + hex.EncodeToString(sum[:8]) + ".jpg"
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %q", cardVersion, photo, card))
+	return hex.EncodeToString(sum[:8]) + ".jpg"
 }
 
 // ShareCard answers GET /events/{slug}/card/{file}; under an earlier address it leads to the picture of now.
@@ -190,15 +206,18 @@ func (h *Handlers) ShareCard(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if err != nil {
 		return err
 	}
-	path := cardPath(s.Event, page)
+	return h.drawCard(w, r, cardPath(s.Event, page), cardOf(s.Event, page), page.Header())
+}
+
+// drawCard answers with the picture for links; under an earlier address it leads to the picture of now.
+func (h *Handlers) drawCard(w http.ResponseWriter, r *http.Request, path string, card views.Card, header *pages.Picture) error {
 	if !strings.HasSuffix(path, "/"+r.PathValue("file")) {
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, path, http.StatusFound)
 		return nil
 	}
 	picture, err := h.cards.draw(path, func() ([]byte, error) {
-		card := cardOf(s.Event, page)
-		if header := page.Header(); header != nil {
+		if header != nil {
 			var err error
 			if card.Photo, err = h.Pages.File(r.Context(), header.Hash, header.Width); err != nil {
 				return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
@@ -115,6 +116,7 @@ var problems = Problems{
 	idempotency.ErrNoKey:    ErrNoKey,
 	idempotency.ErrUnderWay: errStillAtIt,
 	seats.ErrNoEvent:        errNoEvent,
+	series.ErrNoSeries:      errNoEvent,
 	seats.ErrNoHold:         ErrNoHold,
 	seats.ErrSessionEnded:   errEnded,
 }

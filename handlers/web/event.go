@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/views/shop"
@@ -52,6 +53,15 @@ type programmed struct {
 	Online   bool   `json:"online"`
 	Price    int64  `json:"price"` // the lowest that is not 0, with fees and taxes
 	Currency string `json:"currency"`
+
+	Series *seriesDates `json:"series,omitempty"` // the card is about a series; left out: about an event
+}
+
+// seriesDates are the performances of a series that a filter finds.
+type seriesDates struct {
+	Slug         string `json:"slug"`
+	Performances int    `json:"performances"`
+	Last         string `json:"last"` // day
 }
 
 type eventsAnswer struct {
@@ -76,7 +86,31 @@ type programmeAnswer struct {
 func DescribeProgramme(list []programme.Card, next string) programmeAnswer {
 	answer := programmeAnswer{[]programmed{}, next}
 	for _, c := range list {
-		answer.Events = append(answer.Events, programmed{listedOf(c.Event, c.Free, c.Held, c.Sold), shop.EventsPath + "/" + c.Slug, c.Venue, c.Town, c.Category, c.Online.On, c.Price, c.Currency})
+		answer.Events = append(answer.Events, describeCard(c))
+	}
+	return answer
+}
+
+func describeCard(c programme.Card) programmed {
+	one := programmed{listedOf(c.Event, c.Free, c.Held, c.Sold), shop.CardPath(c), c.Venue, c.Town, c.Category, c.Online.On, c.Price, c.Currency, nil}
+	if c.Series != nil {
+		one.Series = &seriesDates{c.Series.Slug, c.Series.N, c.Series.Last.Format(time.DateOnly)}
+	}
+	return one
+}
+
+type seriesAnswer struct {
+	Slug         string       `json:"slug"`
+	Name         string       `json:"name"`
+	Performances []programmed `json:"performances"`
+	Page         *PageBody    `json:"page,omitempty"` // of the production; left out: nobody wrote one
+}
+
+// DescribeSeries is a series with its performances to come.
+func DescribeSeries(slug string, lead seats.Event, page *pages.EventPage, list []programme.Card) seriesAnswer {
+	answer := seriesAnswer{slug, lead.Name, []programmed{}, DescribePage(lead, page)}
+	for _, c := range list {
+		answer.Performances = append(answer.Performances, describeCard(c))
 	}
 	return answer
 }

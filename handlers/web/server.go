@@ -27,6 +27,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -52,6 +53,7 @@ type Server struct {
 	Hooks        *webhooks.Hooks
 	Pages        *pages.Pages
 	Programme    *programme.Programme
+	Productions  *series.All
 	Privacy      *privacy.Privacy
 	Card         *demo.Card
 	Stripe       Webhook
@@ -89,6 +91,17 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 			return seats.ErrNoEvent
 		}
 		return next(w, inLanguageOf(r, &sale.Event), sale)
+	}
+}
+
+// WithSeries makes a handler of one that wants the series of the address.
+func (h *Server) WithSeries(next func(http.ResponseWriter, *http.Request, series.Series) error) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		s, err := h.Productions.Announced(r.Context(), strings.ToLower(r.PathValue("slug")))
+		if err != nil {
+			return err
+		}
+		return next(w, inLanguageOf(r, &seats.Event{Language: s.Language}), s)
 	}
 }
 

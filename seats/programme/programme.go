@@ -3,6 +3,7 @@ package programme
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type Programme struct {
 	db      *pgxpool.Pool
 	choices atomic.Pointer[Choices]
 	reading sync.Mutex // one request reads choices at a time
+	dates   seriesDates
 }
 
 // New returns the programme of a database.
@@ -36,7 +38,17 @@ type Card struct {
 	Private          bool  // nothing is sold to everyone: there is no price
 	MadeAt           time.Time
 	Local            time.Time // the start on the clock of its place, as if that were UTC
-	InMonth          int       // how many events of the filter are in its month
+	InMonth          int       // how many cards of the filter are in its month
+	Series           *Dates    // nil: the event is in no series, or is listed by itself
+}
+
+// Dates are the performances of a series that a filter finds. The card is about the first of them; its price and its status
+// are those of the cheapest one with seats left, and Free is what is left of all that are on sale.
+type Dates struct {
+	Slug string    // of the series
+	N    int       // performances
+	Last time.Time // the start of the last one, on the clock of its place
+	Few  int       // performances with few seats left
 }
 
 // Page is a page of the programme.
@@ -48,26 +60,39 @@ type Page struct {
 // Size is how many cards a page has.
 const Size = 24
 
-const cardColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, e.currency, e.created_at, e.online, e.seats, e.team_id,
-       CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
-       e.fee_ticket, e.fee_percent, e.fee_absorbed, e.price_rules, e.starts_local,
-       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
-       coalesce(low.amount, 0), coalesce(low.type, -1), coalesce(x.category, ''), coalesce(x.town, ''), h.hash, h.widths, h.width, h.height, h.alt`
+const cardColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, q.currency, e.created_at, e.online, e.seats, e.team_id,
+       CASE WHEN q.status = 'on sale' AND q.opens_at > clock_timestamp() THEN 'scheduled' ELSE q.status END, q.opens_at, q.reason,
+       q.fee_ticket, q.fee_percent, q.fee_absorbed, q.price_rules, e.starts_local,
+       coalesce(d.free, (SELECT sum(n) FROM unnest(c.free) n)), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n),
+       coalesce(low.amount, 0), coalesce(low.type, -1), coalesce(x.category, ''), coalesce(x.town, ''), h.hash, h.widths, h.width, h.height, h.alt,
+       s.slug, d.dates, d.last, d.few`
 
-// What is left, the lowest price and the picture: look-ups by keys for each event of the page.
-const cardTables = `
-  JOIN event e ON e.id = p.id JOIN counter c ON c.event_id = e.id
+// What is left, the lowest price and the picture: look-ups by keys for each event e of the page. q is the event whose price
+// and status a card shows: of a series the cheapest performance that has seats left. where are conditions on performances.
+func cardTables(where string) string {
+	return `
+  JOIN event e ON e.id = p.id
   LEFT JOIN event_page x ON x.event_id = e.id
   LEFT JOIN event_picture h ON h.event_id = e.id AND h.kind = 'header'
+  LEFT JOIN series s ON s.id = p.series
+  LEFT JOIN LATERAL (
+       SELECT count(*) AS dates, max(e.starts_local) AS last, count(*) FILTER (WHERE on_sale AND rest > 0 AND rest * 10 <= e.seats AND rest <= 100) AS few,
+              coalesce(sum(rest) FILTER (WHERE on_sale), 0)::bigint AS free,
+              (array_agg(e.id ORDER BY on_sale AND rest > 0 DESC, e.status = 'on sale' AND NOT on_sale DESC, on_sale DESC, e.lowest, e.starts_local, e.id))[1] AS best
+         FROM event e LEFT JOIN event_page x ON x.event_id = e.id JOIN counter c ON c.event_id = e.id,
+              LATERAL (SELECT coalesce(sum(n), 0) AS rest, e.status = 'on sale' AND coalesce(e.opens_at <= clock_timestamp(), true) AS on_sale FROM unnest(c.free) n) l
+        WHERE e.series_id = p.series AND e.status <> 'draft' AND ` + where + `) d ON p.series IS NOT NULL
+  JOIN event q ON q.id = coalesce(d.best, p.id) JOIN counter c ON c.event_id = q.id
   LEFT JOIN LATERAL (
        SELECT coalesce(f.amount, b.amount) AS amount, b.type
          FROM price b
-         JOIN ticket_type t ON t.event_id = e.id AND t.number = b.type AND t.sold_to = 'everyone' AND NOT t.retired
-         LEFT JOIN price f ON f.event_id = e.id AND f.version = b.version AND f.type = b.type AND f.category = b.category AND f.phase = (
+         JOIN ticket_type t ON t.event_id = q.id AND t.number = b.type AND t.sold_to = 'everyone' AND NOT t.retired
+         LEFT JOIN price f ON f.event_id = q.id AND f.version = b.version AND f.type = b.type AND f.category = b.category AND f.phase = (
               SELECT min(number) FROM phase
-               WHERE event_id = e.id AND NOT retired AND coalesce(begins_at <= clock_timestamp(), true) AND coalesce(ends_at > clock_timestamp(), true) AND coalesce(c.quota[number] > 0, true))
-        WHERE b.event_id = e.id AND b.version = c.price_version AND b.phase = 0
+               WHERE event_id = q.id AND NOT retired AND coalesce(begins_at <= clock_timestamp(), true) AND coalesce(ends_at > clock_timestamp(), true) AND coalesce(c.quota[number] > 0, true))
+        WHERE b.event_id = q.id AND b.version = c.price_version AND b.phase = 0
         ORDER BY coalesce(f.amount, b.amount) = 0, 1 LIMIT 1) low ON true`
+}
 
 // The clock of a place is at most 14 hours ahead of UTC, and 12 behind it: the index finds what is to come, and the second
 // condition decides.
@@ -82,33 +107,48 @@ const wanted = `
    AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
    AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(fold($9), ' ') word)))`
 
-const (
-	comingSQL = `
-WITH p AS MATERIALIZED (
-     SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-      WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + `
-      ORDER BY e.starts_local, e.id LIMIT $10),
+// listed is a page of cards. A series is one card, at its first performance in the order of the page that matches; so it costs
+// a look-up, however many performances it has. The events that are in no series are walked by their index.
+func listed(when, order, behind string) string {
+	sorted := func(alias string) string {
+		return " ORDER BY " + alias + "starts_local" + order + ", " + alias + "id" + order
+	}
+	return `
+WITH f AS MATERIALIZED (
+     SELECT n.id, n.starts_local, s.id AS series FROM series s CROSS JOIN LATERAL (
+            SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+             WHERE e.series_id = s.id AND ` + when + wanted + sorted("e.") + ` LIMIT 1) n),
+     p AS MATERIALIZED (
+     SELECT * FROM (
+            (SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+              WHERE e.series_id IS NULL AND ` + when + ` AND (e.starts_local, e.id) ` + behind + ` ($1, $2)` + wanted + sorted("e.") + ` LIMIT $10)
+            UNION ALL
+            (SELECT id, starts_local, series FROM f WHERE (starts_local, id) ` + behind + ` ($1, $2)` + sorted("") + ` LIMIT $10)) u` + sorted("") + ` LIMIT $10),
      month AS (
-     SELECT date_trunc('month', e.starts_local) AS month, count(*) AS events FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-      WHERE ` + toCome + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
-        AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
+     SELECT month, sum(cards)::bigint AS cards FROM (
+            SELECT date_trunc('month', e.starts_local) AS month, count(*) AS cards FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+             WHERE e.series_id IS NULL AND ` + when + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
+               AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
+             GROUP BY 1
+            UNION ALL
+            SELECT date_trunc('month', starts_local), count(*) FROM f GROUP BY 1) n
       GROUP BY 1)
-SELECT ` + cardColumns + `, m.events FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + `
- ORDER BY p.starts_local, p.id`
+SELECT ` + cardColumns + `, m.cards FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables(when+wanted) + sorted("p.")
+}
 
-	pastSQL = `
-WITH p AS MATERIALIZED (
-     SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-      WHERE ` + isPast + ` AND (e.starts_local, e.id) < ($1, $2)` + wanted + `
-      ORDER BY e.starts_local DESC, e.id DESC LIMIT $10),
-     month AS (
-     SELECT date_trunc('month', e.starts_local) AS month, count(*) AS events FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-      WHERE ` + isPast + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
-        AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
-      GROUP BY 1)
-SELECT ` + cardColumns + `, m.events FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + `
- ORDER BY p.starts_local DESC, p.id DESC`
+var (
+	comingSQL = listed(toCome, "", ">")
+	pastSQL   = listed(isPast, " DESC", "<")
 )
+
+// eachSQL lists events without regard to series, or the performances of one.
+var eachSQL = `
+WITH p AS MATERIALIZED (
+     SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + ` AND ($11::bigint = 0 OR e.series_id = $11)
+      ORDER BY e.starts_local, e.id LIMIT $10)
+SELECT ` + cardColumns + ` FROM p` + cardTables("false") + `
+ ORDER BY p.starts_local, p.id`
 
 // The ends of time of a programme; PostgreSQL and Go both know them.
 var (
@@ -116,7 +156,7 @@ var (
 	never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// List returns a page of at most size events. The price of an event may have risen since its row was written, as when a
+// List returns a page of at most size cards: events, and series as one card each. The price of an event may have risen since its row was written, as when a
 // phase ends: such an event is left out, so a page may be shorter than size.
 func (g *Programme) List(ctx context.Context, f Filter, size int) (page Page, err error) {
 	limits, err := g.limits(ctx, f.Most)
@@ -154,9 +194,45 @@ func within(c Card, most string) bool {
 }
 
 func (g *Programme) read(ctx context.Context, f Filter, limits map[string]int64, size int) ([]Card, error) {
-	sql, after, id := comingSQL, ever, int64(0)
+	sql := comingSQL
 	if f.Past {
-		sql, after, id = pastSQL, never, 1<<62
+		sql = pastSQL
+	}
+	rows, err := g.db.Query(ctx, sql, append(f.arguments(limits), size)...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Card, err error) { return c, c.scan(row, &c.InMonth) })
+}
+
+// Each lists events to come that a filter finds, at most so many and each performance of a series by itself.
+func (g *Programme) Each(ctx context.Context, f Filter, most int) ([]Card, error) {
+	limits, err := g.limits(ctx, f.Most)
+	if err != nil {
+		return nil, err
+	}
+	list, err := g.each(ctx, f, limits, most, 0)
+	return slices.DeleteFunc(list, func(c Card) bool { return !within(c, f.Most) }), err
+}
+
+func (g *Programme) each(ctx context.Context, f Filter, limits map[string]int64, most int, series int64) ([]Card, error) {
+	f.Past = false
+	rows, err := g.db.Query(ctx, eachSQL, append(f.arguments(limits), most, series)...)
+	if err != nil {
+		return nil, fmt.Errorf("programme: list each event: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Card, err error) { return c, c.scan(row) })
+	if err != nil {
+		return nil, fmt.Errorf("programme: list each event: %w", err)
+	}
+	return list, nil
+}
+
+// arguments are the first nine of a statement.
+func (f Filter) arguments(limits map[string]int64) []any {
+	after, id := ever, int64(0)
+	if f.Past {
+		after, id = never, 1<<62
 	}
 	if f.After.ID != 0 {
 		after, id = f.After.At, f.After.ID
@@ -172,11 +248,7 @@ func (g *Programme) read(ctx context.Context, f Filter, limits map[string]int64,
 	if f.Most != "" {
 		asked = limits
 	}
-	rows, err := g.db.Query(ctx, sql, after, id, from, until, f.Town, f.Category, f.Wheelchair, asked, literal.Replace(f.Words), size)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Card, err error) { return c, c.scan(row, &c.InMonth) })
+	return []any{after, id, from, until, f.Town, f.Category, f.Wheelchair, asked, literal.Replace(f.Words)}
 }
 
 // literal makes what LIKE reads as a pattern stand for itself.
@@ -187,18 +259,24 @@ func (c *Card) scan(row pgx.Row, more ...any) error {
 	var line pricing.Line
 	var hash, alt *string
 	var widths []int
-	var width, height *int
+	var width, height, dates, few *int
+	var series *string
+	var lastDate *time.Time
 	err := row.Scan(append([]any{
 		&c.ID, &c.Slug, &c.Name, &c.Venue, &c.StartsAt, &c.TimeZone, &c.Language, &c.Currency, &c.MadeAt, &c.Online.On, &c.Seats, &c.Team,
 		&c.Status, &opensAt, &c.Reason,
 		&c.Fees.Ticket, &c.Fees.Percent, &c.Fees.Absorbed, &c.Rules, &c.Local,
 		&c.Free, &c.Held, &c.Sold, &line.Price, &line.Type, &c.Category, &c.Town, &hash, &widths, &width, &height, &alt,
+		&series, &dates, &lastDate, &few,
 	}, more...)...)
 	if hash != nil {
 		c.Picture = &pages.Picture{Kind: pages.Header, Hash: *hash, Widths: widths, Width: *width, Height: *height, Alt: *alt}
 	}
 	if opensAt != nil {
 		c.OpensAt = *opensAt
+	}
+	if series != nil && dates != nil && lastDate != nil && few != nil {
+		c.Series = &Dates{*series, *dates, *lastDate, *few}
 	}
 	if c.Private = line.Type < 0; !c.Private {
 		c.Price = pricing.AllIn(line, pricing.TermsOf(&c.Event)).Cost()
@@ -267,11 +345,13 @@ func (g *Programme) readChoices(ctx context.Context) (*Choices, error) {
 	return c, nil
 }
 
-const newestSQL = `
-WITH p AS MATERIALIZED (SELECT e.id FROM event e WHERE e.status <> 'draft' AND ` + toCome + ` ORDER BY e.id DESC LIMIT $1)
-SELECT ` + cardColumns + ` FROM p` + cardTables + ` ORDER BY p.id DESC`
+var newestSQL = `
+WITH p AS MATERIALIZED (
+     SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND ` + toCome + `
+      GROUP BY e.series_id, CASE WHEN e.series_id IS NULL THEN e.id END ORDER BY max(e.id) DESC LIMIT $1)
+SELECT ` + cardColumns + ` FROM p` + cardTables(toCome) + ` ORDER BY p.id DESC`
 
-// Newest returns the events to come that were made last.
+// Newest returns the events and series to come that were made last.
 func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
 	rows, err := g.db.Query(ctx, newestSQL, most)
 	if err != nil {
@@ -286,15 +366,22 @@ func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
 
 const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $1`
 
-// Slugs returns the names in addresses of events to come, the next one first.
-func (g *Programme) Slugs(ctx context.Context, most int) ([]string, error) {
-	rows, err := g.db.Query(ctx, slugsSQL, most)
-	if err != nil {
-		return nil, fmt.Errorf("programme: list addresses: %w", err)
+const seriesSlugsSQL = `
+SELECT s.slug FROM series s WHERE EXISTS (SELECT FROM event e WHERE e.series_id = s.id AND e.status <> 'draft' AND ` + toCome + `) ORDER BY s.id DESC LIMIT $1`
+
+// Slugs returns the names in addresses of events to come, the next one first, and of their series.
+func (g *Programme) Slugs(ctx context.Context, most int) (events, series []string, err error) {
+	for _, q := range []struct {
+		sql  string
+		list *[]string
+	}{{seriesSlugsSQL, &series}, {slugsSQL, &events}} {
+		rows, err := g.db.Query(ctx, q.sql, most-len(series))
+		if err == nil {
+			*q.list, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("programme: list addresses: %w", err)
+		}
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("programme: list addresses: %w", err)
-	}
-	return list, nil
+	return events, series, nil
 }

@@ -109,6 +109,111 @@ func TestList_EachEventIsOnOnePage(t *testing.T) {
 	}
 }
 
+// serial makes series of all events of a database but the first, n performances each.
+func serial(ctx context.Context, db *pgxpool.Pool, n int) error {
+	_, err := db.Exec(ctx, fmt.Sprintf(`
+INSERT INTO series (team_id, slug, lead_id) SELECT min(team_id), 'series-' || min(id), min(id) FROM event WHERE id > 1 GROUP BY (id - 2) / %d`, n))
+	if err == nil {
+		_, err = db.Exec(ctx, `UPDATE event e SET series_id = (SELECT s.id FROM series s WHERE s.lead_id <= e.id ORDER BY s.lead_id DESC LIMIT 1) WHERE e.id > 1`)
+	}
+	if err == nil {
+		_, err = db.Exec(ctx, `ANALYZE`)
+	}
+	return err
+}
+
+func TestList_ASeriesIsOneCard(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	create(t, db, events.Settings{Name: "First", StartsAt: time.Now().Add(time.Hour)})
+	if err := many(t.Context(), db, 300, "10 hours"); err != nil {
+		t.Fatal(err)
+	}
+	if err := serial(t.Context(), db, 7); err != nil {
+		t.Fatal(err)
+	}
+	g := programme.New(db)
+	for what, f := range map[string]programme.Filter{"all": {}, "a town": {Town: "Town 7"}, "a price": {Most: "5"}, "a word": {Words: "evening 11"}, "days": {From: time.Now().AddDate(0, 0, 20), Until: time.Now().AddDate(0, 0, 30)}} {
+		matching, err := g.Each(t.Context(), f, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dates, months, events := map[string]bool{}, map[string]int{}, 0
+		list := walk(t, g, f)
+		for _, c := range list {
+			months[c.Local.Format("2006-01")]++
+			name := c.Slug
+			if events++; c.Series != nil {
+				name = c.Series.Slug
+				events += c.Series.N - 1
+			}
+			if dates[name] {
+				t.Errorf("%s: %s has two cards", what, name)
+			}
+			dates[name] = true
+		}
+		for _, c := range list {
+			if want := months[c.Local.Format("2006-01")]; c.InMonth != want {
+				t.Errorf("%s: %d cards in the month of %s, not %d", what, want, c.Slug, c.InMonth)
+			}
+		}
+		if events != len(matching) || what == "all" && len(list) != 44 {
+			t.Errorf("%s: %d cards of %d events, and %d match", what, len(list), events, len(matching))
+		}
+	}
+	newest, err := g.Newest(t.Context(), 50)
+	if err != nil || len(newest) != 44 {
+		t.Errorf("%d new ones, %v", len(newest), err)
+	}
+	all, series, err := g.Slugs(t.Context(), 1000)
+	if err != nil || len(all) != 301 || len(series) != 43 {
+		t.Errorf("%d events and %d series, %v", len(all), len(series), err)
+	}
+}
+
+// A series shows the price of a performance that can be bought, and what is left of all.
+func TestList_ASeriesShowsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	at := time.Now().AddDate(0, 0, 2)
+	for i, e := range []events.Settings{{Name: "Cheap"}, {Name: "Dear", Fees: seats.Fees{Ticket: 500}}, {Name: "Draft", Status: seats.Draft}, {Name: "Later", OpensAt: time.Now().AddDate(0, 0, 1)}} {
+		e.StartsAt = at.AddDate(0, 0, i)
+		create(t, db, e)
+	}
+	if _, err := db.Exec(t.Context(), `
+WITH s AS (INSERT INTO series (team_id, slug, lead_id) SELECT team_id, 'show', id FROM event WHERE slug = 'cheap' RETURNING id) UPDATE event SET series_id = s.id FROM s`); err != nil {
+		t.Fatal(err)
+	}
+	g := programme.New(db)
+	one := func() programme.Card {
+		t.Helper()
+		list := walk(t, g, programme.Filter{})
+		if len(list) != 1 || list[0].Series == nil || list[0].Series.N != 3 || list[0].Series.Slug != "show" {
+			t.Fatalf("%+v", list)
+		}
+		return list[0]
+	}
+	both := one()
+	soldOut := func(slug string) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), `
+UPDATE counter SET sold = ARRAY(SELECT f + s FROM unnest(free, sold) AS n(f, s)), free = array_fill(0, ARRAY[cardinality(free)]) WHERE event_id = (SELECT id FROM event WHERE slug = $1)`, slug); err != nil {
+			t.Fatal(err)
+		}
+	}
+	soldOut("cheap")
+	if dear := one(); dear.Price != both.Price+500 || dear.Free*2 != both.Free || dear.Status != seats.OnSale {
+		t.Errorf("when the cheap one is sold out: %+v after %+v", dear, both)
+	}
+	soldOut("dear")
+	if later := one(); later.Status != seats.Scheduled {
+		t.Errorf("when all are sold out but one that opens later: %+v", later)
+	}
+	if dates, err := g.OfSeries(t.Context(), 1); err != nil || len(dates) != 3 || dates[2].Status != seats.Scheduled {
+		t.Errorf("%+v, %v", dates, err)
+	}
+}
+
 func TestList_FiltersAsItSays(t *testing.T) {
 	t.Parallel()
 	db := seatstest.DB(t)
@@ -263,11 +368,7 @@ func BenchmarkList(b *testing.B) {
 		b.Fatal(err)
 	}
 	g := programme.New(db)
-	middle := programme.Cursor{At: time.Now().AddDate(0, 6, 0), ID: 5000}
-	for name, f := range map[string]programme.Filter{
-		"first page": {}, "middle": {After: middle}, "one town": {Town: "Town 7", Category: "concert"}, "no such town": {Town: "Nowhere"},
-		"search": {Words: "evening 77"}, "search without result": {Words: "zzz"}, "price": {Most: "1"}, "wheelchair": {Wheelchair: true, Category: "dance"},
-	} {
+	measure := func(name string, f programme.Filter) {
 		b.Run(name, func(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
@@ -280,5 +381,21 @@ func BenchmarkList(b *testing.B) {
 			slices.Sort(took)
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
+	}
+	middle := programme.Cursor{At: time.Now().AddDate(0, 6, 0), ID: 5000}
+	for _, series := range []bool{false, true} {
+		kind := "events"
+		if series {
+			kind = "series of 40"
+			if err := serial(b.Context(), db, 40); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for name, f := range map[string]programme.Filter{
+			"first page": {}, "middle": {After: middle}, "one town": {Town: "Town 7", Category: "concert"}, "no such town": {Town: "Nowhere"},
+			"search": {Words: "evening 77"}, "search without result": {Words: "zzz"}, "price": {Most: "1"}, "wheelchair": {Wheelchair: true, Category: "dance"},
+		} {
+			measure(kind+"/"+name, f)
+		}
 	}
 }

@@ -102,6 +102,7 @@ func (a *All) Apply(ctx context.Context, m organizers.Member, s Series, c Change
 		Detail: map[string]any{"performances": c.Performances, "parts": c.Parts, "time": c.Clock, "status": c.Status},
 	}
 	err = a.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error { return w.run(ctx, also) })
+	a.seen.forget()
 	for _, id := range w.told {
 		a.pages.Forget(id)
 	}

@@ -42,6 +42,7 @@ func (a *All) Create(ctx context.Context, m organizers.Member, lead *seats.Sale,
 	if err != nil {
 		return Series{}, err
 	}
+	a.seen.forget()
 	return a.Of(ctx, lead.Event.ID)
 }
 

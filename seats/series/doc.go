@@ -2,6 +2,7 @@
 // sale of its own; the kernel, claims and orders know nothing of series.
 //
 //	series.go   a series and its performances; what is still the production's and what is a performance's own
+//	seen.go     what attendees see of it, from memory
 //	dates.go    dates by a rule, or as a list that somebody pasted
 //	create.go   new performances, all or none
 //	change.go   one change of chosen performances, all or none, with a preview of it

@@ -23,11 +23,12 @@ type All struct {
 	inventory *seats.Inventory
 	desk      *organizers.Desk
 	pages     *pages.Pages
+	seen      seen
 }
 
 // New returns the series of a database.
 func New(db *pgxpool.Pool, inventory *seats.Inventory, desk *organizers.Desk, texts *pages.Pages) *All {
-	return &All{db, inventory, desk, texts}
+	return &All{db: db, inventory: inventory, desk: desk, pages: texts}
 }
 
 // Series is a production with several performances.

@@ -19,7 +19,8 @@ import (
 type AboutPage struct {
 	views.Page
 	Sale
-	Preview bool // at the desk: nothing on it leads on
+	Preview bool   // at the desk: nothing on it leads on
+	Series  string // the slug of the series that it is a performance of; may be empty
 }
 
 // MapPath is the address of the page with the seats. It is the event's own page if the event says nothing else.

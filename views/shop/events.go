@@ -255,5 +255,13 @@ func CardPlace(ctx context.Context, c programme.Card) string {
 	return strings.TrimPrefix(where+", "+c.Town, ", ")
 }
 
+// CardPath is the address of what a card is about.
+func CardPath(c programme.Card) string {
+	if c.Series != nil {
+		return SeriesPath(c.Series.Slug)
+	}
+	return EventsPath + "/" + c.Slug
+}
+
 // fewLeft reports whether little is left of an event: at most a tenth, and at most a hundred.
 func fewLeft(c programme.Card) bool { return c.Free > 0 && c.Free*10 <= c.Seats && c.Free <= 100 }
