@@ -32,6 +32,12 @@ var matrix = map[string]access{
 
 	"GET /desk/events/new":                                 {need: organizers.Manage},
 	"POST /desk/events":                                    {need: organizers.Manage, form: "name="},
+	"GET /desk/series":                                     {need: organizers.Look},
+	"GET /desk/series/{series}":                            {need: organizers.Look},
+	"POST /desk/series/{series}/performances":              {need: organizers.Manage, form: "show=on&dates=2036-12-01+19:30"},
+	"POST /desk/series/{series}/changes":                   {need: organizers.Manage, form: "all=on&time=19:30"},
+	"GET /desk/events/{slug}/series":                       {need: organizers.Manage},
+	"POST /desk/events/{slug}/series":                      {need: organizers.Manage, form: "show=on&dates=2036-12-01+19:30"},
 	"GET /desk/events/{slug}/settings":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/settings":                    {need: organizers.Manage, form: "name="},
 	"POST /desk/events/{slug}/status":                      {need: organizers.Manage, form: "status=forgotten"},
@@ -303,6 +309,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/invoices/{file}":              {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
 		"/desk/bank/entries/{id}":            {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
 		"/desk/gift-cards/{id}":              {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
+		"/desk/series/{series}":              {"own", "foreign", "none"},
 		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
@@ -329,6 +336,9 @@ func (w *wall) plant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	w.exec(t, `WITH s AS (INSERT INTO series (team_id, slug, lead_id) SELECT team_id, CASE slug WHEN 'evening' THEN 'own' ELSE 'foreign' END, id FROM event RETURNING id, lead_id),
+		p AS (INSERT INTO performance (event_id, texts, prices, settings) SELECT lead_id, '', '', '' FROM s)
+		UPDATE event SET series_id = s.id FROM s WHERE s.lead_id = event.id`)
 	w.exec(t, `INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'view', 'Balcony', repeat('0', 32), '{480}', 480, 300, 'x' FROM event`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {

@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"seats/pages":                      {"seats/text", "seats/organizers"},
 	"seats/text":                       {"seats/text/po"},
 	"seats/text/po":                    {},
-	"seats/series":                     {"seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
+	"seats/series":                     {"seats/text", "seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
 	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},
 	"seats/webhooks":                   {"seats", "seats/jobs", "seats/seal", "seats/organizers"},
 	"seats/credit":                     {"seats/text", "seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},

@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Fields of the form of a change that may be wrong.
@@ -133,18 +134,18 @@ func (a *All) newWork(m organizers.Member, s Series, c Change) (*work, error) {
 	w := &work{All: a, member: m, series: s, change: c}
 	var wrong organizers.Mistakes
 	if len(c.Performances) == 0 {
-		wrong = append(wrong, organizers.Mistake{Field: FieldPerformance, Message: "Choose at least one performance."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldPerformance, Message: text.Mark("Choose at least one performance.")})
 	}
 	if len(c.Parts) == 0 && c.Clock == "" && c.Status == nil {
-		wrong = append(wrong, organizers.Mistake{Field: "change", Message: "Choose what changes."})
+		wrong = append(wrong, organizers.Mistake{Field: "change", Message: text.Mark("Choose what changes.")})
 	}
 	if slices.ContainsFunc(c.Parts, func(p Part) bool { return !slices.Contains(Parts(), p) }) {
-		wrong = append(wrong, organizers.Mistake{Field: "part", Message: "A part is texts, prices or settings."})
+		wrong = append(wrong, organizers.Mistake{Field: "part", Message: text.Mark("A part is texts, prices or settings.")})
 	}
 	if c.Clock != "" {
 		var err error
 		if w.clock, err = readClock(c.Clock); err != nil {
-			wrong = append(wrong, organizers.Mistake{Field: FieldClock, Message: "Enter a time such as 19:30."})
+			wrong = append(wrong, organizers.Mistake{Field: FieldClock, Message: text.Mark("Enter a time such as 19:30.")})
 		}
 	}
 	if len(wrong) > 0 {
@@ -316,9 +317,9 @@ func (w *work) end() error {
 	case w.preview:
 		return errPreview
 	case w.report.Digest != w.digest:
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "Something changed since the preview, so the change would do something else. Nothing was changed. Look at the new preview."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Something changed since the preview, so the change would do something else. Nothing was changed. Look at the new preview.")}
 	case w.report.Changed() == 0:
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "The chosen performances are as you ask for already. Nothing was changed."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The chosen performances are as you ask for already. Nothing was changed.")}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // mostRows is how many seats one form makes. A transaction of more would last minutes.
@@ -37,7 +38,7 @@ func (a *All) Create(ctx context.Context, m organizers.Member, lead *seats.Sale,
 		})
 	})
 	if seats.IsConstraint(err, "series_lead_id_key") {
-		err = &seats.Conflict{Code: seats.CodeChanged, Message: "This event is in a series already. Nothing was changed. Add dates to that one."}
+		err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event is in a series already. Nothing was changed. Add dates to that one.")}
 	}
 	if err != nil {
 		return Series{}, err
@@ -74,7 +75,7 @@ func begin(ctx context.Context, tx pgx.Tx, lead seats.Event) (id int64, slug str
 		return 0, "", fmt.Errorf("series: lock event %d: %w", lead.ID, err)
 	}
 	if taken {
-		return 0, "", &seats.Conflict{Code: seats.CodeChanged, Message: "This event is in a series already. Nothing was changed. Add dates to that one."}
+		return 0, "", &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event is in a series already. Nothing was changed. Add dates to that one.")}
 	}
 	base := events.Slug(lead.Name, "series")
 	if base == "new" { // the address of the form that makes one
@@ -147,11 +148,11 @@ func (a *All) add(ctx context.Context, tx pgx.Tx, s Series, starts []time.Time, 
 func tooMany(had, more, each int) error {
 	switch {
 	case more == 0:
-		return organizers.Mistakes{{Field: FieldDates, Message: "The series has all of these dates already."}}
+		return organizers.Mistakes{{Field: FieldDates, Message: text.Mark("The series has all of these dates already.")}}
 	case had+more > MostDates:
-		return organizers.Mistakes{{Field: FieldDates, Message: fmt.Sprintf("With these dates the series would have %d. It has at most %d.", had+more, MostDates)}}
+		return organizers.Mistakes{{Field: FieldDates, Message: text.Mark("With these dates the series would have %[1]d. It has at most %[2]d."), Args: []any{had + more, MostDates}}}
 	case more*each > mostRows:
-		return organizers.Mistakes{{Field: FieldDates, Message: fmt.Sprintf("%d dates with %d seats each are too much for one step. Add up to %d dates at a time.", more, each, mostRows/each)}}
+		return organizers.Mistakes{{Field: FieldDates, Message: text.Mark("%[1]d dates with %[2]d seats each are too much for one step. Add up to %[3]d dates at a time."), Args: []any{more, each, mostRows / each}}}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MostDates is how many performances a series has at most, and one form makes.
@@ -35,24 +37,26 @@ type Dates struct {
 // Starts lists when the performances begin, the first one first and each once. zone is that of their place.
 func (d Dates) Starts(zone *time.Location) ([]time.Time, organizers.Mistakes) {
 	var wrong organizers.Mistakes
-	say := func(field, message string) { wrong = append(wrong, organizers.Mistake{Field: field, Message: message}) }
+	say := func(field, message string, args ...any) {
+		wrong = append(wrong, organizers.Mistake{Field: field, Message: message, Args: args})
+	}
 	times, bad := readTimes(strings.FieldsFunc(d.Times, separates))
 	if bad != "" {
-		say(FieldTimes, fmt.Sprintf("“%s” is no time such as 19:30.", bad))
+		say(FieldTimes, text.Mark("“%s” is no time such as 19:30."), bad)
 	}
 	var starts []time.Time
 	add := func(day time.Time, clocks []clock) {
 		for _, c := range clocks {
 			t := time.Date(day.Year(), day.Month(), day.Day(), c.hour, c.minute, 0, 0, zone)
 			if t.Hour() != c.hour || t.Minute() != c.minute {
-				say(FieldDates, fmt.Sprintf("There is no %s on %s: clocks go forward.", c, day.Format(time.DateOnly)))
+				say(FieldDates, text.Mark("There is no %[1]s on %[2]s: clocks go forward."), c.String(), day.Format(time.DateOnly))
 			}
 			starts = append(starts, t)
 		}
 	}
 	if len(d.Weekdays) > 0 {
 		if len(times) == 0 && bad == "" {
-			say(FieldTimes, "Say at what time the performances begin, such as 19:30.")
+			say(FieldTimes, text.Mark("Say at what time the performances begin, such as 19:30."))
 		}
 		for _, day := range d.days(say) {
 			add(day, times)
@@ -62,7 +66,7 @@ func (d Dates) Starts(zone *time.Location) ([]time.Time, organizers.Mistakes) {
 		if words := strings.FieldsFunc(line, separates); len(words) > 0 {
 			day, clocks, err := readLine(words, times)
 			if err != nil {
-				say(FieldDates, fmt.Sprintf("“%s”: %v", strings.TrimSpace(line), err))
+				say(FieldDates, text.Mark("“%s” is not a day such as 2026-12-09 with times such as 19:30."), strings.TrimSpace(line))
 				continue
 			}
 			add(day, clocks)
@@ -73,9 +77,9 @@ func (d Dates) Starts(zone *time.Location) ([]time.Time, organizers.Mistakes) {
 	switch {
 	case len(wrong) > 0:
 	case len(starts) == 0:
-		say(FieldDates, "Choose weekdays, or enter a list of dates.")
+		say(FieldDates, text.Mark("Choose weekdays, or enter a list of dates."))
 	case len(starts) > MostDates:
-		say(FieldDates, fmt.Sprintf("These are %d dates. A series has at most %d.", len(starts), MostDates))
+		say(FieldDates, text.Mark("These are %[1]d dates. A series has at most %[2]d."), len(starts), MostDates)
 	}
 	return starts, wrong
 }
@@ -88,8 +92,8 @@ func separates(r rune) bool {
 const mostRule = 3 * 366 * 24 * time.Hour
 
 // days lists the days of the rule.
-func (d Dates) days(say func(field, message string)) (days []time.Time) {
-	const hint = "Enter a day such as 2026-12-09."
+func (d Dates) days(say func(field, message string, args ...any)) (days []time.Time) {
+	hint := text.Mark("Enter a day such as 2026-12-09.")
 	from, err := readDay(strings.TrimSpace(d.From))
 	if err != nil {
 		say(FieldFrom, hint)
@@ -102,14 +106,14 @@ func (d Dates) days(say func(field, message string)) (days []time.Time) {
 		return nil
 	}
 	if until.Before(from) || until.Sub(from) > mostRule {
-		say(FieldUntil, "The last day comes after the first one, at most three years later.")
+		say(FieldUntil, text.Mark("The last day comes after the first one, at most three years later."))
 		return nil
 	}
 	except := map[time.Time]bool{}
 	for _, word := range strings.FieldsFunc(d.Except, separates) {
 		day, err := readDay(word)
 		if err != nil {
-			say(FieldExcept, fmt.Sprintf("“%s” is no day such as 2026-12-24.", word))
+			say(FieldExcept, text.Mark("“%s” is no day such as 2026-12-24."), word)
 		}
 		except[day] = true
 	}
@@ -139,17 +143,17 @@ func readLine(words []string, usual []clock) (day time.Time, clocks []clock, err
 			continue
 		}
 		if strings.ContainsAny(word, "0123456789") {
-			return day, nil, fmt.Errorf("“%s” is neither a day such as 2026-12-09 nor a time such as 19:30.", word)
+			return day, nil, fmt.Errorf("%q is neither a day nor a time", word)
 		}
 	}
 	if !found {
-		return day, nil, fmt.Errorf("there is no day such as 2026-12-09.")
+		return day, nil, errors.New("there is no day")
 	}
 	if len(clocks) == 0 {
 		clocks = usual
 	}
 	if len(clocks) == 0 {
-		return day, nil, fmt.Errorf("there is no time such as 19:30.")
+		return day, nil, errors.New("there is no time")
 	}
 	return day, clocks, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // What an event e with the counter row c says, as hashes. Numbers and versions of rows are not part of them: they differ from
@@ -106,7 +107,7 @@ func (p production) givePrices(ctx context.Context, tx pgx.Tx, e seats.Event) er
 		return err
 	}
 	if !sameCategories(plan, p.plan) {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: "Its plan has other price categories than that of the production."}
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Its plan has other price categories than that of the production.")}
 	}
 	before, err := seats.LoadPrices(ctx, tx, e.ID, plan)
 	if err != nil {
