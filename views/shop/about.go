@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -42,6 +43,9 @@ func (p AboutPage) Header() *pages.Picture {
 	}
 	return p.Branding.Picture(pages.Header)
 }
+
+// seed is that of the drawn picture: performances of a series have the same.
+func (p AboutPage) seed() string { return cmp.Or(p.Series, p.Event.Slug) }
 
 // text is what the page says, in the language of its reader.
 func (p AboutPage) text(ctx context.Context) pages.EventText {

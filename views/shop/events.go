@@ -263,5 +263,13 @@ func CardPath(c programme.Card) string {
 	return EventsPath + "/" + c.Slug
 }
 
+// cardSeed is that of the drawn picture.
+func cardSeed(c programme.Card) string {
+	if c.Series != nil {
+		return c.Series.Slug
+	}
+	return c.Slug
+}
+
 // fewLeft reports whether little is left of an event: at most a tenth, and at most a hundred.
 func fewLeft(c programme.Card) bool { return c.Free > 0 && c.Free*10 <= c.Seats && c.Free <= 100 }

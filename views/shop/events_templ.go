@@ -1064,7 +1064,7 @@ func programmeCard(p EventsPage, c programme.Card) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Poster(c.Slug).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Poster(cardSeed(c)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
