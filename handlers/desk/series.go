@@ -139,6 +139,7 @@ func (h *Handlers) MakeSeries(w http.ResponseWriter, r *http.Request, m organize
 
 // madeDates leads on to the series.
 func (h *Handlers) madeDates(w http.ResponseWriter, r *http.Request, m organizers.Member, status int) error {
+	h.Programme.ForgetSeries()
 	if web.WantsJSON(r) {
 		return h.showSeries(w, r, m, status, desk.SeriesPage{})
 	}
@@ -236,6 +237,7 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 	if err == nil && f.Get("digest") != "" {
 		if _, err = h.Productions.Apply(r.Context(), m, s, c, f.Get("digest"), deskKeyOf(r, f)); err == nil {
 			h.Orders.WakeBulkJobs()
+			h.Programme.ForgetSeries()
 			if web.WantsJSON(r) {
 				return h.showSeries(w, r, m, http.StatusOK, desk.SeriesPage{})
 			}

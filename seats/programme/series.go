@@ -59,3 +59,10 @@ func (g *Programme) OfSeries(ctx context.Context, series int64) ([]Card, error) 
 		return nil, ctx.Err()
 	}
 }
+
+// ForgetSeries makes this node read the dates of all series anew, after a member changed one.
+func (g *Programme) ForgetSeries() {
+	g.dates.mu.Lock()
+	defer g.dates.mu.Unlock()
+	g.dates.kept = nil
+}
