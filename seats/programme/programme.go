@@ -68,9 +68,10 @@ const cardColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.
        s.slug, d.dates, d.last, d.few`
 
 // What is left, the lowest price and the picture: look-ups by keys for each event e of the page. q is the event whose price
-// and status a card shows: of a series the cheapest performance that has seats left. where are conditions on performances.
-func cardTables(where string) string {
-	return `
+// and status a card shows: of a series the cheapest performance that has seats left. Between the two parts stand conditions
+// on the performances e of a series.
+const (
+	cardTables = `
   JOIN event e ON e.id = p.id
   LEFT JOIN event_page x ON x.event_id = e.id
   LEFT JOIN event_picture h ON h.event_id = e.id AND h.kind = 'header'
@@ -81,7 +82,8 @@ func cardTables(where string) string {
               (array_agg(e.id ORDER BY on_sale AND rest > 0 DESC, e.status = 'on sale' AND NOT on_sale DESC, on_sale DESC, e.lowest, e.starts_local, e.id))[1] AS best
          FROM event e LEFT JOIN event_page x ON x.event_id = e.id JOIN counter c ON c.event_id = e.id,
               LATERAL (SELECT coalesce(sum(n), 0) AS rest, e.status = 'on sale' AND coalesce(e.opens_at <= clock_timestamp(), true) AS on_sale FROM unnest(c.free) n) l
-        WHERE e.series_id = p.series AND e.status <> 'draft' AND ` + where + `) d ON p.series IS NOT NULL
+        WHERE e.series_id = p.series AND e.status <> 'draft' AND `
+	cardPrice = `) d ON p.series IS NOT NULL
   JOIN event q ON q.id = coalesce(d.best, p.id) JOIN counter c ON c.event_id = q.id
   LEFT JOIN LATERAL (
        SELECT coalesce(f.amount, b.amount) AS amount, b.type
@@ -92,7 +94,7 @@ func cardTables(where string) string {
                WHERE event_id = q.id AND NOT retired AND coalesce(begins_at <= clock_timestamp(), true) AND coalesce(ends_at > clock_timestamp(), true) AND coalesce(c.quota[number] > 0, true))
         WHERE b.event_id = q.id AND b.version = c.price_version AND b.phase = 0
         ORDER BY coalesce(f.amount, b.amount) = 0, 1 LIMIT 1) low ON true`
-}
+)
 
 // The clock of a place is at most 14 hours ahead of UTC, and 12 behind it: the index finds what is to come, and the second
 // condition decides.
@@ -107,47 +109,73 @@ const wanted = `
    AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
    AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(fold($9), ' ') word)))`
 
-// listed is a page of cards. A series is one card, at its first performance in the order of the page that matches; so it costs
-// a look-up, however many performances it has. The events that are in no series are walked by their index.
-func listed(when, order, behind string) string {
-	sorted := func(alias string) string {
-		return " ORDER BY " + alias + "starts_local" + order + ", " + alias + "id" + order
-	}
-	return `
+// A page of cards. A series is one card, at its first performance in the order of the page that matches. Without a filter that
+// is one look-up for each series, however many performances it has; with one it is a scan of all performances, as a search
+// of events is. The events that are in no series are walked by their index.
+const (
+	eachSeries = `
 WITH f AS MATERIALIZED (
      SELECT n.id, n.starts_local, s.id AS series FROM series s CROSS JOIN LATERAL (
             SELECT e.id, e.starts_local FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-             WHERE e.series_id = s.id AND ` + when + wanted + sorted("e.") + ` LIMIT 1) n),
+             WHERE e.series_id = s.id AND `
+	foundSeries = `
+WITH f AS MATERIALIZED (
+     SELECT DISTINCT ON (e.series_id) e.id, e.starts_local, e.series_id AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+      WHERE e.series_id IS NOT NULL AND `
+	comingRest = `
      p AS MATERIALIZED (
      SELECT * FROM (
             (SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-              WHERE e.series_id IS NULL AND ` + when + ` AND (e.starts_local, e.id) ` + behind + ` ($1, $2)` + wanted + sorted("e.") + ` LIMIT $10)
+              WHERE e.series_id IS NULL AND ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + `
+              ORDER BY e.starts_local, e.id LIMIT $10)
             UNION ALL
-            (SELECT id, starts_local, series FROM f WHERE (starts_local, id) ` + behind + ` ($1, $2)` + sorted("") + ` LIMIT $10)) u` + sorted("") + ` LIMIT $10),
+            (SELECT id, starts_local, series FROM f WHERE (starts_local, id) > ($1, $2) ORDER BY starts_local, id LIMIT $10)) u
+      ORDER BY starts_local, id LIMIT $10),
      month AS (
      SELECT month, sum(cards)::bigint AS cards FROM (
             SELECT date_trunc('month', e.starts_local) AS month, count(*) AS cards FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-             WHERE e.series_id IS NULL AND ` + when + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
+             WHERE e.series_id IS NULL AND ` + toCome + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
                AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
              GROUP BY 1
             UNION ALL
             SELECT date_trunc('month', starts_local), count(*) FROM f GROUP BY 1) n
       GROUP BY 1)
-SELECT ` + cardColumns + `, m.cards FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables(when+wanted) + sorted("p.")
-}
+SELECT ` + cardColumns + `, m.cards FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + toCome + wanted + cardPrice + `
+ ORDER BY p.starts_local, p.id`
+	pastRest = `
+     p AS MATERIALIZED (
+     SELECT * FROM (
+            (SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+              WHERE e.series_id IS NULL AND ` + isPast + ` AND (e.starts_local, e.id) < ($1, $2)` + wanted + `
+              ORDER BY e.starts_local DESC, e.id DESC LIMIT $10)
+            UNION ALL
+            (SELECT id, starts_local, series FROM f WHERE (starts_local, id) < ($1, $2) ORDER BY starts_local DESC, id DESC LIMIT $10)) u
+      ORDER BY starts_local DESC, id DESC LIMIT $10),
+     month AS (
+     SELECT month, sum(cards)::bigint AS cards FROM (
+            SELECT date_trunc('month', e.starts_local) AS month, count(*) AS cards FROM event e LEFT JOIN event_page x ON x.event_id = e.id
+             WHERE e.series_id IS NULL AND ` + isPast + ` AND e.starts_local >= (SELECT date_trunc('month', min(starts_local)) FROM p)
+               AND e.starts_local < (SELECT date_trunc('month', max(starts_local)) FROM p) + interval '1 month'` + wanted + `
+             GROUP BY 1
+            UNION ALL
+            SELECT date_trunc('month', starts_local), count(*) FROM f GROUP BY 1) n
+      GROUP BY 1)
+SELECT ` + cardColumns + `, m.cards FROM p JOIN month m ON m.month = date_trunc('month', p.starts_local)` + cardTables + isPast + wanted + cardPrice + `
+ ORDER BY p.starts_local DESC, p.id DESC`
 
-var (
-	comingSQL = listed(toCome, "", ">")
-	pastSQL   = listed(isPast, " DESC", "<")
+	comingSQL      = eachSeries + toCome + wanted + ` ORDER BY e.starts_local, e.id LIMIT 1) n),` + comingRest
+	comingFoundSQL = foundSeries + toCome + wanted + ` ORDER BY e.series_id, e.starts_local, e.id),` + comingRest
+	pastSQL        = eachSeries + isPast + wanted + ` ORDER BY e.starts_local DESC, e.id DESC LIMIT 1) n),` + pastRest
+	pastFoundSQL   = foundSeries + isPast + wanted + ` ORDER BY e.series_id, e.starts_local DESC, e.id DESC),` + pastRest
 )
 
 // eachSQL lists events without regard to series, or the performances of one.
-var eachSQL = `
+const eachSQL = `
 WITH p AS MATERIALIZED (
      SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
       WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + ` AND ($11::bigint = 0 OR e.series_id = $11)
       ORDER BY e.starts_local, e.id LIMIT $10)
-SELECT ` + cardColumns + ` FROM p` + cardTables("false") + `
+SELECT ` + cardColumns + ` FROM p` + cardTables + `false` + cardPrice + `
  ORDER BY p.starts_local, p.id`
 
 // The ends of time of a programme; PostgreSQL and Go both know them.
@@ -194,10 +222,7 @@ func within(c Card, most string) bool {
 }
 
 func (g *Programme) read(ctx context.Context, f Filter, limits map[string]int64, size int) ([]Card, error) {
-	sql := comingSQL
-	if f.Past {
-		sql = pastSQL
-	}
+	sql := map[[2]bool]string{{false, false}: comingSQL, {false, true}: comingFoundSQL, {true, false}: pastSQL, {true, true}: pastFoundSQL}[[2]bool{f.Past, f.Narrows()}]
 	rows, err := g.db.Query(ctx, sql, append(f.arguments(limits), size)...)
 	if err != nil {
 		return nil, err
@@ -345,11 +370,11 @@ func (g *Programme) readChoices(ctx context.Context) (*Choices, error) {
 	return c, nil
 }
 
-var newestSQL = `
+const newestSQL = `
 WITH p AS MATERIALIZED (
      SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND ` + toCome + `
       GROUP BY e.series_id, CASE WHEN e.series_id IS NULL THEN e.id END ORDER BY max(e.id) DESC LIMIT $1)
-SELECT ` + cardColumns + ` FROM p` + cardTables(toCome) + ` ORDER BY p.id DESC`
+SELECT ` + cardColumns + ` FROM p` + cardTables + toCome + cardPrice + ` ORDER BY p.id DESC`
 
 // Newest returns the events and series to come that were made last.
 func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
