@@ -116,7 +116,7 @@ var eachAtDesk = []struct {
 		p.expect("422")
 		p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "City", "Vienna", "Country (two letters, such as AT)", "AT", "VAT id", "ATU12345678")
 		p.press(p.button("Save seller"))
-		p.sees(p.page.GetByText("This is not a VAT id."))
+		p.sees(p.page.GetByText("Enter a valid VAT id"))
 	}},
 	{"desk-legal", func(p *person) { p.visit("/desk/legal"); p.press(p.page.Locator("#terms summary")) }},
 	{"desk-privacy", func(p *person) { p.visit("/desk/privacy") }},

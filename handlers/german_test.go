@@ -88,7 +88,10 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	newRoom(t, s, waitingroom.NewRoom{})
 	visit(ann, "/rooms/evening", 200)
 	visit(ann, "/desk/session", 200)
-	for _, path := range []string{"/desk", "/desk/branding"} {
+	for _, path := range []string{
+		"/desk", "/desk/branding", "/desk/bank", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
+		"/desk/events/evening/doors", "/desk/events/evening/codes", "/desk/events/evening/page",
+	} {
 		visit(owner, path, 200)
 	}
 	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p>`); len(found) != 2 {

@@ -50,7 +50,7 @@ func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
 	t.Parallel()
 	p := atLive(views.Page{Title: "Evening"}, sale(t, "theatre", nil), "Ann")
 	text := render(t, desk.Event(p))
-	for _, want := range []string{"<dt>Waiting</dt><dd>7</dd>", "<dt>Come when called</dt><dd>62 %</dd>", "<dt>Called when they were told</dt><dd>95 % of 120</dd>"} {
+	for _, want := range []string{"<dt>Waiting</dt><dd>7</dd>", "<dt>Come when called</dt><dd>62%</dd>", "<dt>Called when they were told</dt><dd>95% of 120</dd>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the desk lacks %s: %s", want, text)
 		}
@@ -79,7 +79,7 @@ func TestTheLiveDeskSaysWhatItKnowsAndNothingItDoesNot(t *testing.T) {
 	t.Parallel()
 	page := render(t, desk.Event(atLive(views.Page{Nonce: "x"}, sale(t, "theatre", nil), "Ann")))
 	for _, want := range []string{
-		`title="€123,456.78">€123,456<`, `+€40 a minute`, `data-sold>3<`, `of 100<`, `15:00–16:00`, `67 %`, `Pay out €1`, `Seen by Ann`, `Payments fail: 33 %`,
+		`title="€123,456.78">€123,456<`, `+€40 a minute`, `data-sold>3<`, `of 100<`, `15:00–16:00`, `67%`, `Pay out €1`, `Seen by Ann`, `Payments fail: 33%`,
 		`Everybody reads: “Ann”`, `4 inside now`[1:], `<dd>1,234</dd>`, `75 % of 4`, `7 waiting now`, `value="120"`,
 	} {
 		if !strings.Contains(page, want) {

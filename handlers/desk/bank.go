@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -158,7 +159,7 @@ func (h *Handlers) ImportStatement(w http.ResponseWriter, r *http.Request, m org
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, importAnswer{done.Format, done.Entries, done.Fresh, done.Applied, done.Skipped, done.Repeated})
 	}
-	return h.showBank(w, r, m, http.StatusOK, desk.BankPage{Imported: desk.ImportWords(done)})
+	return h.showBank(w, r, m, http.StatusOK, desk.BankPage{Imported: desk.ImportWords(r.Context(), done)})
 }
 
 // statementFile reads the file of a form.
@@ -169,7 +170,7 @@ func statementFile(r *http.Request) (name string, content []byte, err error) {
 	case errors.As(err, &large):
 		return "", nil, err
 	case err != nil:
-		return "", nil, &banktransfer.FileError{Reason: "Choose a file."}
+		return "", nil, &banktransfer.FileError{Message: text.Say("Choose a file.")}
 	}
 	defer file.Close()
 	content, err = io.ReadAll(io.LimitReader(file, banktransfer.MaxBytes+1))
@@ -223,10 +224,10 @@ func (h *Handlers) DecideEntry(w http.ResponseWriter, r *http.Request, m organiz
 }
 
 // bankProblem puts an error of a statement file into words; nil if it is none.
-func bankProblem(err error) *web.Problem {
+func bankProblem(ctx context.Context, err error) *web.Problem {
 	var file *banktransfer.FileError
 	if errors.As(err, &file) {
-		return web.NewProblem(422, "invalid", file.Reason, text.Mark("Nothing was imported."), "")
+		return web.NewProblem(422, "invalid", file.In(ctx), text.Mark("Nothing was imported."), "")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -124,6 +125,7 @@ func (b *board) watched() map[way]*screen {
 func (b *board) draw() {
 	for look, s := range b.watched() {
 		ctx, cancel := context.WithTimeout(b.desks.ctx, drawTime)
+		ctx = text.With(ctx, look.language)
 		model, err := b.model(ctx, look)
 		var parts []part
 		if err == nil {

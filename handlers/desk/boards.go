@@ -104,6 +104,8 @@ type way struct {
 	names, wall bool
 
 	mayNames, maySee, manage bool
+
+	language string // of the reader
 }
 
 // picture is how an event stands now, for a page that is loaded.

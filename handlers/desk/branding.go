@@ -168,7 +168,7 @@ func (h *Handlers) AddTeamPicture(w http.ResponseWriter, r *http.Request, m orga
 	case web.WantsJSON(r):
 		return err
 	case errors.As(err, &refused):
-		again.Mistakes = organizers.Mistakes{{Field: pages.FieldPicture, Message: refused.Reason}}
+		again.Mistakes = organizers.Mistakes{{Field: pages.FieldPicture, Message: refused.ID, Args: refused.Args}}
 		return h.showBranding(w, r, m, http.StatusUnprocessableEntity, again)
 	case errors.As(err, &again.Mistakes):
 		return h.showBranding(w, r, m, http.StatusUnprocessableEntity, again)

@@ -317,7 +317,7 @@ func codeCells(s *seats.Sale, c pricing.Code) []any {
 		c.Code, c.Name, pricing.Percentage(c.Percent),
 		amount{c.Amount, d},
 		of, strings.Join(typeKeys(s, c.Types), " "), strings.Join(categoryKeys(s, c.Categories), " "),
-		most, c.Used, momentCell(c.BeginsAt), momentCell(c.EndsAt), string(c.State), desk.CodeWords(s.Event, s.Prices, c),
+		most, c.Used, momentCell(c.BeginsAt), momentCell(c.EndsAt), string(c.State), desk.CodeWords(context.Background(), s.Event, s.Prices, c),
 	}
 }
 

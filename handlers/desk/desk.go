@@ -72,10 +72,10 @@ func Explain(ctx context.Context, err error) *web.Problem {
 	if p := planError(err); p != nil {
 		return p
 	}
-	if p := bankProblem(err); p != nil {
+	if p := bankProblem(ctx, err); p != nil {
 		return p
 	}
-	if p := pictureProblem(err); p != nil {
+	if p := pictureProblem(ctx, err); p != nil {
 		return p
 	}
 	switch {

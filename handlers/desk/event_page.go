@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -89,7 +90,7 @@ func (h *Handlers) SaveEventPage(w http.ResponseWriter, r *http.Request, m organ
 		again.Wrong = errPageChanged.In(r.Context())
 		return h.showEventPage(w, r, m, s, http.StatusConflict, again)
 	case errors.As(err, &again.Mistakes) && !web.WantsJSON(r):
-		again.Wrong = "Your changes were not saved. Correct the marked fields, then save again."
+		again.Wrong = text.T(r.Context(), "Your changes were not saved. Correct the marked fields, then save again.")
 		return h.showEventPage(w, r, m, s, http.StatusUnprocessableEntity, again)
 	}
 	return err
@@ -101,13 +102,13 @@ func subject(s *seats.Sale) pages.Subject { return pages.Subject{ID: s.Event.ID,
 func eventDraft(f url.Values) (d pages.EventDraft, wrong error) {
 	var mistakes organizers.Mistakes
 	number := func(field string) int {
-		text := strings.TrimSpace(f.Get(field))
-		if text == "" {
+		typed := strings.TrimSpace(f.Get(field))
+		if typed == "" {
 			return 0
 		}
-		n, err := strconv.Atoi(text)
+		n, err := strconv.Atoi(typed)
 		if err != nil || n < 0 || n > pages.MostMinutes {
-			mistakes = append(mistakes, organizers.Mistake{Field: field, Message: "Enter a whole number, or leave it empty."})
+			mistakes = append(mistakes, organizers.Mistake{Field: field, Message: text.Mark("Enter a whole number, or leave it empty.")})
 			return 0
 		}
 		return n
@@ -197,7 +198,7 @@ func (h *Handlers) AddPicture(w http.ResponseWriter, r *http.Request, m organize
 	case web.WantsJSON(r):
 		return err
 	case errors.As(err, &refused):
-		again.Mistakes = organizers.Mistakes{{Field: pages.FieldPicture, Message: refused.Reason}}
+		again.Mistakes = organizers.Mistakes{{Field: pages.FieldPicture, Message: refused.ID, Args: refused.Args}}
 		return h.showEventPage(w, r, m, s, http.StatusUnprocessableEntity, again)
 	case errors.As(err, &again.Mistakes):
 		return h.showEventPage(w, r, m, s, http.StatusUnprocessableEntity, again)
@@ -239,10 +240,10 @@ func (h *Handlers) ChangePicture(w http.ResponseWriter, r *http.Request, m organ
 }
 
 // pictureProblem puts what is wrong with a picture into words; nil if it is none.
-func pictureProblem(err error) *web.Problem {
+func pictureProblem(ctx context.Context, err error) *web.Problem {
 	var refused *pages.PictureError
 	if errors.As(err, &refused) {
-		return web.NewProblem(422, "invalid", refused.Reason, nothingChanged, "")
+		return web.NewProblem(422, "invalid", refused.In(ctx), nothingChanged, "")
 	}
 	return nil
 }

@@ -27,9 +27,9 @@ func (h *Handlers) NewImport(w http.ResponseWriter, r *http.Request, m organizer
 	case errors.As(err, &large):
 		return err
 	case err != nil && web.WantsJSON(r):
-		return organizers.Mistakes{{Field: "file", Message: "Send a file: multipart/form-data with the field file."}}
+		return organizers.Mistakes{{Field: "file", Message: text.Mark("Send a file: multipart/form-data with the field file.")}}
 	case err != nil:
-		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, "Choose a file.")
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, text.T(r.Context(), "Choose a file."))
 	}
 	defer file.Close()
 	content := make([]byte, min(header.Size, plan.MaxBytes))

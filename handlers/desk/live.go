@@ -22,9 +22,9 @@ var (
 )
 
 // wayOf is how a request looks at the desk: ?window=hour, day or all, names=1, wall=1.
-func wayOf(r *http.Request, m organizers.Member) way {
+func (h *Handlers) wayOf(r *http.Request, m organizers.Member) way {
 	q := r.URL.Query()
-	look := way{window: sales.All, mayNames: m.May(organizers.Sell), maySee: m.May(organizers.Sell), manage: m.May(organizers.Manage), wall: q.Get("wall") == "1"}
+	look := way{window: sales.All, mayNames: m.May(organizers.Sell), maySee: m.May(organizers.Sell), manage: m.May(organizers.Manage), wall: q.Get("wall") == "1", language: text.Tag(h.Reading(r))}
 	switch w := sales.Window(q.Get("window")); w {
 	case sales.LastHour, sales.LastDay:
 		look.window = w
@@ -38,7 +38,7 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, m organizers.Me
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot(), h.Hub.Now()))
 	}
-	p, err := h.Desks.picture(r.Context(), s, m, wayOf(r, m))
+	p, err := h.Desks.picture(r.Context(), s, m, h.wayOf(r, m))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ type Update struct {
 // page, session and all. A page that is not looked at closes its feed, so that browsers do not run out of connections.
 // Who takes no events gets what would be told at this moment, as JSON.
 func (h *Handlers) Feed(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.follow(w, r, s, h.Desks.join(s, m, wayOf(r, m)), func() bool { return h.still(r, organizers.Look) })
+	return h.follow(w, r, s, h.Desks.join(s, m, h.wayOf(r, m)), func() bool { return h.still(r, organizers.Look) })
 }
 
 // follow sends a watcher its updates while the viewer is still allowed to see them.

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -91,7 +92,9 @@ func (h *Handlers) Unshare(w http.ResponseWriter, r *http.Request, m organizers.
 }
 
 // boardWay is the view of a live desk by its shared link.
-var boardWay = way{window: sales.All, wall: true}
+func (h *Handlers) boardWay(r *http.Request) way {
+	return way{window: sales.All, wall: true, language: text.Tag(h.Reading(r))}
+}
 
 var errNoBoard = web.NewProblem(404, "unknown", "This link leads nowhere: it was revoked, its time is up, or a letter of it is missing.", "Nothing was changed.", "Ask the organizer for a new one.")
 
@@ -119,7 +122,7 @@ func (h *Handlers) Board(w http.ResponseWriter, r *http.Request, m organizers.Me
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.Describe(s, s.Snapshot(), h.Hub.Now()))
 	}
-	p, err := h.Desks.picture(r.Context(), s, m, boardWay)
+	p, err := h.Desks.picture(r.Context(), s, m, h.boardWay(r))
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (h *Handlers) Board(w http.ResponseWriter, r *http.Request, m organizers.Me
 
 // BoardFeed answers GET /boards/{token}/live
 func (h *Handlers) BoardFeed(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.follow(w, r, s, h.Desks.join(s, m, boardWay), func() bool {
+	return h.follow(w, r, s, h.Desks.join(s, m, h.boardWay(r)), func() bool {
 		_, _, err := h.Organizers.ByShare(r.Context(), r.PathValue("token"))
 		return err == nil
 	})

@@ -250,7 +250,7 @@ func TestBuy_RefusesWhatIsNotOffered(t *testing.T) {
 		bad := good
 		change(&bad)
 		var wrong organizers.Mistakes
-		if _, err := k.Buy(t.Context(), bad); !errors.As(err, &wrong) || wrong.About(name) == "" {
+		if _, err := k.Buy(t.Context(), bad); !errors.As(err, &wrong) || wrong.About(t.Context(), name) == "" {
 			t.Errorf("a wrong %s: %v", name, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // GiftCards sells gift cards for one node.
@@ -107,13 +108,13 @@ func (g *GiftCards) SetOffer(ctx context.Context, m organizers.Member, o Offer, 
 	o.Amounts = slices.Compact(o.Amounts)
 	var wrong organizers.Mistakes
 	if pricing.CheckCurrency(o.Currency) != nil {
-		wrong = append(wrong, organizers.Mistake{Field: FieldCurrency, Message: "Enter three letters of a currency, such as EUR."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldCurrency, Message: text.Mark("Enter three letters of a currency, such as EUR.")})
 	}
 	if n := len(o.Amounts); n == 0 || n > mostAmounts || o.Amounts[0] <= 0 || o.Amounts[n-1] > mostWorth {
-		wrong = append(wrong, organizers.Mistake{Field: FieldAmounts, Message: fmt.Sprintf("Enter up to %d amounts, such as 25, 50, 100. The largest is %s.", mostAmounts, pricing.Amount(mostWorth, o.Currency))})
+		wrong = append(wrong, organizers.Mistake{Field: FieldAmounts, Message: text.Mark("Enter up to %d amounts, such as 25, 50, 100. The largest is %s."), Args: []any{mostAmounts, pricing.Amount(mostWorth, o.Currency)}})
 	}
 	if o.Months < 0 || o.Months > mostMonths {
-		wrong = append(wrong, organizers.Mistake{Field: FieldMonths, Message: fmt.Sprintf("Enter a number of months from 1 to %d, or nothing.", mostMonths)})
+		wrong = append(wrong, organizers.Mistake{Field: FieldMonths, Message: text.Mark("Enter a number of months from 1 to %d, or nothing."), Args: []any{mostMonths}})
 	}
 	if wrong != nil {
 		return wrong
@@ -179,12 +180,12 @@ const LawsOf = 2026
 //   - Switzerland: OR articles 127 and 129. Whether a card may end earlier is disputed (srf.ch, Kassensturz; eberhart-law.ch).
 //   - United States: 15 U.S.C. § 1693l-1 (uscode.house.gov). States may ask for more.
 var laws = []Law{
-	{"AT", "Austria", 30 * 12, false, "Civil Code, ABGB §§ 879 and 1479; Supreme Court 7 Ob 22/12d"},
-	{"AU", "Australia", 3 * 12, true, "Australian Consumer Law, since November 2019"},
-	{"CH", "Switzerland", 10 * 12, false, "Code of Obligations, articles 127 and 129"},
-	{"DE", "Germany", 3 * 12, false, "Civil Code, BGB §§ 195 and 199, from the end of the year"},
-	{"IE", "Ireland", 5 * 12, true, "Consumer Protection (Gift Vouchers) Act 2019"},
-	{"US", "the United States", 5 * 12, true, "15 U.S.C. § 1693l-1; some states ask for more"},
+	{"AT", text.Mark("Austria"), 30 * 12, false, text.Mark("Civil Code, ABGB §§ 879 and 1479; Supreme Court 7 Ob 22/12d")},
+	{"AU", text.Mark("Australia"), 3 * 12, true, text.Mark("Australian Consumer Law, since November 2019")},
+	{"CH", text.Mark("Switzerland"), 10 * 12, false, text.Mark("Code of Obligations, articles 127 and 129")},
+	{"DE", text.Mark("Germany"), 3 * 12, false, text.Mark("Civil Code, BGB §§ 195 and 199, from the end of the year")},
+	{"IE", text.Mark("Ireland"), 5 * 12, true, text.Mark("Consumer Protection (Gift Vouchers) Act 2019")},
+	{"US", text.Mark("the United States"), 5 * 12, true, text.Mark("15 U.S.C. § 1693l-1; some states ask for more")},
 }
 
 // LawOf returns the law of a country; nil if none is known here.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Sender is the seller on the invoices of a team.
@@ -75,44 +76,44 @@ func (s Sender) tidy() (Sender, error) {
 	var m organizers.Mistakes
 	note := func(field, message string) { m = append(m, organizers.Mistake{Field: field, Message: message}) }
 	for _, f := range fields {
-		text := f.of(&s)
-		*text = strings.Join(strings.Fields(*text), " ")
+		typed := f.of(&s)
+		*typed = strings.Join(strings.Fields(*typed), " ")
 		switch {
-		case !utf8.ValidString(*text) || strings.ContainsFunc(*text, unicode.IsControl):
-			note(f.name, "This has characters that cannot be printed.")
-		case utf8.RuneCountInString(*text) > f.most:
-			note(f.name, fmt.Sprintf("This is longer than %d characters.", f.most))
+		case !utf8.ValidString(*typed) || strings.ContainsFunc(*typed, unicode.IsControl):
+			note(f.name, text.Mark("This has characters that cannot be printed."))
+		case utf8.RuneCountInString(*typed) > f.most:
+			m = append(m, organizers.Mistake{Field: f.name, Message: text.Mark("This is longer than %d characters."), Args: []any{f.most}})
 		}
 	}
 	s.Company = ""
 	s.Country, s.VATID = strings.ToUpper(s.Country), strings.ToUpper(strings.ReplaceAll(s.VATID, " ", ""))
-	for _, need := range []struct{ field, text, message string }{
-		{"name", s.Name, "Enter the legal name of the seller."},
-		{"street", s.Street, "Enter street and house number."},
-		{"city", s.City, "Enter the city."},
+	for _, need := range []struct{ field, typed, message string }{
+		{"name", s.Name, text.Mark("Enter the legal name of the seller.")},
+		{"street", s.Street, text.Mark("Enter street and house number.")},
+		{"city", s.City, text.Mark("Enter the city.")},
 	} {
-		if need.text == "" {
+		if need.typed == "" {
 			note(need.field, need.message)
 		}
 	}
 	if !countryForm.MatchString(s.Country) {
-		note("country", "Enter the two letters of the country, such as AT.")
+		note("country", text.Mark("Enter the two letters of the country, such as AT."))
 	}
 	if s.VATID == "" && s.TaxNumber == "" {
-		note("vat_id", "Enter a VAT id or a tax number: an invoice needs one of them.")
+		note("vat_id", text.Mark("Enter a VAT id or a tax number: an invoice needs one of them."))
 	}
 	if s.VATID != "" {
 		id, _, err := pricing.ReadVATID(s.VATID)
 		if err != nil {
-			note("vat_id", "This is not a VAT id. "+err.Error())
+			note("vat_id", text.Mark("Enter a valid VAT id, such as ATU13585627."))
 		}
 		s.VATID = id
 	}
 	if s.Email != "" && !strings.Contains(s.Email, "@") {
-		note("email", "Enter an email address in the format name@example.com.")
+		note("email", text.Mark("Enter an email address in the format name@example.com."))
 	}
 	if !prefixForm.MatchString(s.Prefix) {
-		note("prefix", "The prefix has letters, digits and . _ - only.")
+		note("prefix", text.Mark("The prefix has letters, digits and . _ - only."))
 	}
 	if len(m) > 0 {
 		return s, m

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // EventPage is what the page of an event says besides its name, its time and its seats.
@@ -177,30 +178,30 @@ func (d EventDraft) check() (wrong organizers.Mistakes) {
 			wrong = append(wrong, organizers.Mistake{Field: field, Message: message})
 		}
 	}
-	minutes := "Enter a number of minutes, up to 44640, which is a month."
+	minutes := text.Mark("Enter a number of minutes, up to 44640, which is a month.")
 	say(d.Doors < 0 || d.Doors > MostMinutes*time.Minute, FieldDoors, minutes)
 	say(d.Running < 0 || d.Running > MostMinutes*time.Minute, FieldRunning, minutes)
-	say(d.Breaks < 0 || d.Breaks > 20, FieldBreaks, "Enter a number of intervals, up to 20.")
-	say(d.Age < 0 || d.Age > 99, FieldAge, "Enter an age in years, up to 99.")
+	say(d.Breaks < 0 || d.Breaks > 20, FieldBreaks, text.Mark("Enter a number of intervals, up to 20."))
+	say(d.Age < 0 || d.Age > 99, FieldAge, text.Mark("Enter an age in years, up to 99."))
 	region, err := language.ParseRegion(cmp.Or(d.Country, "AT"))
-	say(err != nil || !region.IsCountry() || len(d.Country) == 1, FieldCountry, "Choose a country.")
-	say(!isWeb(d.MapLink), FieldMapLink, "Enter a link that begins with https://.")
-	say(!isWeb(d.Website), FieldWebsite, "Enter a link that begins with https://.")
+	say(err != nil || !region.IsCountry() || len(d.Country) == 1, FieldCountry, text.Mark("Choose a country."))
+	say(!isWeb(d.MapLink), FieldMapLink, text.Mark("Enter a link that begins with https://."))
+	say(!isWeb(d.Website), FieldWebsite, text.Mark("Enter a link that begins with https://."))
 	address, err := mail.ParseAddress(cmp.Or(d.Email, "name@example.com"))
-	say(err != nil || d.Email != "" && address.Address != d.Email, FieldEmail, "Enter an email address in the format name@example.com.")
-	say(strings.Trim(d.Phone, "0123456789+()/-. ") != "", FieldPhone, "Enter a phone number such as +43 1 234567.")
+	say(err != nil || d.Email != "" && address.Address != d.Email, FieldEmail, text.Mark("Enter an email address in the format name@example.com."))
+	say(strings.Trim(d.Phone, "0123456789+()/-. ") != "", FieldPhone, text.Mark("Enter a phone number such as +43 1 234567."))
 	_, err = language.Parse(d.Text.Language)
-	say(err != nil, FieldLanguage, "A language is a tag such as en, de or pt-BR.")
+	say(err != nil, FieldLanguage, text.Mark("A language is a tag such as en, de or pt-BR."))
 	return wrong
 }
 
 // unprintable lists what is wrong with a text of any kind.
-func unprintable(field, text string, most int) organizers.Mistakes {
+func unprintable(field, typed string, most int) organizers.Mistakes {
 	switch {
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
-		return organizers.Mistakes{{Field: field, Message: "The text has characters that cannot be printed."}}
-	case utf8.RuneCountInString(text) > most:
-		return organizers.Mistakes{{Field: field, Message: fmt.Sprintf("The text is longer than %d characters.", most)}}
+	case !utf8.ValidString(typed) || strings.ContainsFunc(typed, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+		return organizers.Mistakes{{Field: field, Message: text.Mark("The text has characters that cannot be printed.")}}
+	case utf8.RuneCountInString(typed) > most:
+		return organizers.Mistakes{{Field: field, Message: text.Mark("The text is longer than %d characters."), Args: []any{most}}}
 	}
 	return nil
 }

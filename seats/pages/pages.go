@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kind is what a text is about, and the end of its address.
@@ -167,15 +168,15 @@ func (d Draft) tidy() (Draft, error) {
 	d.Text = strings.TrimSpace(strings.ReplaceAll(d.Text, "\r\n", "\n"))
 	var wrong organizers.Mistakes
 	if !d.Kind.Known() {
-		wrong = append(wrong, organizers.Mistake{Field: FieldKind, Message: "A text is one of imprint, terms, privacy and accessibility."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldKind, Message: text.Mark("A text is one of imprint, terms, privacy and accessibility.")})
 	}
 	switch {
 	case !utf8.ValidString(d.Text) || strings.ContainsRune(d.Text, 0):
-		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: "The text has characters that cannot be printed."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: text.Mark("The text has characters that cannot be printed.")})
 	case utf8.RuneCountInString(d.Text) > mostText:
-		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: "The text is longer than 100,000 characters."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: text.Mark("The text is longer than %d characters."), Args: []any{mostText}})
 	case d.Publish && len(Blanks(d.Text)) > 0:
-		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: "Fill in these blanks before you publish: " + strings.Join(Blanks(d.Text), ", ") + "."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldText, Message: text.Mark("Fill in these blanks before you publish: %s."), Args: []any{strings.Join(Blanks(d.Text), ", ")}})
 	}
 	if len(wrong) > 0 {
 		return d, wrong

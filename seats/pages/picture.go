@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Bounds of a picture that is uploaded. They are checked before it is decoded.
@@ -31,9 +33,9 @@ const (
 var widths = []struct{ width, quality int }{{480, 78}, {960, 72}, {1600, 68}}
 
 // PictureError says why a file is taken for no picture.
-type PictureError struct{ Reason string }
+type PictureError struct{ text.Message }
 
-func (e *PictureError) Error() string { return e.Reason }
+func (e *PictureError) Error() string { return e.String() }
 
 // made is a picture as we keep it.
 type made struct {
@@ -59,18 +61,18 @@ var formats = []format{
 // checkPicture finds out what a file is, and whether it may be decoded. The name of the file and what the browser says of
 // it do not matter.
 func checkPicture(content []byte, least int) (*format, jpegFacts, error) {
-	refuse := func(reason string) (*format, jpegFacts, error) { return nil, jpegFacts{}, &PictureError{reason} }
+	refuse := func(why text.Message) (*format, jpegFacts, error) { return nil, jpegFacts{}, &PictureError{why} }
 	switch {
 	case len(content) == 0:
-		return refuse("Choose a picture.")
+		return refuse(text.Say("Choose a picture."))
 	case len(content) > MostPicture:
-		return refuse("The file is larger than 12 MB. Save the picture in a smaller size.")
+		return refuse(text.Say("The file is larger than 12 MB. Save the picture in a smaller size."))
 	case bytes.HasPrefix(content, []byte("GIF8")):
-		return refuse("GIF pictures may move, which distracts from the text. Use a JPEG or PNG.")
+		return refuse(text.Say("GIF pictures may move, which distracts from the text. Use a JPEG or PNG."))
 	case bytes.Contains(content[:min(len(content), 1024)], []byte("<svg")):
-		return refuse("SVG drawings may have scripts in them. Save the drawing as a PNG.")
+		return refuse(text.Say("SVG drawings may have scripts in them. Save the drawing as a PNG."))
 	case len(content) > 12 && string(content[4:8]) == "ftyp":
-		return refuse("HEIC and AVIF pictures cannot be read yet. Save the picture as a JPEG.")
+		return refuse(text.Say("HEIC and AVIF pictures cannot be read yet. Save the picture as a JPEG."))
 	}
 	for i := range formats {
 		f := &formats[i]
@@ -79,7 +81,7 @@ func checkPicture(content []byte, least int) (*format, jpegFacts, error) {
 		}
 		c, err := f.config(content)
 		if err != nil {
-			return refuse("The picture is broken, or moves. Save it again as a JPEG or PNG.")
+			return refuse(text.Say("The picture is broken, or moves. Save it again as a JPEG or PNG."))
 		}
 		facts := jpegFacts{orientation: 1}
 		if i == 0 {
@@ -91,15 +93,15 @@ func checkPicture(content []byte, least int) (*format, jpegFacts, error) {
 		}
 		switch {
 		case c.Width*c.Height > mostPixels || memory(c, facts) > mostMemory:
-			return refuse(fmt.Sprintf("The picture has %d × %d pixels, which is too much. Make its longer side 4,000 pixels or less.", width, height))
+			return refuse(text.Say("The picture has %d × %d pixels, which is too much. Make its longer side 4,000 pixels or less.", width, height))
 		case width < least:
-			return refuse(fmt.Sprintf("The picture is only %d pixels wide. It needs %d at least, and looks best with %s.", width, least, best(least)))
+			return refuse(text.Say("The picture is only %d pixels wide. It needs %d at least, and looks best with %s.", width, least, best(least)))
 		case width > mostRatio*height || height > mostRatio*width:
-			return refuse("The picture is more than four times as long as it is wide. Cut off a part of it.")
+			return refuse(text.Say("The picture is more than four times as long as it is wide. Cut off a part of it."))
 		}
 		return f, facts, nil
 	}
-	return refuse("This file is no picture. Use a JPEG, PNG or WebP.")
+	return refuse(text.Say("This file is no picture. Use a JPEG, PNG or WebP."))
 }
 
 // best is how many pixels wide a picture looks best.
@@ -142,7 +144,7 @@ func (p *Pages) make(ctx context.Context, content []byte, least int) (*made, err
 func encode(f *format, facts jpegFacts, content []byte) (*made, error) {
 	src, err := f.decode(content)
 	if err != nil {
-		return nil, &PictureError{"The picture is broken, or moves. Save it again as a JPEG or PNG."}
+		return nil, &PictureError{text.Say("The picture is broken, or moves. Save it again as a JPEG or PNG.")}
 	}
 	across := src.Bounds().Dx()
 	if facts.turned() {

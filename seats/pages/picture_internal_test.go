@@ -108,7 +108,7 @@ func TestPicture_OthersAreRefusedWithASentence(t *testing.T) {
 	} {
 		var refused *PictureError
 		p := &Pages{decoding: semaphore.NewWeighted(1)}
-		if _, err := p.make(t.Context(), file.content, leastWidth); !errors.As(err, &refused) || !strings.Contains(refused.Reason, file.says) {
+		if _, err := p.make(t.Context(), file.content, leastWidth); !errors.As(err, &refused) || !strings.Contains(refused.Error(), file.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

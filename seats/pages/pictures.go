@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // PictureKind is where a picture stands.
@@ -146,15 +147,15 @@ func (u *Upload) tidy() error {
 	u.Alt, u.Section = strings.Join(strings.Fields(u.Alt), " "), strings.TrimSpace(u.Section)
 	wrong := append(unprintable(FieldAlt, u.Alt, 300), unprintable(FieldSection, u.Section, 100)...)
 	if u.Alt == "" {
-		wrong = append(wrong, organizers.Mistake{Field: FieldAlt, Message: "Say what the picture shows, for people who do not see it."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldAlt, Message: text.Mark("Say what the picture shows, for people who do not see it.")})
 	}
 	switch {
 	case u.Kind == Header:
 		u.Section = ""
 	case u.Kind != View:
-		wrong = append(wrong, organizers.Mistake{Field: FieldPictureKind, Message: "A picture is a header or a view."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldPictureKind, Message: text.Mark("A picture is a header or a view.")})
 	case u.Section == "":
-		wrong = append(wrong, organizers.Mistake{Field: FieldSection, Message: "Say which section the view is from."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldSection, Message: text.Mark("Say which section the view is from.")})
 	}
 	if len(wrong) > 0 {
 		return wrong
@@ -169,7 +170,7 @@ func addPicture(ctx context.Context, tx pgx.Tx, team, event int64, pic Picture) 
 		err = tx.QueryRow(ctx, countPicturesSQL, event, pic.Kind).Scan(&count)
 	}
 	if err == nil && count >= MostPictures {
-		return 0, organizers.Mistakes{{Field: FieldPicture, Message: fmt.Sprintf("The event has %d pictures, which is the most. Remove one first.", count)}}
+		return 0, organizers.Mistakes{{Field: FieldPicture, Message: text.Mark("The event has %d pictures, which is the most. Remove one first."), Args: []any{count}}}
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, dropHeaderSQL, event, pic.Kind)

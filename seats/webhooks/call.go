@@ -17,6 +17,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const releaseDeliverySQL = `UPDATE notice SET next_try = clock_timestamp() WHERE id = $1 AND sent_at IS NULL`
@@ -110,12 +111,15 @@ UPDATE notice SET answers = answers || $2::jsonb, next_try = clock_timestamp() +
        ended_at = CASE WHEN at < clock_timestamp() - make_interval(secs => $4) THEN clock_timestamp() END
  WHERE id = $1 AND sent_at IS NULL`
 
+// notGood is why a hook is switched off after five days; failedSQL writes it.
+var notGood = text.Mark("No answer was a good one for five days.")
+
 // Of several calls that fail at once one counts.
 const failedSQL = `
 UPDATE hook SET failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp()),
        rests_until = clock_timestamp() + make_interval(secs => ($2::float8[])[least(failures + 1, cardinality($2))]),
        off_at = CASE WHEN $4 <> '' OR failing_since < clock_timestamp() - make_interval(secs => $3) THEN clock_timestamp() END,
-       off_why = CASE WHEN $4 <> '' THEN $4 WHEN failing_since < clock_timestamp() - make_interval(secs => $3) THEN 'No answer was a good one for five days.' ELSE '' END
+       off_why = CASE WHEN $4 <> '' THEN $4 WHEN failing_since < clock_timestamp() - make_interval(secs => $3) THEN $5 ELSE '' END
  WHERE id = $1 AND off_at IS NULL AND rests_until <= clock_timestamp()`
 
 // storeResult stores the result of a try.
@@ -131,12 +135,12 @@ func (h *Hooks) storeResult(ctx context.Context, d due, a Answer) error {
 	} else {
 		gone := ""
 		if a.Status == http.StatusGone {
-			gone = "It answered that it is gone for good (410)."
+			gone = text.Mark("It answered that it is gone for good (410).")
 		}
 		pause := backoff.After(d.Tries)
 		h.sending.Failed(d.ID, d.Tries, pause, errors.New(a.Why))
 		q.Queue(notTakenSQL, d.ID, line, pause.Seconds(), giveUp.Seconds())
-		q.Queue(failedSQL, d.Hook, rests(), offAfter.Seconds(), gone)
+		q.Queue(failedSQL, d.Hook, rests(), offAfter.Seconds(), gone, notGood)
 	}
 	if err := h.db.SendBatch(ctx, &q).Close(); err != nil {
 		return fmt.Errorf("webhooks: store an answer: %w", err)

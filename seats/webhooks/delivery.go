@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Delivery is something that happened, for one hook.
@@ -102,9 +103,9 @@ func Unnamed(name string) string { return strings.TrimPrefix(name, nameStart) }
 func (n Delivery) State() string {
 	switch {
 	case n.SentAt != nil:
-		return "sent"
+		return text.Mark("sent")
 	case n.EndedAt != nil:
-		return "given up"
+		return text.Mark("given up")
 	}
-	return "waits"
+	return text.Mark("waits")
 }

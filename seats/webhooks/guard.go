@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 const (
@@ -94,11 +96,11 @@ func why(err error) string {
 	case errors.As(err, &inside):
 		return "Not called: " + inside.Error() + "."
 	case errors.As(err, &name) && name.IsNotFound:
-		return "There is no host of this name."
+		return text.Mark("There is no host of this name.")
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return "No answer in time."
+		return text.Mark("No answer in time.")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "The connection was refused."
+		return text.Mark("The connection was refused.")
 	}
 	var call interface{ Unwrap() error }
 	if errors.As(err, &call) && call.Unwrap() != nil { // what http says before it is the address, which is known

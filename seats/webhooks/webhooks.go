@@ -20,6 +20,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kind is something that can be told.
@@ -146,7 +147,7 @@ func (h *Hooks) check(address string, kinds []Kind) (string, []Kind, error) {
 	}
 	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
 	if len(kinds) == 0 || slices.ContainsFunc(kinds, func(k Kind) bool { return !slices.Contains(Kinds(), k) }) {
-		wrong = append(wrong, organizers.Mistake{Field: FieldKinds, Message: "Choose what it is told of."})
+		wrong = append(wrong, organizers.Mistake{Field: FieldKinds, Message: text.Mark("Choose what it is told of.")})
 	}
 	if len(wrong) > 0 {
 		return "", nil, wrong
@@ -160,14 +161,14 @@ func (h *Hooks) wrongURL(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.Hostname() == "", len(address) > 500, u.Scheme != "https" && u.Scheme != "http":
-		return "This is not an address such as https://example.org/usher."
+		return text.Mark("This is not an address such as https://example.org/usher.")
 	case u.Scheme == "http" && !h.inside:
-		return "The address begins with https://."
+		return text.Mark("The address begins with https://.")
 	case u.User != nil, u.Fragment != "":
-		return "The address has no name, no password and no # in it: what is sent is signed."
+		return text.Mark("The address has no name, no password and no # in it: what is sent is signed.")
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !h.inside && !public(ip) {
-		return "This address is not on the public internet."
+		return text.Mark("This address is not on the public internet.")
 	}
 	return ""
 }
@@ -200,7 +201,7 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 	err = h.desk.Change(ctx, m, form, []any{"hook", address, kinds}, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, newHookSQL, m.Team, address, kinds, mostHooks).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return organizers.Mistakes{{Field: FieldURL, Message: fmt.Sprintf("A team has %d webhooks at most. Remove one first.", mostHooks)}}
+			return organizers.Mistakes{{Field: FieldURL, Message: text.Mark("A team has %d webhooks at most. Remove one first."), Args: []any{mostHooks}}}
 		}
 		if err != nil {
 			return fmt.Errorf("webhooks: make: %w", err)

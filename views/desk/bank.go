@@ -1,9 +1,12 @@
 package desk
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -32,51 +35,51 @@ func (p BankPage) matching() (n int) {
 }
 
 // ImportWords says what became of a file.
-func ImportWords(i banktransfer.Import) string {
+func ImportWords(ctx context.Context, i banktransfer.Import) string {
 	if i.Repeated {
-		return "This file was imported before, on " + moment(i.Imported) + ". Nothing was changed."
+		return text.T(ctx, "This file was imported before, on %s. Nothing was changed.", momentIn(ctx, i.Imported))
 	}
-	said := views.Counted(i.Entries, "payment") + " in this file"
+	said := text.N(ctx, "%d payment in this file.", "%d payments in this file.", i.Entries)
 	if known := i.Entries - i.Fresh; known > 0 {
-		said += ", " + views.Number(known) + " of them imported before"
+		said = text.N(ctx, "%d payment in this file, %d of them imported before.", "%d payments in this file, %d of them imported before.", i.Entries, known)
 	}
-	return said + ". " + views.Counted(i.Applied, "order") + " marked as paid."
+	return said + " " + text.N(ctx, "%d order marked as paid.", "%d orders marked as paid.", i.Applied)
 }
 
-// standing says how an open entry and its order differ, and whether applying it needs care.
-func entryStanding(o banktransfer.Open) (words, class string) {
+// entryStanding says how an open entry and its order differ, and whether applying it needs care.
+func entryStanding(ctx context.Context, o banktransfer.Open) (words, class string) {
 	switch {
 	case o.Reference == "":
-		return "No reference", ""
+		return text.T(ctx, "No reference"), ""
 	case o.Order == "":
-		return "Unknown reference", "bad"
+		return text.T(ctx, "Unknown reference"), "bad"
 	case !o.Transfer:
-		return "Not paid by bank transfer", "bad"
+		return text.T(ctx, "Not paid by bank transfer"), "bad"
 	case o.Currency != o.Of:
-		return "Other currency", "bad"
+		return text.T(ctx, "Other currency"), "bad"
 	case o.State == orders.Cancelled:
-		return "The order was cancelled", "bad"
+		return text.T(ctx, "The order was cancelled"), "bad"
 	case o.Due == 0:
-		return "Paid before", "warn"
+		return text.T(ctx, "Paid before"), "warn"
 	case o.Amount < o.Due:
-		return views.Money(o.Due-o.Amount, o.Currency) + " too little", "warn"
+		return text.T(ctx, "%s too little", views.MoneyIn(ctx, o.Due-o.Amount, o.Currency)), "warn"
 	case o.Amount > o.Due:
-		return views.Money(o.Amount-o.Due, o.Currency) + " too much", "warn"
+		return text.T(ctx, "%s too much", views.MoneyIn(ctx, o.Amount-o.Due, o.Currency)), "warn"
 	}
-	return "Matches", "good"
+	return text.T(ctx, "Matches"), "good"
 }
 
 // entryAdvice says what applying an open entry does.
-func entryAdvice(o banktransfer.Open) string {
+func entryAdvice(ctx context.Context, o banktransfer.Open) string {
 	switch {
 	case o.Order == "":
-		return "Enter the order’s code or reference."
+		return text.T(ctx, "Enter the order’s code or reference.")
 	case o.State == orders.Cancelled || o.Due == 0:
-		return "If you apply it, all of it is to be paid out by hand."
+		return text.T(ctx, "If you apply it, all of it is to be paid out by hand.")
 	case o.Amount < o.Due:
-		return "If you apply it, the rest stays due."
+		return text.T(ctx, "If you apply it, the rest stays due.")
 	case o.Amount > o.Due:
-		return "If you apply it, the rest is to be paid out by hand."
+		return text.T(ctx, "If you apply it, the rest is to be paid out by hand.")
 	}
 	return ""
 }

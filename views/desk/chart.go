@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/sales"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // A chart is as wide as the page lets it: its shapes are in a picture of 1000 by 1000 that is stretched, its words stand
@@ -64,7 +65,7 @@ func pointsOf(l *sales.Live) []point {
 	return append(list, point{l.At, l.Sold, l.Held})
 }
 
-func newChart(e seats.Event, l *sales.Live, w sales.Window) chart {
+func newChart(ctx context.Context, e seats.Event, l *sales.Live, w sales.Window) chart {
 	list := pointsOf(l)
 	c := chart{From: l.At.Add(-time.Hour), To: l.At}
 	switch {
@@ -87,10 +88,10 @@ func newChart(e seats.Event, l *sales.Live, w sales.Window) chart {
 	c.Sold, c.Held = c.area(list, false), c.area(list, true)
 	c.Ahead = c.ahead(l)
 	c.Now = c.x(l.At)
-	c.axes(e)
-	c.Acts = c.marks(e, l.Acts)
+	c.axes(ctx, e)
+	c.Acts = c.marks(ctx, e, l.Acts)
 	if !e.OpensAt.IsZero() {
-		c.Acts = append(c.Acts, c.marks(e, []sales.Act{{At: e.OpensAt, What: "on sale"}})...)
+		c.Acts = append(c.Acts, c.marks(ctx, e, []sales.Act{{At: e.OpensAt, What: text.Mark("on sale")}})...)
 	}
 	return c
 }
@@ -167,10 +168,10 @@ var timeSteps = []time.Duration{
 
 const mostTicks = 5 // that a phone has room for
 
-func (c *chart) axes(e seats.Event) {
+func (c *chart) axes(ctx context.Context, e seats.Event) {
 	for i := 1; i <= 4; i++ {
 		if n := c.Top * i / 4; c.Top*i%4 == 0 {
-			c.Grid = append(c.Grid, gridLine{percent(1 - float64(i)/4), views.Number(n)})
+			c.Grid = append(c.Grid, gridLine{percent(1 - float64(i)/4), text.Number(ctx, n)})
 		}
 	}
 	length := c.To.Sub(c.From)
@@ -183,7 +184,7 @@ func (c *chart) axes(e seats.Event) {
 	}
 	form := "15:04"
 	if step >= 12*time.Hour {
-		form = "2 Jan"
+		form = text.Mark("2 Jan")
 	}
 	_, ahead := e.Local(c.From).Zone()
 	zone := time.Duration(ahead) * time.Second
@@ -192,29 +193,29 @@ func (c *chart) axes(e seats.Event) {
 		if at < 0.04 || at > 0.97 {
 			continue
 		}
-		c.Ticks = append(c.Ticks, notch{percent(at), "middle", e.Local(t).Format(form)})
+		c.Ticks = append(c.Ticks, notch{percent(at), "middle", text.Time(ctx, e.Local(t), form)})
 	}
 }
 
 // marks are what was done to the sale, where the chart has it.
-func (c *chart) marks(e seats.Event, acts []sales.Act) (list []notch) {
+func (c *chart) marks(ctx context.Context, e seats.Event, acts []sales.Act) (list []notch) {
 	for _, a := range acts {
 		if at := c.part(a.At); at >= 0 && at <= 1 {
-			list = append(list, notch{percent(at), "", e.Local(a.At).Format("15:04:05") + " " + actWords(a)})
+			list = append(list, notch{percent(at), "", e.Local(a.At).Format("15:04:05") + " " + actWords(ctx, a)})
 		}
 	}
 	return list
 }
 
-func actWords(a sales.Act) string {
-	text := a.What
+func actWords(ctx context.Context, a sales.Act) string {
+	said := text.T(ctx, a.What)
 	if a.Detail != "" {
-		text += " " + a.Detail
+		said += " " + a.Detail
 	}
 	if a.Who != "" {
-		text += " (" + a.Who + ")"
+		said += " (" + a.Who + ")"
 	}
-	return text
+	return said
 }
 
 // spark is a small line of one number a minute, in a picture of 100 by 20 that is stretched.

@@ -32,7 +32,7 @@ func TestAChartStaysInItsFrame(t *testing.T) {
 			l.SellOut = &sales.Range{From: noon.Add(time.Minute), To: noon.Add(time.Duration(1+luck.IntN(5000)) * time.Minute)}
 		}
 		w := windows[luck.IntN(len(windows))].Window
-		c := newChart(seats.Event{TimeZone: "Europe/Vienna"}, l, w)
+		c := newChart(t.Context(), seats.Event{TimeZone: "Europe/Vienna"}, l, w)
 		for _, d := range []string{c.Sold, c.Held, c.Ahead} {
 			for _, n := range numberInPath.FindAllString(d, -1) {
 				if f, err := strconv.ParseFloat(n, 64); err != nil || f < -0.05 || f > full+0.05 {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -40,37 +42,36 @@ func (p CodesPage) filePath(name string) string {
 }
 
 // CodeWords say what a code takes off and unlocks.
-func CodeWords(e seats.Event, list *seats.Prices, c pricing.Code) string {
+func CodeWords(ctx context.Context, e seats.Event, list *seats.Prices, c pricing.Code) string {
 	var words []string
 	if c.TakesOff() {
-		words = append(words, codeOff(e, c))
+		words = append(words, codeOff(ctx, e, c))
 	}
 	if c.Unlocks() {
-		words = append(words, "unlocks "+unlockWords(list, c))
+		words = append(words, text.T(ctx, "unlocks %s", unlockWords(ctx, list, c)))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, text.T(ctx, ", "))
 }
 
 // codeOff says what a code takes off.
-func codeOff(e seats.Event, c pricing.Code) string {
-	of := "each ticket"
-	switch {
-	case c.PerOrder:
-		of = "the order"
-	case c.Tickets > 0:
-		of = views.Counted(c.Tickets, "ticket") + " of an order"
+func codeOff(ctx context.Context, e seats.Event, c pricing.Code) string {
+	off := views.MoneyIn(ctx, c.Amount, e.Currency)
+	if c.Percent > 0 {
+		off = text.Percent(ctx, float64(c.Percent)/100)
 	}
 	switch {
-	case c.Percent > 0:
-		return pricing.Percentage(c.Percent) + "% off " + of
 	case !c.TakesOff():
-		return "Nothing"
+		return text.T(ctx, "Nothing")
+	case c.PerOrder:
+		return text.T(ctx, "%s off the order", off)
+	case c.Tickets > 0:
+		return text.T(ctx, "%s off %s of an order", off, text.N(ctx, "%d ticket", "%d tickets", c.Tickets))
 	}
-	return views.Money(c.Amount, e.Currency) + " off " + of
+	return text.T(ctx, "%s off each ticket", off)
 }
 
 // limits say for which tickets a code is, and how often and how long it is good.
-func (p CodesPage) limits(c pricing.Code) string {
+func (p CodesPage) limits(ctx context.Context, c pricing.Code) string {
 	var words, names []string
 	for _, t := range c.Types {
 		names = append(names, p.List.Types[t].Name)
@@ -79,36 +80,36 @@ func (p CodesPage) limits(c pricing.Code) string {
 		names = append(names, p.Plan.Categories[k].Name)
 	}
 	if len(names) > 0 {
-		words = append(words, "for "+strings.Join(names, ", "))
+		words = append(words, text.T(ctx, "for %s", strings.Join(names, text.T(ctx, ", "))))
 	}
 	if c.Unlocks() {
-		words = append(words, "unlocks "+unlockWords(p.List, c))
+		words = append(words, text.T(ctx, "unlocks %s", unlockWords(ctx, p.List, c)))
 	}
 	if c.PerPerson > 0 {
-		words = append(words, views.Counted(c.PerPerson, "order")+" per person")
+		words = append(words, text.N(ctx, "%d order per person", "%d orders per person", c.PerPerson))
 	}
 	if c.BeginsAt != nil {
-		words = append(words, "from "+p.moment(*c.BeginsAt))
+		words = append(words, text.T(ctx, "from %s", p.moment(ctx, *c.BeginsAt)))
 	}
 	if c.EndsAt != nil {
-		words = append(words, "until "+p.moment(*c.EndsAt))
+		words = append(words, text.T(ctx, "until %s", p.moment(ctx, *c.EndsAt)))
 	}
 	return strings.Join(words, " · ")
 }
 
 // unlockWords say what a code unlocks.
-func unlockWords(list *seats.Prices, c pricing.Code) string {
+func unlockWords(ctx context.Context, list *seats.Prices, c pricing.Code) string {
 	var words []string
 	for _, kind := range c.UnlocksTypes {
-		words = append(words, list.Types[kind].Name+" tickets")
+		words = append(words, text.T(ctx, "%s tickets", list.Types[kind].Name))
 	}
 	if n := len(c.UnlocksBlocks); n > 0 {
-		words = append(words, "the reserved seats of "+views.Counted(n, "block"))
+		words = append(words, text.N(ctx, "the reserved seats of %d block", "the reserved seats of %d blocks", n))
 	}
 	if c.Presale {
-		words = append(words, "the time before the sale")
+		words = append(words, text.T(ctx, "the time before the sale"))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, text.T(ctx, ", "))
 }
 
 // coded lists the ticket types that are sold to people with a code.
@@ -122,34 +123,33 @@ func (p CodesPage) coded() (list []seats.TicketType) {
 }
 
 // blockName is a block in the list of those that a code can unlock.
-func blockName(b pricing.Block) string {
+func blockName(ctx context.Context, b pricing.Block) string {
 	if b.Reason == "" {
-		return views.Counted(b.Seats, "blocked seat")
+		return text.N(ctx, "%d blocked seat", "%d blocked seats", b.Seats)
 	}
-	return b.Reason + ", " + views.Counted(b.Seats, "seat")
+	return b.Reason + ", " + text.N(ctx, "%d seat", "%d seats", b.Seats)
 }
 
-func (p CodesPage) moment(t time.Time) string {
-	return p.Event.Local(t).Format("2 Jan 2006, 15:04")
+func (p CodesPage) moment(ctx context.Context, t time.Time) string {
+	return text.Time(ctx, p.Event.Local(t), "2 Jan 2006, 15:04")
 }
 
 // uses say how often the codes of a group were used, and what buyers saved.
-func (p CodesPage) uses(g pricing.CodeGroup) string {
-	text := views.Number(g.Uses)
+func (p CodesPage) uses(ctx context.Context, g pricing.CodeGroup) string {
 	if g.Most > 0 {
-		text += " of " + views.Number(g.Most*g.Count)
+		return text.T(ctx, "%d of %d", g.Uses, g.Most*g.Count)
 	}
-	return text
+	return text.Number(ctx, g.Uses)
 }
 
-func codeStateWord(s pricing.CodeState) string {
+func codeStateWord(ctx context.Context, s pricing.CodeState) string {
 	switch s {
 	case pricing.CodeGood:
-		return "Active"
+		return text.T(ctx, "Active")
 	case pricing.CodeEarly:
-		return "Not yet active"
+		return text.T(ctx, "Not yet active")
 	case pricing.CodeUsedUp:
-		return "Used up"
+		return text.T(ctx, "Used up")
 	}
-	return "Ended"
+	return text.T(ctx, "Ended")
 }

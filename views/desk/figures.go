@@ -1,88 +1,96 @@
 package desk
 
 import (
-	"fmt"
+	"context"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
-func (p Live) money(minor int64) string { return views.Money(minor, p.Sale.Event.Currency) }
+func (p Live) money(ctx context.Context, minor int64) string {
+	return views.MoneyIn(ctx, minor, p.Sale.Event.Currency)
+}
 
-// short is money in few letters: "€1.42m"; exact below ten thousand.
-func (p Live) short(minor int64) string {
+// short is money in few letters: "€1.42m"; exact below a million.
+func (p Live) short(ctx context.Context, minor int64) string {
 	whole := float64(minor)
 	for range pricing.Decimals(p.Sale.Event.Currency) {
 		whole /= 10
 	}
-	sign := strings.TrimRight(views.Money(0, p.Sale.Event.Currency), "0")
+	amount := text.Number(ctx, int(whole))
 	switch {
 	case whole >= 10_000_000:
-		return fmt.Sprintf("%s%.1fm", sign, whole/1_000_000)
+		// Translators: millions of a currency, in few letters.
+		amount = text.T(ctx, "%.1fm", whole/1_000_000)
 	case whole >= 1_000_000:
-		return fmt.Sprintf("%s%.2fm", sign, whole/1_000_000)
+		amount = text.T(ctx, "%.2fm", whole/1_000_000)
 	}
-	return sign + views.Number(int(whole))
+	return strings.Replace(views.MoneyForm(ctx, p.Sale.Event.Currency), "%s", amount, 1)
 }
 
 // exactly is a time of day to the second, at the event's place.
 func (p Live) exactly(t time.Time) string { return p.Sale.Event.Local(t).Format("15:04:05") }
 
 // revenueRate is what comes in a minute; empty while nothing does.
-func (p Live) revenueRate() string {
+func (p Live) revenueRate(ctx context.Context) string {
 	if p.Live.SalesRateSlow < 0.05 {
 		return ""
 	}
-	return "+" + p.short(int64(p.Live.RevenueRate)) + " a minute"
+	return text.T(ctx, "+%s a minute", p.short(ctx, int64(p.Live.RevenueRate)))
 }
 
 // salesRate is how many seats are sold a minute, in words.
-func (p Live) salesRate() string {
+func (p Live) salesRate(ctx context.Context) string {
 	switch n := p.Live.SalesRate; {
 	case p.Live.SalesRateSlow < 0.05 && n < 0.05:
-		return "Nothing was sold in the last minutes."
+		return text.T(ctx, "Nothing was sold in the last minutes.")
 	case n >= 9.5:
-		return views.Number(int(n+0.5)) + " seats a minute"
+		return text.N(ctx, "%d seat a minute", "%d seats a minute", int(n+0.5))
 	default:
-		return fmt.Sprintf("%.1f seats a minute", n)
+		return text.T(ctx, "%.1f seats a minute", n)
 	}
 }
 
 // sellsOut is when all is sold, as far as anybody could know.
-func (p Live) sellsOut() (big, small string) {
+func (p Live) sellsOut(ctx context.Context) (big, small string) {
 	l := &p.Live
 	switch {
 	case l.Free+l.Held == 0 && l.Sold > 0:
-		return "Sold out", views.Counted(l.Sold, "seat") + " in all"
+		return text.T(ctx, "Sold out"), text.N(ctx, "%d seat in all", "%d seats in all", l.Sold)
 	case l.SellOut == nil:
-		return "–", p.salesRate()
+		return "–", p.salesRate(ctx)
 	}
 	from, to := p.Sale.Event.Local(l.SellOut.From), p.Sale.Event.Local(l.SellOut.To)
 	form := "15:04"
 	if to.Sub(p.Sale.Event.Local(l.At)) > 20*time.Hour {
-		form = "Mon 15:04"
+		form = text.Mark("Mon 15:04")
 	}
-	if from.Format(form) == to.Format(form) {
-		return "about " + from.Format(form), p.salesRate()
+	first, last := text.Time(ctx, from, form), text.Time(ctx, to, form)
+	if first == last {
+		return text.T(ctx, "about %s", first), p.salesRate(ctx)
 	}
-	return from.Format(form) + "–" + to.Format(form), p.salesRate()
+	return first + "–" + last, p.salesRate(ctx)
 }
 
 // conversion is how many holds end in an order.
-func (p Live) conversion() (big, small string) {
+func (p Live) conversion(ctx context.Context) (big, small string) {
 	l := &p.Live
 	if !l.Conversion.Known() {
-		return "–", views.Counted(l.Total.Ordered, "hold") + " ended in an order, " + views.Number(l.Total.Expired) + " expired"
+		return "–", text.N(ctx, "%d hold ended in an order, %d expired", "%d holds ended in an order, %d expired", l.Total.Ordered, l.Total.Expired)
 	}
-	return shareOf(l.Conversion), shareOf(l.Expired) + " expired; of holds begun " + views.Minutes(p.Sale.Event.HoldLength) + " ago or before"
+	return shareOf(ctx, l.Conversion), text.T(ctx, "%s expired, of holds that began at least %s ago", shareOf(ctx, l.Expired), views.LengthIn(ctx, p.Sale.Event.HoldLength))
 }
 
-func shareOf(r sales.Rate) string { return wholePercent(r.Share()) }
+func shareOf(ctx context.Context, r sales.Rate) string { return wholePercent(ctx, r.Share()) }
 
-func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+func wholePercent(ctx context.Context, share float64) string {
+	return text.Percent(ctx, math.Round(100*share))
+}
 
 func sparkOfRevenue(l *sales.Live) string {
 	return spark(each(l, func(r sales.Row) float64 { return float64(max(0, r.Revenue)) }))

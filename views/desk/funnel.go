@@ -1,10 +1,11 @@
 package desk
 
 import (
+	"context"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // step is a part of the way from the waiting room to a ticket.
@@ -21,22 +22,22 @@ func (p Live) funnel() []step {
 	var list []step
 	if s := p.Shown; s != nil {
 		given := int(s.Lobby + s.Line)
-		list = append(list, step{Name: "Joined", Ever: given, Now: given - int(s.Serving)}, step{Name: "Called", Ever: int(s.Serving), Now: l.Inside})
+		list = append(list, step{Name: text.Mark("Joined"), Ever: given, Now: given - int(s.Serving)}, step{Name: text.Mark("Called"), Ever: int(s.Serving), Now: l.Inside})
 	}
-	list = append(list, step{Name: "Held seats", Ever: l.Total.Begun, Now: l.Holding})
+	list = append(list, step{Name: text.Mark("Held seats"), Ever: l.Total.Begun, Now: l.Holding})
 	if l.Paid > 0 {
-		list = append(list, step{Name: "Began to pay", Ever: l.Paid, Now: l.Paying})
+		list = append(list, step{Name: text.Mark("Began to pay"), Ever: l.Paid, Now: l.Paying})
 	}
 	list = append(list,
-		step{Name: "Ordered", Ever: l.Total.Orders, Now: -1},
-		step{Name: "Expired", Ever: l.Total.Expired, Now: -1, Lost: true},
-		step{Name: "Given back", Ever: l.Total.GivenBack, Now: -1, Lost: true})
+		step{Name: text.Mark("Ordered"), Ever: l.Total.Orders, Now: -1},
+		step{Name: text.Mark("Expired"), Ever: l.Total.Expired, Now: -1, Lost: true},
+		step{Name: text.Mark("Given back"), Ever: l.Total.GivenBack, Now: -1, Lost: true})
 	most := 1
 	for _, s := range list {
 		most = max(most, s.Ever)
 	}
 	if n := p.refused(); n > 0 { // tries, of which one person may make many: no measure for the others
-		list = append(list, step{Name: "Told no", Ever: n, Now: -1, Lost: true})
+		list = append(list, step{Name: text.Mark("Told no"), Ever: n, Now: -1, Lost: true})
 	}
 	for i := range list {
 		list[i].Width = percent(min(1, float64(list[i].Ever)/float64(most)))
@@ -54,34 +55,38 @@ func (p Live) refused() (n int) {
 
 // refusals say why claims were refused, what was most often first.
 var refusals = map[string]string{
-	seats.CodeTaken: "already taken", seats.CodeSoldOut: "sold out", seats.CodeLimit: "over the limit", seats.CodeOrphan: "would leave one seat alone",
-	seats.CodeWaitingRoom: "not let in yet", seats.CodeShut: "not on sale",
+	seats.CodeTaken: text.Mark("already taken %d"), seats.CodeSoldOut: text.Mark("sold out %d"), seats.CodeLimit: text.Mark("over the limit %d"), seats.CodeOrphan: text.Mark("would leave one seat alone %d"),
+	seats.CodeWaitingRoom: text.Mark("not let in yet %d"), seats.CodeShut: text.Mark("not on sale %d"),
 }
 
-func (p Live) whyRefused() string {
+func (p Live) whyRefused(ctx context.Context) string {
 	var words []string
 	other := 0
 	for _, r := range p.Live.Refused {
 		if said := refusals[r.Code]; said != "" {
-			words = append(words, said+" "+views.Number(r.N))
+			words = append(words, text.T(ctx, said, r.N))
 		} else {
 			other += r.N
 		}
 	}
 	if other > 0 {
-		words = append(words, "otherwise "+views.Number(other))
+		words = append(words, text.T(ctx, "otherwise %d", other))
 	}
-	return "claims: " + strings.Join(words, ", ")
+	return text.T(ctx, "claims: %s", strings.Join(words, text.T(ctx, ", ")))
+}
+
+// nowIn says how many are in a step now, by its name.
+var nowIn = map[string]string{
+	"Joined": text.Mark("%d waiting now"), "Called": text.Mark("%d inside now"), "Held seats": text.Mark("%d holding now"), "Began to pay": text.Mark("%d paying now"),
 }
 
 // here says how many are in a step now.
-func (p Live) here(s step) string {
-	if s.Name == "Told no" {
-		return p.whyRefused()
-	}
-	words := map[string]string{"Joined": " waiting", "Called": " inside", "Held seats": " holding", "Began to pay": " paying"}
-	if s.Now < 0 {
+func (p Live) here(ctx context.Context, s step) string {
+	switch {
+	case s.Name == "Told no":
+		return p.whyRefused(ctx)
+	case s.Now < 0:
 		return ""
 	}
-	return views.Number(s.Now) + words[s.Name] + " now"
+	return text.T(ctx, nowIn[s.Name], s.Now)
 }

@@ -1,13 +1,14 @@
 package desk
 
 import (
-	"fmt"
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // GiftCardsPath is the address of the team's gift cards.
@@ -47,42 +48,42 @@ func (p *GiftCardsPage) SetOffer(o giftcards.Offer) {
 }
 
 // lawWords says how long gift cards are valid by the law of the team's country, if that is known.
-func (p GiftCardsPage) lawWords() string {
+func (p GiftCardsPage) lawWords(ctx context.Context) string {
 	if p.Law == nil {
-		return "Many countries have a law on how long gift cards are valid. We don’t know that of your country. Ask a lawyer."
+		return text.T(ctx, "Many countries have a law on how long gift cards are valid. We don’t know that of your country. Ask a lawyer.")
 	}
-	law := fmt.Sprintf("In %s, claims from a gift card end after %d years, and courts may reject a shorter time", p.Law.Name, p.Law.Months/12)
+	of := []any{text.T(ctx, p.Law.Name), p.Law.Months / 12, text.T(ctx, p.Law.Source), strconv.Itoa(giftcards.LawsOf)}
+	law := text.T(ctx, "In %s, claims from a gift card end after %d years, and courts may reject a shorter time (%s; compared in %s). Ask a lawyer.", of...)
 	if p.Law.Least {
-		law = fmt.Sprintf("In %s, a gift card is valid for at least %d years", p.Law.Name, p.Law.Months/12)
+		law = text.T(ctx, "In %s, a gift card is valid for at least %d years (%s; compared in %s). Ask a lawyer.", of...)
 	}
-	law += fmt.Sprintf(" (%s; compared in %d). Ask a lawyer.", p.Law.Source, giftcards.LawsOf)
 	if months, err := strconv.Atoi(p.Months); err == nil && months > 0 && months < p.Law.Months {
-		return "Your time is shorter than that of the law. " + law
+		return text.T(ctx, "Your time is shorter than that of the law.") + " " + law
 	}
 	return law
 }
 
 // giftPeople says who bought a gift card, and for which address.
-func giftPeople(c giftcards.Sold) string {
+func giftPeople(ctx context.Context, c giftcards.Sold) string {
 	if c.Buyer == c.Recipient {
 		return c.Buyer
 	}
-	return c.Buyer + " to " + c.Recipient
+	return text.T(ctx, "%s to %s", c.Buyer, c.Recipient)
 }
 
 // giftStanding says how a gift card stands.
-func giftStanding(c giftcards.Sold) string {
+func giftStanding(ctx context.Context, c giftcards.Sold) string {
 	switch {
 	case c.Spent:
-		return "Redeemed"
+		return text.T(ctx, "Redeemed")
 	case c.State == giftcards.Issued:
-		return "Not redeemed"
+		return text.T(ctx, "Not redeemed")
 	case c.State == giftcards.Open:
-		return "Being paid"
+		return text.T(ctx, "Being paid")
 	case c.State == giftcards.Refunding:
-		return "Refund on its way"
+		return text.T(ctx, "Refund on its way")
 	case c.State == giftcards.Refunded:
-		return "Refunded"
+		return text.T(ctx, "Refunded")
 	}
-	return "Not paid"
+	return text.T(ctx, "Not paid")
 }

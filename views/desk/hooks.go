@@ -1,14 +1,17 @@
 package desk
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
 )
@@ -56,70 +59,69 @@ func (p HookPage) Older() string {
 }
 
 // kindWords says what a hook is told of.
-func kindWords(k webhooks.Kind) string {
+func kindWords(ctx context.Context, k webhooks.Kind) string {
 	switch k {
 	case webhooks.Confirmed:
-		return "an order is placed"
+		return text.T(ctx, "an order is placed")
 	case webhooks.Paid:
-		return "money came for an order"
+		return text.T(ctx, "money came for an order")
 	case webhooks.Cancelled:
-		return "tickets of an order are cancelled"
+		return text.T(ctx, "tickets of an order are cancelled")
 	case webhooks.Refunded:
-		return "money went back"
+		return text.T(ctx, "money went back")
 	case webhooks.Moved:
-		return "a ticket moves to another seat"
+		return text.T(ctx, "a ticket moves to another seat")
 	case webhooks.Scanned:
-		return "a visitor comes in"
+		return text.T(ctx, "a visitor comes in")
 	}
-	return "a test"
+	return text.T(ctx, "a test")
 }
 
 func toldOf(h webhooks.Webhook, k webhooks.Kind) bool { return slices.Contains(h.Kinds, k) }
 
 // hookState says how a hook is.
-func hookState(h webhooks.Webhook) string {
+func hookState(ctx context.Context, h webhooks.Webhook) string {
 	switch {
 	case h.OffAt != nil && h.OffWhy == "":
-		return "Off since " + moment(*h.OffAt) + "."
+		return text.T(ctx, "Off since %s.", momentIn(ctx, *h.OffAt))
 	case h.OffAt != nil:
-		return "Switched off on " + moment(*h.OffAt) + ". " + h.OffWhy
+		return text.T(ctx, "Switched off on %s.", momentIn(ctx, *h.OffAt)) + " " + text.T(ctx, h.OffWhy)
 	case h.FailingSince != nil:
-		return "No good answer since " + moment(*h.FailingSince) + "."
+		return text.T(ctx, "No good answer since %s.", momentIn(ctx, *h.FailingSince))
 	}
-	return "On."
+	return text.T(ctx, "On.")
 }
 
 // waitingWords says what was not taken yet.
-func waitingWords(h webhooks.Webhook) string {
+func waitingWords(ctx context.Context, h webhooks.Webhook) string {
 	switch {
 	case h.Waiting == 0:
 		return ""
 	case h.Waiting >= 100:
-		return "A hundred or more deliveries wait."
+		return text.T(ctx, "A hundred or more deliveries wait.")
 	}
-	return views.Number(h.Waiting) + " not delivered yet."
+	return text.T(ctx, "%d not delivered yet.", h.Waiting)
 }
 
 // answerWords says what became of one try.
-func answerWords(a webhooks.Answer) string {
-	took := fmt.Sprintf("Answered %d, after %d ms", a.Status, a.Took)
+func answerWords(ctx context.Context, a webhooks.Answer) string {
 	switch {
 	case a.Status == 0:
-		return a.Why
+		return text.T(ctx, a.Why)
 	case a.Why == "":
-		return took + "."
+		return text.T(ctx, "Answered %s, after %d ms.", strconv.Itoa(a.Status), a.Took)
 	}
-	return took + ": not taken."
+	return text.T(ctx, "Answered %s, after %d ms: not taken.", strconv.Itoa(a.Status), a.Took)
 }
 
 // told is what a delivery says, as people read it.
-func told(n webhooks.Delivery) string {
+func told(ctx context.Context, n webhooks.Delivery) string {
 	var data map[string]any
 	if json.Unmarshal(n.Data, &data) != nil {
 		return string(n.Data)
 	}
 	if message, is := data["message"].(string); is {
-		return message
+		return text.T(ctx, message)
 	}
 	var words []string
 	for _, name := range []string{"event", "order", "ticket", "to", "place", "tickets", "method", "amount", "back", "paid", "total", "currency"} {

@@ -1,7 +1,10 @@
 package desk
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ImportPage is a file that becomes a plan.
@@ -18,17 +21,17 @@ type ImportPage struct {
 // mapped is one question of the mapping.
 type mapped struct{ name, label, none, value string }
 
-func (p ImportPage) questions() []mapped {
+func (p ImportPage) questions(ctx context.Context) []mapped {
 	m := p.Mapping
 	return []mapped{
-		{"section", "Section", "all are of one section", m.Section},
-		{"row", "Row", "find rows by where seats are", m.Row},
-		{"number", "Seat number", "number from the left", m.Number},
-		{"category", "Price category", "one price for all", m.Category},
-		{"x", "Place across", "lay rows out", m.X},
-		{"y", "Place down", "lay rows out", m.Y},
-		{"id", "Id", "known by its place", m.ID},
-		{"flags", "What is special", "nothing", m.Flags},
+		{"section", text.T(ctx, "Section"), text.T(ctx, "all are of one section"), m.Section},
+		{"row", text.T(ctx, "Row"), text.T(ctx, "find rows by where seats are"), m.Row},
+		{"number", text.T(ctx, "Seat number"), text.T(ctx, "number from the left"), m.Number},
+		{"category", text.T(ctx, "Price category"), text.T(ctx, "one price for all"), m.Category},
+		{"x", text.T(ctx, "Place across"), text.T(ctx, "lay rows out"), m.X},
+		{"y", text.T(ctx, "Place down"), text.T(ctx, "lay rows out"), m.Y},
+		{"id", text.T(ctx, "Id"), text.T(ctx, "known by its place"), m.ID},
+		{"flags", text.T(ctx, "What is special"), text.T(ctx, "nothing"), m.Flags},
 	}
 }
 

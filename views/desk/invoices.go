@@ -1,8 +1,11 @@
 package desk
 
 import (
+	"context"
+
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // InvoicesPath is the address of the team's invoices.
@@ -18,9 +21,9 @@ type InvoicesPage struct {
 }
 
 // documentWord names a kind of document.
-func documentWord(kind string) string {
+func documentWord(ctx context.Context, kind string) string {
 	if kind == invoices.Credit {
-		return "Credit note"
+		return text.T(ctx, "Credit note")
 	}
-	return "Invoice"
+	return text.T(ctx, "Invoice")
 }

@@ -1,10 +1,12 @@
 package desk
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // KeysPath is the address of a team's keys for programs.
@@ -39,21 +41,21 @@ func (p KeysPage) chosen(s organizers.Scope) bool {
 }
 
 // scopeWords says what a scope opens.
-func scopeWords(s organizers.Scope) string {
+func scopeWords(ctx context.Context, s organizers.Scope) string {
 	switch s {
 	case organizers.ScopeLook:
-		return "read events, figures, orders and plans"
+		return text.T(ctx, "read events, figures, orders and plans")
 	case organizers.ScopeSell:
-		return "sell at the box office and check people in"
+		return text.T(ctx, "sell at the box office and check people in")
 	}
-	return "change events, plans, orders and the sale"
+	return text.T(ctx, "change events, plans, orders and the sale")
 }
 
 // opens lists what a key opens.
-func opens(k organizers.APIKey) string {
+func opens(ctx context.Context, k organizers.APIKey) string {
 	words := make([]string, len(k.Scopes))
 	for i, s := range k.Scopes {
-		words[i] = string(s)
+		words[i] = scopeWords(ctx, s)
 	}
 	return strings.Join(words, ", ")
 }

@@ -217,6 +217,9 @@ func momentIn(ctx context.Context, t time.Time) string {
 	return text.Time(ctx, t.UTC(), "2 Jan 2006, 15:04 UTC")
 }
 
+// at are the attributes of a time in a message.
+func at(t time.Time) templ.Attributes { return templ.Attributes{"datetime": momentOf(t)} }
+
 // share is how much of a whole something is, in hundredths.
 func share(part, whole int) int {
 	if whole == 0 {

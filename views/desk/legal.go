@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // LegalPage is the legal texts of a team.
@@ -31,27 +32,27 @@ type LegalForm struct {
 }
 
 // state says whether attendees see the text.
-func (f LegalForm) state() string {
+func (f LegalForm) state(ctx context.Context) string {
 	switch {
 	case f.Base == 0:
-		return "not written yet"
+		return text.T(ctx, "not written yet")
 	case f.Published == 0:
-		return "draft"
+		return text.T(ctx, "draft")
 	case f.Published < f.Base:
-		return "version " + strconv.Itoa(f.Published) + " published, draft saved"
+		return text.T(ctx, "version %d published, draft saved", f.Published)
 	}
-	return "version " + strconv.Itoa(f.Published) + " published"
+	return text.T(ctx, "version %d published", f.Published)
 }
 
 // label says which version stands in the form.
-func (f LegalForm) label() string {
+func (f LegalForm) label(ctx context.Context) string {
 	switch {
 	case f.Base == 0:
-		return "Text to start with"
+		return text.T(ctx, "Text to start with")
 	case f.Shown.Number == f.Base:
-		return "Text of version " + strconv.Itoa(f.Base)
+		return text.T(ctx, "Text of version %d", f.Base)
 	}
-	return "Text of version " + strconv.Itoa(f.Shown.Number) + ", which becomes the newest if you save it"
+	return text.T(ctx, "Text of version %d, which becomes the newest if you save it", f.Shown.Number)
 }
 
 func (f LegalForm) wrong(ctx context.Context) string { return f.Mistakes.About(ctx, pages.FieldText) }

@@ -9,7 +9,9 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -85,7 +87,7 @@ func (p Live) Facts(ctx context.Context) templ.Attributes {
 }
 
 // chosen says what an order is of, without naming anybody: "2 × Lower tier".
-func (p Live) chosen(o sales.Ordered) string {
+func (p Live) chosen(ctx context.Context, o sales.Ordered) string {
 	counts := make([]int, len(p.Plan.Categories))
 	for _, idx := range o.Seats {
 		if idx < len(p.Plan.Seats) {
@@ -95,25 +97,33 @@ func (p Live) chosen(o sales.Ordered) string {
 	var parts []string
 	for c, n := range counts {
 		if n > 0 {
-			parts = append(parts, views.Number(n)+" × "+p.Plan.Categories[c].Name)
+			parts = append(parts, text.Number(ctx, n)+" × "+p.Plan.Categories[c].Name)
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
+// orderGone is the state of an order that does not stand any more.
+func orderGone(ctx context.Context, state string) string {
+	if state == orders.Cancelled {
+		return text.T(ctx, "cancelled")
+	}
+	return state
+}
+
 // countAt is a count of one category; a category may be newer than the counts.
-func countAt(counts []int, category int) string {
+func countAt(ctx context.Context, counts []int, category int) string {
 	if category >= len(counts) {
 		return "0"
 	}
-	return views.Number(counts[category])
+	return text.Number(ctx, counts[category])
 }
 
 // windows are what the chart can show.
 var windows = []struct {
 	Window sales.Window
 	Name   string
-}{{sales.LastHour, "Last hour"}, {sales.LastDay, "Last day"}, {sales.All, "All"}}
+}{{sales.LastHour, text.Mark("Last hour")}, {sales.LastDay, text.Mark("Last day")}, {sales.All, text.Mark("All")}}
 
 // tableRows are the rows of the chart for those who read it as a table: a dozen at most, the latest last.
 func (p Live) tableRows() (list []sales.Row) {
@@ -126,13 +136,13 @@ func (p Live) tableRows() (list []sales.Row) {
 	return list
 }
 
-func (p Live) until(r sales.Row) string {
+func (p Live) until(ctx context.Context, r sales.Row) string {
 	end := r.At.Add(time.Duration(p.Live.Span) * time.Minute)
 	if end.After(p.Live.At) {
 		end = p.Live.At
 	}
 	if p.Live.Span == sales.Hour || p.Window != sales.LastHour {
-		return p.Sale.Event.Local(end).Format("2 Jan 15:04")
+		return text.Time(ctx, p.Sale.Event.Local(end), "2 Jan 15:04")
 	}
 	return p.Sale.Event.Local(end).Format("15:04")
 }
@@ -141,65 +151,65 @@ func (p Live) until(r sales.Row) string {
 const latestShown = 12
 
 // phaseWords say what the waiting room does.
-func (p Live) phaseWords() string {
+func (p Live) phaseWords(ctx context.Context) string {
 	switch p.Room.Phase {
 	case waitingroom.PhaseThrough:
-		return "Everybody is let in; people wait once the slots are full."
+		return text.T(ctx, "Everybody is let in. People wait once the slots are full.")
 	case waitingroom.PhaseLobby:
 		if p.Room.OpensAt != nil {
-			return "People gather in the lobby until " + views.Clock(p.Sale.Event, *p.Room.OpensAt) + "; then numbers are drawn."
+			return text.T(ctx, "People gather in the lobby until %s. Then numbers are drawn.", views.ClockIn(ctx, p.Sale.Event, *p.Room.OpensAt))
 		}
-		return "People gather in the lobby; then numbers are drawn."
+		return text.T(ctx, "People gather in the lobby. Then numbers are drawn.")
 	case waitingroom.PhaseDrawing:
-		return "The lobby is closed; the numbers are being drawn."
+		return text.T(ctx, "The lobby is closed. The numbers are being drawn.")
 	case waitingroom.PhasePaused:
-		return "Paused: no visitor is let in. Every place is kept."
+		return text.T(ctx, "Paused: no visitor is let in. Every place is kept.")
 	case waitingroom.PhaseEnded:
-		return "It has ended."
+		return text.T(ctx, "It has ended.")
 	}
-	return "Numbers are called as slots and seats allow."
+	return text.T(ctx, "Numbers are called as slots and seats allow.")
 }
 
 // rateWords is the limit that was set.
-func (p Live) rateWords() string {
+func (p Live) rateWords(ctx context.Context) string {
 	if p.Room.Rate == 0 {
-		return "no limit"
+		return text.T(ctx, "no limit")
 	}
-	return "up to " + p.rateValue()
+	return text.T(ctx, "up to %s", p.rateValue())
 }
 
 // comeWords is how many of those called come, as far as it is known.
-func (p Live) comeWords() string {
+func (p Live) comeWords(ctx context.Context) string {
 	if p.Room.Pace.Show == 0 {
-		return "not known yet"
+		return text.T(ctx, "not known yet")
 	}
-	return wholePercent(p.Room.Pace.Show)
+	return wholePercent(ctx, p.Room.Pace.Show)
 }
 
 // toldWords is how many were called when they were told.
-func (p Live) toldWords() string {
+func (p Live) toldWords(ctx context.Context) string {
 	if p.Told.Told == 0 {
-		return "not known yet"
+		return text.T(ctx, "not known yet")
 	}
-	return wholePercent(p.Told.Within) + " of " + views.Number(p.Told.Told)
+	return text.T(ctx, "%s of %d", wholePercent(ctx, p.Told.Within), p.Told.Told)
 }
 
 // rateValue is the limit in people a minute.
 func (p Live) rateValue() string { return shop.Tenth(p.Room.Rate * 60) }
 
 // guardWords say whom the challenge asks at this moment.
-func (p Live) guardWords() string {
+func (p Live) guardWords(ctx context.Context) string {
 	switch {
 	case p.Guard.Challenge == limit.Off:
-		return "Off. No browser is checked."
+		return text.T(ctx, "Off. No browser is checked.")
 	case p.Guard.Challenge == limit.Always:
-		return "On for every visitor."
+		return text.T(ctx, "On for every visitor.")
 	case p.Guard.Alarm == nil:
-		return "Automatic. No attack is noticed, so no browser is checked."
+		return text.T(ctx, "Automatic. No attack is noticed, so no browser is checked.")
 	case p.Guard.Alarm.Everyone:
-		return "Automatic. Every visitor's browser is checked."
+		return text.T(ctx, "Automatic. Every visitor's browser is checked.")
 	}
-	return "Automatic. Browsers of visitors from busy networks are checked."
+	return text.T(ctx, "Automatic. Browsers of visitors from busy networks are checked.")
 }
 
 // figure is what a field shows of a limit; empty for the usual one.

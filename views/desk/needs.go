@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
 )
 
 // need is one thing that needs attention, in words.
@@ -22,12 +23,12 @@ type need struct {
 }
 
 // needs are what needs attention: unseen ones first.
-func (p Live) needs() (fresh, seen []need) {
-	all := p.ofRoom(nil)
+func (p Live) needs(ctx context.Context) (fresh, seen []need) {
+	all := p.ofRoom(ctx, nil)
 	for _, c := range p.Live.Alerts {
-		all = append(all, p.need(c))
+		all = append(all, p.need(ctx, c))
 	}
-	for _, n := range p.ofSections(all) {
+	for _, n := range p.ofSections(ctx, all) {
 		if s, known := p.Live.Seen[n.Key]; known {
 			n.Seen = &s
 			seen = append(seen, n)
@@ -39,53 +40,53 @@ func (p Live) needs() (fresh, seen []need) {
 }
 
 // needsCut says that more needs attention than is shown; empty if not.
-func (p Live) needsCut() string {
+func (p Live) needsCut(ctx context.Context) string {
 	if !p.Live.MoreAlerts {
 		return ""
 	}
-	return fmt.Sprintf("These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", sales.MostAlerts)
+	return text.T(ctx, "These are the latest %d of each kind, and there are more: the command “usher attention” lists all of them.", sales.MostAlerts)
 }
 
 // need puts an alert into words.
-func (p Live) need(c sales.Alert) need {
-	n := need{Key: c.Key, Order: c.Order, Text: c.Why}
+func (p Live) need(ctx context.Context, c sales.Alert) need {
+	n := need{Key: c.Key, Order: c.Order, Text: text.T(ctx, c.Why)}
 	switch c.Kind {
 	case payments.AlertPayout:
-		n.Title = "Pay out " + p.money(c.Amount)
+		n.Title = text.T(ctx, "Pay out %s", p.money(ctx, c.Amount))
 	case sales.OfHook:
-		n.Title = "A webhook is not taken"
+		n.Title = text.T(ctx, "A webhook is not taken")
 	case payments.AlertStep:
-		n.Title = "A payment of " + p.money(c.Amount) + " is stuck"
+		n.Title = text.T(ctx, "A payment of %s is stuck", p.money(ctx, c.Amount))
 	case sales.OfFailing:
-		n.Title = "Payments fail: " + shareOf(c.Rate)
-		n.Text = fmt.Sprintf("%d of the last %s came to nothing. Look at the provider; pausing the waiting room keeps everybody's place.", c.Rate.Some, views.Counted(c.Rate.Of, "payment"))
+		n.Title = text.T(ctx, "Payments fail: %s", shareOf(ctx, c.Rate))
+		n.Text = text.T(ctx, "%d of the last %s came to nothing. Look at the provider; pausing the waiting room keeps everybody's place.", c.Rate.Some, text.Some(c.Rate.Of, "%d payment", "%d payments"))
 	case sales.OfExpired:
-		n.Title = "Many holds expire: " + shareOf(c.Rate)
-		n.Text = "Before it was " + shareOf(c.Before) + ". Perhaps the checkout takes longer than the hold."
+		n.Title = text.T(ctx, "Many holds expire: %s", shareOf(ctx, c.Rate))
+		n.Text = text.T(ctx, "Before it was %s. Perhaps the checkout takes longer than the hold.", shareOf(ctx, c.Before))
 	default:
-		n.Title = "A payment of " + p.money(c.Amount) + " needs a look"
+		n.Title = text.T(ctx, "A payment of %s needs a look", p.money(ctx, c.Amount))
 	}
 	return n
 }
 
 // ofRoom adds what the waiting room needs.
-func (p Live) ofRoom(list []need) []need {
+func (p Live) ofRoom(ctx context.Context, list []need) []need {
 	switch {
 	case p.Room == nil:
 	case p.Room.Phase == waitingroom.PhasePaused:
-		text := "No visitor is let in until it goes on."
+		said := text.T(ctx, "No visitor is let in until it goes on.")
 		if p.Room.Note != "" {
-			text = "Everybody reads: “" + p.Room.Note + "”"
+			said = text.T(ctx, "Everybody reads: “%s”", p.Room.Note)
 		}
-		list = append(list, need{Key: fmt.Sprintf("paused:%d", p.Room.Version), Title: "The waiting room is paused", Text: text})
+		list = append(list, need{Key: fmt.Sprintf("paused:%d", p.Room.Version), Title: text.T(ctx, "The waiting room is paused"), Text: said})
 	case p.Shown != nil && p.Shown.Away:
-		list = append(list, need{Key: "away", Title: "The waiting room cannot reach the database", Text: "No visitor is let in meanwhile. The figures are the last known ones."})
+		list = append(list, need{Key: "away", Title: text.T(ctx, "The waiting room cannot reach the database"), Text: text.T(ctx, "No visitor is let in meanwhile. The figures are the last known ones.")})
 	}
 	return list
 }
 
 // ofSections adds which sections are sold out while others are not.
-func (p Live) ofSections(list []need) []need {
+func (p Live) ofSections(ctx context.Context, list []need) []need {
 	var out []string
 	for i, s := range p.Plan.Sections {
 		if p.soldOut(s) {
@@ -95,10 +96,10 @@ func (p Live) ofSections(list []need) []need {
 	if len(out) == 0 || len(out) == len(p.Plan.Sections) {
 		return list
 	}
-	n := need{Key: fmt.Sprintf("soldout:%d", len(out)), Title: "Sold out: " + out[0], Text: views.Counted(p.Live.Free, "seat") + " elsewhere are free."}
+	n := need{Key: fmt.Sprintf("soldout:%d", len(out)), Title: text.T(ctx, "Sold out: %s", out[0]), Text: text.N(ctx, "%d seat elsewhere is available.", "%d seats elsewhere are available.", p.Live.Free)}
 	if len(out) > 1 {
-		n.Title = views.Counted(len(out), "section") + " are sold out"
-		n.Text = strings.Join(out[:min(len(out), 12)], ", ") + ". " + n.Text
+		n.Title = text.N(ctx, "%d section is sold out", "%d sections are sold out", len(out))
+		n.Text = strings.Join(out[:min(len(out), 12)], text.T(ctx, ", ")) + ". " + n.Text
 	}
 	return append(list, n)
 }

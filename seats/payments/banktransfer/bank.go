@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Errors about entries.
@@ -129,7 +130,7 @@ func (b *Bank) Import(ctx context.Context, team int64, name string, content []by
 		return i, err
 	}
 	if s.Account != "" && own.IBAN != "" && !strings.EqualFold(s.Account, own.IBAN) {
-		return i, wrongFile("This statement is of the account %s, and your account is %s. Nothing was imported. Export the statement of your account, or change the account first.", s.Account, own.IBAN)
+		return i, wrongFile(text.Say("This statement is of the account %s, and your account is %s. Nothing was imported. Export the statement of your account, or change the account first.", s.Account, own.IBAN))
 	}
 	hash := sha256.Sum256(content)
 	err = pgx.BeginFunc(ctx, b.db, func(tx pgx.Tx) error {

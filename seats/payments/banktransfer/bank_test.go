@@ -192,7 +192,7 @@ func TestImport_RefusesAStatementOfAnotherAccount(t *testing.T) {
 		if errors.As(err, &wrong) != refused || err != nil && !refused {
 			t.Errorf("with the account %s: %v", iban, err)
 		}
-		if after := h.all(t); refused && (after != before || !strings.Contains(wrong.Reason, iban)) {
+		if after := h.all(t); refused && (after != before || !strings.Contains(wrong.Error(), iban)) {
 			t.Errorf("it was refused (%v), and changed\n%s\nto\n%s", wrong, before, after)
 		}
 	}

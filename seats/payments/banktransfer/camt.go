@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // camtDocument is what is read of an ISO 20022 camt.053 message, of any version.
@@ -68,25 +69,25 @@ func readCAMT(content []byte) (s Statement, err error) {
 	if err := d.Decode(&doc); err != nil {
 		var syntax *xml.SyntaxError
 		if errors.As(err, &syntax) {
-			return s, wrongFile("The file is damaged: line %d: %s. Export it again.", syntax.Line, syntax.Msg)
+			return s, wrongFile(text.Say("The file is damaged: line %d: %s. Export it again.", syntax.Line, syntax.Msg))
 		}
-		return s, wrongFile("This is XML, and no statement in CAMT.053.")
+		return s, wrongFile(text.Say("This is XML, and no statement in CAMT.053."))
 	}
 	if len(doc.Statements) == 0 {
-		return s, wrongFile("This is XML, and no statement in CAMT.053.")
+		return s, wrongFile(text.Say("This is XML, and no statement in CAMT.053."))
 	}
 	s.Account = spaces.Replace(doc.Statements[0].IBAN)
 	var names []named
 	bookings := 0
 	for _, statement := range doc.Statements {
 		if spaces.Replace(statement.IBAN) != s.Account {
-			return s, wrongFile("The file has statements of several accounts. Export one account at a time.")
+			return s, wrongFile(text.Say("The file has statements of several accounts. Export one account at a time."))
 		}
 		for i, e := range statement.Entries {
 			bookings++
 			more, err := s.addCAMT(e)
 			if err != nil {
-				return s, wrongFile("Entry %d: %v.", i+1, err)
+				return s, wrongFile(text.Say("Entry %d: %v.", i+1, err))
 			}
 			for _, name := range more {
 				names = append(names, named{name, bookings})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Names of columns as banks export them, folded: small letters and digits only.
@@ -49,11 +50,11 @@ func columnsOf(record []string) (at map[string]int, is bool) {
 }
 
 // readCSV reads entries below a line of column names, which may come after some lines about the account.
-func readCSV(text, currency string) (s Statement, err error) {
+func readCSV(content, currency string) (s Statement, err error) {
 	const mostLinesAbove = 30
 	s.Format = "CSV"
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(text), -1, true
+	r := csv.NewReader(strings.NewReader(content))
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(content), -1, true
 	var at map[string]int
 	var names []named
 	for {
@@ -63,7 +64,7 @@ func readCSV(text, currency string) (s Statement, err error) {
 		}
 		var wrong *csv.ParseError
 		if errors.As(err, &wrong) {
-			return s, wrongFile("The file is damaged: line %d: %v. Export it again.", wrong.Line, wrong.Err)
+			return s, wrongFile(text.Say("The file is damaged: line %d: %v. Export it again.", wrong.Line, wrong.Err))
 		}
 		line, _ := r.FieldPos(0)
 		if at == nil {
@@ -80,14 +81,14 @@ func readCSV(text, currency string) (s Statement, err error) {
 			return s, err
 		}
 		if err != nil {
-			return s, wrongFile("Line %d: %v.", line, err)
+			return s, wrongFile(text.Say("Line %d: %v.", line, err))
 		}
 		if len(s.Entries) > len(names) {
 			names = append(names, named{name, line})
 		}
 	}
 	if at == nil {
-		return s, wrongFile("This is no statement: no line names a column with the date and one with the amount.")
+		return s, wrongFile(text.Say("This is no statement: no line names a column with the date and one with the amount."))
 	}
 	s.keys(names)
 	return s, nil

@@ -136,7 +136,7 @@ func TestRead_SaysWhatIsWrongWithAFile(t *testing.T) {
 		"<!DOCTYPE x [<!ENTITY a \"b\">]><Document>&a;</Document>": "damaged",
 	} {
 		var wrong *banktransfer.FileError
-		if _, err := banktransfer.Read([]byte(content), "EUR"); !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, want) {
+		if _, err := banktransfer.Read([]byte(content), "EUR"); !errors.As(err, &wrong) || !strings.Contains(wrong.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", content, err, want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestDetails_AreChecked(t *testing.T) {
 	}
 	var m organizers.Mistakes
 	_, err = banktransfer.Details{IBAN: "DE75512108001245126198", BIC: "X"}.Check()
-	if !errors.As(err, &m) || m.About(banktransfer.FieldHolder) == "" || !strings.Contains(m.About(banktransfer.FieldIBAN), "check digits") || m.About(banktransfer.FieldBIC) == "" {
+	if !errors.As(err, &m) || m.About(t.Context(), banktransfer.FieldHolder) == "" || !strings.Contains(m.About(t.Context(), banktransfer.FieldIBAN), "check digits") || m.About(t.Context(), banktransfer.FieldBIC) == "" {
 		t.Errorf("wrong details: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // referenceBytes of an order's id are in its reference.
@@ -127,19 +128,19 @@ func (d Details) Check() (Details, error) {
 	}
 	var m organizers.Mistakes
 	if d.Holder == "" || len([]rune(d.Holder)) > 70 {
-		m = append(m, organizers.Mistake{Field: FieldHolder, Message: "Enter the name of the account’s owner, at most 70 characters."})
+		m = append(m, organizers.Mistake{Field: FieldHolder, Message: text.Mark("Enter the name of the account’s owner, at most 70 characters.")})
 	}
 	switch {
 	case !ibanShape.MatchString(d.IBAN):
-		m = append(m, organizers.Mistake{Field: FieldIBAN, Message: "Enter an IBAN such as DE75 5121 0800 1245 1261 99."})
+		m = append(m, organizers.Mistake{Field: FieldIBAN, Message: text.Mark("Enter an IBAN such as DE75 5121 0800 1245 1261 99.")})
 	case !checked(d.IBAN):
-		m = append(m, organizers.Mistake{Field: FieldIBAN, Message: "The check digits of this IBAN are wrong. Compare it with your statement."})
+		m = append(m, organizers.Mistake{Field: FieldIBAN, Message: text.Mark("The check digits of this IBAN are wrong. Compare it with your statement.")})
 	}
 	if d.BIC != "" && !bicShape.MatchString(d.BIC) {
-		m = append(m, organizers.Mistake{Field: FieldBIC, Message: "Enter a BIC of 8 or 11 characters, or leave it empty."})
+		m = append(m, organizers.Mistake{Field: FieldBIC, Message: text.Mark("Enter a BIC of 8 or 11 characters, or leave it empty.")})
 	}
 	if len([]rune(d.Bank)) > 70 {
-		m = append(m, organizers.Mistake{Field: FieldBank, Message: "Enter at most 70 characters."})
+		m = append(m, organizers.Mistake{Field: FieldBank, Message: text.Mark("Enter at most 70 characters.")})
 	}
 	if m != nil {
 		return d, m

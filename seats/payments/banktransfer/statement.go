@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MaxBytes is the longest statement file, and mostEntries the number of credits that one may have.
@@ -20,11 +21,11 @@ const (
 )
 
 // FileError says why a file was not imported.
-type FileError struct{ Reason string }
+type FileError struct{ text.Message }
 
-func (e *FileError) Error() string { return e.Reason }
+func (e *FileError) Error() string { return e.String() }
 
-func wrongFile(format string, args ...any) error { return &FileError{fmt.Sprintf(format, args...)} }
+func wrongFile(why text.Message) error { return &FileError{why} }
 
 // Entry is money that came, as a statement says it.
 type Entry struct {
@@ -50,27 +51,27 @@ type Statement struct {
 func Read(content []byte, currency string) (s Statement, err error) {
 	switch {
 	case len(bytes.TrimSpace(content)) == 0:
-		return s, wrongFile("The file is empty.")
+		return s, wrongFile(text.Say("The file is empty."))
 	case len(content) > MaxBytes:
-		return s, wrongFile("The file is longer than %d MB. Export fewer days at once.", MaxBytes>>20)
+		return s, wrongFile(text.Say("The file is longer than %d MB. Export fewer days at once.", MaxBytes>>20))
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
-		return s, wrongFile("This is a ZIP archive. Unpack it, and import the files in it one by one.")
+		return s, wrongFile(text.Say("This is a ZIP archive. Unpack it, and import the files in it one by one."))
 	case bytes.HasPrefix(content, []byte("%PDF")):
-		return s, wrongFile("This is a PDF. Export the statement as CAMT.053 or CSV.")
+		return s, wrongFile(text.Say("This is a PDF. Export the statement as CAMT.053 or CSV."))
 	case bytes.IndexByte(content, 0) >= 0:
-		return s, wrongFile("This is no text. Export the statement as CAMT.053 or CSV.")
+		return s, wrongFile(text.Say("This is no text. Export the statement as CAMT.053 or CSV."))
 	}
-	text := bytes.TrimPrefix(content, []byte("\ufeff"))
-	if trimmed := bytes.TrimSpace(text); bytes.HasPrefix(trimmed, []byte("<")) {
+	letters := bytes.TrimPrefix(content, []byte("\ufeff"))
+	if trimmed := bytes.TrimSpace(letters); bytes.HasPrefix(trimmed, []byte("<")) {
 		s, err = readCAMT(trimmed)
 	} else {
-		if !utf8.Valid(text) {
-			text, _ = charmap.Windows1252.NewDecoder().Bytes(text) // every byte is a character there
+		if !utf8.Valid(letters) {
+			letters, _ = charmap.Windows1252.NewDecoder().Bytes(letters) // every byte is a character there
 		}
-		s, err = readCSV(string(text), currency)
+		s, err = readCSV(string(letters), currency)
 	}
 	if err == nil && len(s.Entries) == 0 && s.Skipped == 0 {
-		return s, wrongFile("There is no entry in this file.")
+		return s, wrongFile(text.Say("There is no entry in this file."))
 	}
 	return s, err
 }
@@ -113,7 +114,7 @@ func (s *Statement) keys(names []named) {
 // add adds money that came. text is looked at for a reference if none is given.
 func (s *Statement) add(e Entry) error {
 	if len(s.Entries) == mostEntries {
-		return wrongFile("The file has more than %d payments. Export fewer days at once.", mostEntries)
+		return wrongFile(text.Say("The file has more than %d payments. Export fewer days at once.", mostEntries))
 	}
 	if e.Reference = findReference(e.Reference); e.Reference == "" {
 		e.Reference = findReference(e.Text)
