@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/a-h/templ"
+
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
@@ -56,6 +58,14 @@ func (f LegalForm) label(ctx context.Context) string {
 }
 
 func (f LegalForm) wrong(ctx context.Context) string { return f.Mistakes.About(ctx, pages.FieldText) }
+
+// tongue is the language of a text that the team has not written yet: those to start with are English.
+func (f LegalForm) tongue() templ.Attributes {
+	if f.Base > 0 {
+		return nil
+	}
+	return templ.Attributes{"lang": text.Source}
+}
 
 // versionPath is the address of the page with a version in the form.
 func (f LegalForm) versionPath(v pages.Version) string {
