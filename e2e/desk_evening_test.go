@@ -50,7 +50,7 @@ func (e *evening) makesTheEvent() {
 	e.visit("/desk/events/new")
 	e.looks("desk-new-event")
 	check(e.t, e.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("The Cherry Orchard"))
-	check(e.t, e.page.GetByLabel("Or the file of one").SetInputFiles(e.plan))
+	check(e.t, e.page.GetByLabel("Or a plan from a file").SetInputFiles(e.plan))
 	e.press(e.button("Create draft"))
 	e.sees(e.page.GetByText("Only your team sees this event."))
 	e.slug = regexp.MustCompile(`/desk/events/([^/?]+)`).FindStringSubmatch(e.page.URL())[1]
@@ -66,7 +66,7 @@ func (e *evening) makesTheEvent() {
 	e.press(e.exactly("button", "Save"))
 	e.sees(e.page.GetByText("Saved."))
 	e.press(e.button("Put on sale now"))
-	e.sees(e.page.GetByText("Attendees take seats."))
+	e.sees(e.page.GetByText("Attendees can buy tickets."))
 }
 
 // watchesTheCrowd looks at the live desk while others buy; nothing is loaded anew.
@@ -134,7 +134,7 @@ func (e *evening) worksWithOrders() {
 func (e *evening) givesMoneyBack() {
 	e.t.Helper()
 	e.visit(e.order)
-	check(e.t, e.page.GetByLabel("How much").Fill("1"))
+	check(e.t, e.page.GetByLabel("Amount in EUR").Fill("1"))
 	e.press(e.button("Refund this amount"))
 	e.sees(e.page.GetByText("That goes back."))
 }
@@ -182,7 +182,7 @@ func (e *evening) pausesTheSale() {
 	e.visit(e.at("/messages"))
 	e.looks("desk-messages")
 	e.visit(e.at("/settings"))
-	check(e.t, e.page.GetByLabel("Why? Everybody who looks at the event reads this.").Fill("Payments are slow this evening"))
+	check(e.t, e.page.GetByLabel("Reason. Everyone who looks at the event reads this.").Fill("Payments are slow this evening"))
 	e.press(e.button("Pause the sale"))
 	e.sees(e.button("Continue the sale"))
 	e.looks("desk-settings-paused")

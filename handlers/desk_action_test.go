@@ -115,7 +115,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 		t.Errorf("it is %+v, %v", sale.Event, err)
 	}
 	status := "/desk/events/evening-2/status"
-	s.refused(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"never"}}, 422, "Say from when on")
+	s.refused(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"never"}}, 422, "Enter when the sale begins")
 	s.does(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"2030-02-01T10:00"}})
 	if _, page := s.page(t, person(t), "/events/evening-2"); !strings.Contains(page, "On sale from Fri 1 February 2030, 10:00\u00a0CET.") {
 		t.Error("attendees do not read from when on")
@@ -246,7 +246,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, order+"/mails", url.Values{})
 	s.does(t, ann, order+"/payouts", url.Values{})
 	s.does(t, ann, at+"/messages", url.Values{"subject": {"Doors"}, "text": {"They open earlier."}})
-	s.refused(t, ann, at+"/messages", url.Values{"subject": {"Typed"}, "text": {""}}, 422, "Typed", "Write something")
+	s.refused(t, ann, at+"/messages", url.Values{"subject": {"Typed"}, "text": {""}}, 422, "Typed", "Enter a message")
 	for more := true; more; {
 		if more, err = s.sold.RunBulkJob(t.Context()); err != nil {
 			t.Fatal(err)
