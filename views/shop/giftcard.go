@@ -82,6 +82,7 @@ const giftLines = 12
 
 // GiftCardPaper is a gift card to print. home is the address of our pages.
 func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Print) ([]byte, error) {
+	ctx = onPaper(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(c.CreatedAt)

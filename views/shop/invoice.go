@@ -25,6 +25,7 @@ const (
 
 // InvoicePaper is an invoice or credit note as PDF/A-3. It contains its XML if the document has one.
 func InvoicePaper(ctx context.Context, d invoices.Document, look Print) ([]byte, error) {
+	ctx = onPaper(ctx)
 	title := d.Title(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)

@@ -26,6 +26,7 @@ const (
 
 // Paper is an order's live tickets as a PDF, each with its QR code.
 func (p OrderPage) Paper(ctx context.Context, look Print) ([]byte, error) {
+	ctx = onPaper(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(p.Order.CreatedAt)

@@ -1,14 +1,18 @@
 package shop
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/bidi"
 	"rsc.io/qr"
 
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/static"
 )
 
@@ -17,7 +21,7 @@ const millimetre = 72 / 25.4 // in points
 var paperFont = sync.OnceValue(func() []byte { return static.Print("dejavu-sans.ttf") })
 
 // pen writes on paper. The font has the alphabets of Europe, Hebrew and Arabic; it shows a box for each character of another
-// script.
+// script, such as a name may have.
 type pen struct{ doc *fpdf.Fpdf }
 
 func newPen(doc *fpdf.Fpdf) *pen {
@@ -63,14 +67,25 @@ func (p *pen) lines(text []rune, width float64, most int) (lines []string) {
 	return lines
 }
 
-// printable replaces characters beyond the first plane of Unicode, which fpdf cannot write.
+// printable replaces characters beyond the first plane of Unicode, which fpdf cannot write, and joins Arabic letters.
 func printable(text string) string {
-	return strings.Map(func(r rune) rune {
+	return joined(strings.Map(func(r rune) rune {
 		if r > 0xffff {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, text)
+	}, text))
+}
+
+// printed are the scripts that the font has, by ISO 15924.
+var printed = []string{"Arab", "Armn", "Cyrl", "Geor", "Grek", "Hebr", "Latn"}
+
+// onPaper is the context of what is printed: that of its reader, or English if the font does not have their script.
+func onPaper(ctx context.Context) context.Context {
+	if script, _ := language.Make(text.Tag(ctx)).Script(); !slices.Contains(printed, script.String()) {
+		return text.With(ctx, text.Source)
+	}
+	return ctx
 }
 
 // seen is a text in the order in which it is seen from the left: some scripts are written from the right.

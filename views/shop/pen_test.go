@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 func TestPrintable_KeepsEuropeanNamesAndReplacesEmoji(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"Ann Ørsted, Юлия": "Ann Ørsted, Юлия", "Þórdís 🎭": "Þórdís \ufffd"} {
+	for text, want := range map[string]string{"Ann Ørsted, Юлия": "Ann Ørsted, Юлия", "Þórdís 🎭": "Þórdís \ufffd", "سلام": "\ufeb3\ufefc\ufee1", "مُنظِّم 5": "\ufee3\ufee8\ufec8\ufee2 5", "دار": "\ufea9\ufe8d\ufead"} {
 		if got := printable(text); got != want {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -26,5 +28,14 @@ func TestPen_GivesEachCharacterAWidthWithinTheLine(t *testing.T) {
 	}
 	if lines := p.lines([]rune("李小龍李小龍李小龍李小龍李小龍李小龍"), 20, 9); len(lines) < 2 {
 		t.Errorf("a long name without spaces is one line: %q", lines)
+	}
+}
+
+func TestOnPaper_IsEnglishWhereTheFontHasNotTheScript(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{"de": "de", "ar": "ar", "el": "el", "ja": "en", "zh": "en"} {
+		if got := text.Tag(onPaper(text.With(t.Context(), tag))); got != want {
+			t.Errorf("%s is printed in %s, want %s", tag, got, want)
+		}
 	}
 }
