@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -142,7 +141,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 		return []eventCodes{{s.Event, c}}, number, err
 	}
 	if len(form["events"]) > mostEvents {
-		return nil, 0, &seats.ValidationError{Message: fmt.Sprintf("Choose at most %d events. Nothing was changed.", mostEvents)}
+		return nil, 0, &seats.ValidationError{Message: text.Mark("Choose at most %d events. Nothing was changed."), Args: []any{mostEvents}}
 	}
 	of = []eventCodes{{s.Event, c}}
 	list, err := h.Organizers.Events(ctx, m)
@@ -154,7 +153,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 		case slices.ContainsFunc(of, func(e eventCodes) bool { return e.event.Slug == slug }):
 			continue
 		case !slices.ContainsFunc(list, func(l seats.Listing) bool { return l.Slug == slug }):
-			return nil, 0, &seats.ValidationError{Unknown: true, Message: fmt.Sprintf("Your team has no event %q. Nothing was changed.", slug)}
+			return nil, 0, &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
 		}
 		other, err := h.Inventory.Sale(ctx, slug)
 		if err != nil {
@@ -175,13 +174,13 @@ func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sal
 	var wrong *seats.ValidationError
 	switch e := other.Event; {
 	case errors.As(err, &wrong):
-		return one, &seats.ValidationError{Message: e.Name + ": " + wrong.Message}
+		return one, &seats.ValidationError{Message: text.Mark("%s: %s"), Args: []any{e.Name, wrong}}
 	case err != nil:
 		return one, err
 	case c.Amount > 0 && e.Currency != first.Currency:
-		return one, &seats.ValidationError{Message: fmt.Sprintf("%s has its prices in %s. An amount off is for events in one currency. Nothing was changed.", e.Name, e.Currency)}
+		return one, &seats.ValidationError{Message: text.Mark("%s has its prices in %s. An amount off is for events in one currency. Nothing was changed."), Args: []any{e.Name, e.Currency}}
 	case len(c.UnlocksBlocks) > 0:
-		return one, &seats.ValidationError{Message: "Reserved seats are those of one event. Nothing was changed. Create this code in one event."}
+		return one, &seats.ValidationError{Message: text.Mark("Reserved seats are those of one event. Nothing was changed. Create this code in one event.")}
 	}
 	return one, nil
 }
@@ -194,7 +193,7 @@ func (h *Handlers) refuseTaken(ctx context.Context, of []eventCodes) error {
 			return err
 		}
 		if found.State != pricing.CodeUnknown {
-			return &seats.Conflict{Code: seats.CodeChanged, Message: e.event.Name + " has or had a code " + e.code.Code + ". Nothing was changed. Choose another one."}
+			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("%s has or had a code %s. Nothing was changed. Choose another one."), Args: []any{e.event.Name, e.code.Code}}
 		}
 	}
 	return nil
@@ -227,7 +226,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 		var refusal *seats.Conflict
 		switch {
 		case i > 0 && errors.As(err, &refusal):
-			return &seats.Conflict{Code: refusal.Code, Message: fmt.Sprintf("The codes were created in %d of %d events, and not from %s on: %s", i, len(of), e.event.Name, refusal.Error())}
+			return &seats.Conflict{Code: refusal.Code, Message: text.Mark("The codes were created in %d of %d events, and not from %s on: %s"), Args: []any{i, len(of), e.event.Name, refusal}}
 		case err != nil:
 			return err
 		case !first && e.code.Code == "":

@@ -9,16 +9,17 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/desk"
 )
 
 var (
-	errNoRoomHere = web.NewProblem(409, "no_room", "This event has no waiting room.", "Nothing was changed.", "Look at its desk again.")
-	errSharedRoom = web.NewProblem(403, "shared", "This waiting room is that of another team's events, too.", "Nothing was changed.", "The operator of the box office can change it: usher room set.")
-	errNoAct      = web.NewProblem(422, "invalid", "That is nothing a waiting room does.", "Nothing was changed.", "Use the forms of the desk.")
-	errNotSure    = web.NewProblem(422, "invalid", "A waiting room that ended does not open again.", "It goes on as before.", "Say that you are sure, then send the form again.")
-	errNoNumber   = web.NewProblem(422, "invalid", "That is not a number.", "Nothing was changed.", "Write it in digits, such as 120.")
+	errNoRoomHere = web.NewProblem(409, "no_room", text.Mark("This event has no waiting room."), nothingChanged, text.Mark("Look at its desk again."))
+	errSharedRoom = web.NewProblem(403, "shared", text.Mark("This waiting room is that of another team's events, too."), nothingChanged, text.Mark("The operator of the box office can change it: usher room set."))
+	errNoAct      = web.NewProblem(422, "invalid", text.Mark("That is nothing a waiting room does."), nothingChanged, text.Mark("Use the forms of the desk."))
+	errNotSure    = web.NewProblem(422, "invalid", text.Mark("A waiting room that ended does not open again."), text.Mark("It goes on as before."), text.Mark("Say that you are sure, then send the form again."))
+	errNoNumber   = web.NewProblem(422, "invalid", text.Mark("That is not a number."), nothingChanged, text.Mark("Write it in digits, such as 120."))
 )
 
 // SteerRoom answers POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots, work or end.

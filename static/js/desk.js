@@ -3,17 +3,18 @@
 
 import {start as startMap} from 'usher/desk_map'
 import {$, $$, data} from 'usher/page'
+import {T} from 'usher/text'
 
 const SILENCE = 25000 // ms without a word after which the desk is behind; the feed says something each 10 s
 const REST = 30000 // ms a hidden page keeps its feed: browsers have few connections
 const AGAIN = 1000
 
 const state = $('[data-feed-state]')
-let feed, last = state?.textContent.replace('As of ', '') ?? '', silence, resting, retry, still = sessionStorage.getItem('usher paused') !== null
+let feed, last = state?.textContent.match(/\d+:\d+:\d+/)?.[0] ?? '', silence, resting, retry, still = sessionStorage.getItem('usher paused') !== null
 
 function tell(word) {
   data.feedState = word
-  const said = {live: `Live, as of ${last}`, behind: `Behind: the last news came at ${last}. Trying again.`, late: `Behind: the last news is of ${last}.`, paused: `Paused at ${last}`}
+  const said = {live: T('Live, as of %s', last), behind: T('Behind: the last news came at %s. Trying again.', last), late: T('Behind: the last news is of %s.', last), paused: T('Paused at %s', last)}
   if (state) state.firstElementChild.textContent = said[word]
 }
 
@@ -97,7 +98,7 @@ addEventListener('online', open)
 function pauseButton() {
   const button = $('[data-still]')
   if (!button) return
-  const name = () => { button.textContent = still ? 'Resume updates' : 'Pause updates' }
+  const name = () => { button.textContent = still ? T('Resume updates') : T('Pause updates') }
   button.addEventListener('click', () => {
     still = !still
     name()

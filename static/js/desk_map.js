@@ -7,11 +7,12 @@ import {live, start as startLive} from 'usher/live'
 import {$, $$, data, number, price} from 'usher/page'
 import {Painter, packed} from 'usher/paint'
 import {Stage} from 'usher/stage'
+import {T} from 'usher/text'
 
 const MOUSE = 8, STEPS = 6
 const SKIP = 1000 // ms without a change that a replay skips
 const FREE = 0, HELD = 1, SOLD = 2, BLOCKED = 3
-const STATES = ['free', 'held', 'sold', 'blocked']
+const STATES = [T('free'), T('held'), T('sold'), T('blocked')]
 const SHAPES = ['sold', 'held', 'free', 'sold'] // of Painter: a small dot, a ring, a disc
 
 const frame = $('#live-map #map'), stage = frame && new Stage(frame)
@@ -68,18 +69,18 @@ function hover(event) {
 
 function describe(idx) {
   const cost = house.categories[house.category[idx]], state = shown.states?.[idx] ?? FREE
-  const when = state === SOLD && replay?.soldAt[idx] ? `sold at ${clock(replay.soldAt[idx])}` : STATES[state]
+  const when = state === SOLD && replay?.soldAt[idx] ? T('sold at %s', clock(replay.soldAt[idx])) : STATES[state]
   return `${cost.name}, ${price(cost.price)} · ${when}`
 }
 
 function describeSection(s) {
   const counts = [0, 0, 0, 0]
   for (let idx = s.first; idx < s.first + s.count; idx++) counts[shown.states?.[idx] ?? FREE]++
-  return `${number(counts[SOLD])} of ${number(s.count - counts[BLOCKED])} sold, ${number(counts[HELD])} held`
+  return T('%s of %s sold, %s held', number(counts[SOLD]), number(s.count - counts[BLOCKED]), number(counts[HELD]))
 }
 
 const clocks = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: data.zone || 'UTC'})
-const days = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short', timeZone: data.zone || 'UTC'})
+const days = new Intl.DateTimeFormat(document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang, {day: 'numeric', month: 'short', timeZone: data.zone || 'UTC'})
 const clock = at => clocks.format(at)
 
 // legend says what the colours mean.
@@ -90,11 +91,11 @@ function legend() {
     span.append(dot, text)
     return span
   }
-  const rest = [entry('of-held ring', 'held'), entry('of-free', 'free'), entry('of-blocked', 'blocked')]
+  const rest = [entry('of-held ring', T('held')), entry('of-free', T('free')), entry('of-blocked', T('blocked'))]
   const sold = {
-    state: () => [entry('of-sold', 'sold')],
-    price: () => house.categories.map((c, i) => entry(`c${i % 5}`, `sold, ${c.name}`)),
-    time: () => Array.from({length: STEPS}, (_, i) => entry(`h${i}`, i === 0 ? `sold first${from(0)}` : i === STEPS - 1 ? `sold last${from(1)}` : '')),
+    state: () => [entry('of-sold', T('sold'))],
+    price: () => house.categories.map((c, i) => entry(`c${i % 5}`, T('sold, %s', c.name))),
+    time: () => Array.from({length: STEPS}, (_, i) => entry(`h${i}`, i === 0 ? T('sold first') + from(0) : i === STEPS - 1 ? T('sold last') + from(1) : '')),
   }[by]()
   $('[data-legend]').replaceChildren(...sold, ...rest)
 }
@@ -122,7 +123,7 @@ const bar = $('[data-replay]'), play = bar && $('[data-play]', bar), scrub = bar
 // tellMoment says which moment of the sale is seen.
 function tellMoment() {
   const [, held, , ] = replay.counts, sold = replay.counts[SOLD]
-  const text = replay.length ? `${days.format(replay.time)}, ${clock(replay.time)}: ${number(sold)} sold, ${number(held)} held` : 'Nothing happened yet'
+  const text = replay.length ? T('%s, %s: %s sold, %s held', days.format(replay.time), clock(replay.time), number(sold), number(held)) : T('Nothing happened yet')
   moment.textContent = text
   scrub.value = replay.position
   scrub.setAttribute('aria-valuetext', text)
@@ -147,7 +148,7 @@ function now() {
   scrub.value = scrub.max
   moment.textContent = ''
   $('[data-now]', bar).hidden = true
-  play.textContent = 'Watch the sale again'
+  play.textContent = T('Watch the sale again')
   frame.classList.remove('past')
   stage.again()
 }
@@ -155,7 +156,7 @@ function now() {
 function stop() {
   cancelAnimationFrame(playing)
   playing = undefined
-  if (shown !== live) play.textContent = replay.over ? 'Watch once more' : 'Go on'
+  if (shown !== live) play.textContent = replay.over ? T('Watch once more') : T('Go on')
 }
 
 function jump(position) {
@@ -208,7 +209,7 @@ function listen() {
 
 // failed says that the log did not come; a page that is being left needs none.
 function failed() {
-  moment.textContent = 'The change log could not be loaded. Try again in a moment.'
+  moment.textContent = T('The change log could not be loaded. Try again in a moment.')
 }
 
 export async function start() {

@@ -1,11 +1,13 @@
 // Passkeys: the forms with data-passkey appear where the browser has them, and ask it for one. Passwords: a button shows
 // what was typed.
 
+import {T} from 'usher/text'
+
 for (const button of document.querySelectorAll('[data-show]')) {
   const field = button.parentElement.querySelector('input')
   const set = shown => {
     field.type = shown ? 'text' : 'password'
-    button.textContent = shown ? 'Hide' : 'Show'
+    button.textContent = shown ? T('Hide') : T('Show')
     button.setAttribute('aria-pressed', shown)
   }
   button.hidden = false
@@ -54,8 +56,8 @@ const done = {
 
 // What a browser says when it could not: its own words are for programmers.
 const words = error => ({
-  NotAllowedError: 'No passkey was used. Try again when you are ready.',
-  InvalidStateError: 'This device has a passkey for this desk already.',
+  NotAllowedError: T('No passkey was used. Try again when you are ready.'),
+  InvalidStateError: T('This device has a passkey for this desk already.'),
 }[error.name] ?? error.message)
 
 for (const form of window.PublicKeyCredential ? document.querySelectorAll('[data-passkey]') : []) {
