@@ -99,7 +99,7 @@ func literals(expression string) string {
 	var words []string
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.CallExpr:
+		case *ast.CallExpr, *ast.IndexExpr: // the key of a map is not shown
 			return false
 		case *ast.BasicLit:
 			said, _ := strconv.Unquote(n.Value) // empty for a number
