@@ -326,14 +326,22 @@ func (w *work) end() error {
 
 // at says at which performance a change was refused.
 func at(e seats.Event, err error) error {
-	when := e.Local(e.StartsAt).Format("Mon 2 January 2006, 15:04") + ": "
+	message := text.Mark("%[1]s: %[2]s")
 	var refusal *seats.Conflict
 	var nonsense *seats.ValidationError
 	switch {
 	case errors.As(err, &refusal):
-		return &seats.Conflict{Code: refusal.Code, Message: when + refusal.Error()}
+		return &seats.Conflict{Code: refusal.Code, Message: message, Args: []any{start{e}, refusal}}
 	case errors.As(err, &nonsense):
-		return &seats.ValidationError{Message: when + nonsense.Error()}
+		return &seats.ValidationError{Message: message, Args: []any{start{e}, nonsense}}
 	}
 	return err
+}
+
+// start is when an event begins, in the language of the reader.
+type start struct{ seats.Event }
+
+// In is part of text.Local.
+func (s start) In(ctx context.Context) string {
+	return text.Time(ctx, s.Local(s.StartsAt), "Mon 2 January 2006, 15:04")
 }
