@@ -167,7 +167,7 @@ func TestSeries_ProgramsMakeAndChangeIt(t *testing.T) {
 			Changed int
 		}
 	}
-	one := `{"performance":["evening-2033-06-02"],"status":"scheduled","opens":"2033-05-01 10:00"`
+	one := `{"all":true,"performance":["evening-2033-06-02"],"status":"scheduled","opens":"2033-05-01 10:00"`
 	if text := post("/desk/series/evening/changes", one+"}", 200); json.Unmarshal([]byte(text), &seen) != nil || seen.Preview.Changed != 1 {
 		t.Fatal(text)
 	}

@@ -267,11 +267,10 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 	return err
 }
 
-// seriesChange reads the form of a change. all= chooses all performances to come.
+// seriesChange reads the form of a change. all= chooses all performances to come, unless the form names some.
 func (h *Handlers) seriesChange(f url.Values, s series.Series, list []series.Performance) (c series.Change, err error) {
 	c = series.Change{Performances: f[series.FieldPerformance], Own: f.Get("own") != "", Clock: strings.TrimSpace(f.Get(series.FieldClock)), Cancelled: h.Orders.CancelAll}
-	if f.Get("all") != "" {
-		c.Performances = nil
+	if f.Get("all") != "" && len(c.Performances) == 0 {
 		for _, p := range list {
 			if p.StartsAt.After(h.Hub.Now()) && p.Status != seats.Cancelled {
 				c.Performances = append(c.Performances, p.Slug)
