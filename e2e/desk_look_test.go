@@ -157,8 +157,8 @@ var eachAtDesk = []struct {
 	}},
 	{"board", func(p *person) {
 		p.visit("/desk/events/a-night-out/shares")
-		check(p.t, p.page.GetByLabel("Whom it is for").Fill("The harbour festival"))
-		p.press(p.button("Make the link"))
+		check(p.t, p.page.GetByLabel("Who it is for").Fill("The harbour festival"))
+		p.press(p.button("Create link"))
 		link, err := p.page.Locator(".made code").InnerText()
 		check(p.t, err)
 		p.visit(link[strings.Index(link, "/boards/"):])
@@ -191,7 +191,7 @@ var eachAtDesk = []struct {
 	{"desk-asked", func(p *person) {
 		check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 		p.press(p.button("Send me a link"))
-		p.sees(p.page.GetByText("Look into your mail"))
+		p.sees(p.page.GetByText("Check your email"))
 	}},
 	{"desk-password", func(p *person) { p.visit(p.office.mailed(p.t, "ann@example.org", passwordLink)) }},
 }

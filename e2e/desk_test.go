@@ -249,7 +249,7 @@ func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testin
 	ann.press(ann.page.GetByText("Forgot your password?"))
 	check(t, ann.page.GetByLabel("Email").Fill(email))
 	ann.press(ann.button("Send me a link"))
-	ann.sees(ann.page.GetByText("Look into your mail"))
+	ann.sees(ann.page.GetByText("Check your email"))
 	ann.visit(boxOffice.mailed(t, email, passwordLink))
 	check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "New password"}).Fill("four other plain words"))
 	ann.press(ann.button("Use this password"))

@@ -30,7 +30,7 @@ func TestWaitlist_IsSteeredAtTheDeskWithAuditEntries(t *testing.T) {
 	send(t, first, "DELETE", s.url+"/events/evening/claims", "")
 	for _, who := range []*http.Client{olga, eve} {
 		_, page := s.page(t, who, path)
-		for _, want := range []string{"We count &lt;b&gt;.", "ann@example.org", "2 seats together", "1st", "2nd"} {
+		for _, want := range []string{"We count &lt;b&gt;.", "ann@example.org", "2 seats together", "No. 1", "No. 2"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("the list at the desk lacks %q", want)
 			}

@@ -14,15 +14,15 @@ var paidHow = map[string]string{
 	payments.Demo: text.Mark("demo card"), payments.Credit: text.Mark("from credit"), payments.Cash: text.Mark("in cash"), payments.Terminal: text.Mark("card terminal"),
 }
 
-// RoleWords says what a role is for.
+// RoleWords is the message about what a role is for.
 func RoleWords(r organizers.Role) string {
 	switch r {
 	case organizers.Owner:
-		return "may do everything, also change who is in the team"
+		return text.Mark("may do everything, also change who is in the team")
 	case organizers.Manager:
-		return "runs events, prices, orders and the sale"
+		return text.Mark("runs events, prices, orders and the sale")
 	case organizers.Viewer:
-		return "looks on and changes nothing"
+		return text.Mark("looks on and changes nothing")
 	}
-	return "sells at the box office and lets people in"
+	return text.Mark("sells at the box office and lets people in")
 }

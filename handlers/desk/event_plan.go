@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -25,7 +26,7 @@ func (h *Handlers) showEventPlan(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	page := desk.EventPlanPage{Frame: h.frame(w, r, m, "Plan of "+s.Event.Name), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
+	page := desk.EventPlanPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Plan of %s", s.Event.Name)), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Plans: plans, Key: rand.Text(), Wrong: wrong}
 	page.Event, page.Path = &s.Event, desk.EventPath(s.Event.Slug)+"/plan"
 	return web.WritePage(w, r, status, desk.EventPlan(page))
 }

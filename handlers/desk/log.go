@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -27,7 +28,7 @@ type auditEntryBody struct {
 
 // ShowLog answers GET /desk/log
 func (h *Handlers) ShowLog(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
-	page := desk.LogPage{Frame: h.frame(w, r, m, "Log")}
+	page := desk.LogPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Log"))}
 	if page.Filter, err = logFilter(r); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -71,7 +72,7 @@ func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizer
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	page := desk.PlansPage{Frame: h.frame(w, r, m, "Seating plans"), Plans: list, Key: rand.Text(), Wrong: wrong}
+	page := desk.PlansPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Seating plans")), Plans: list, Key: rand.Text(), Wrong: wrong}
 	page.Path = desk.PlansPath
 	for _, s := range plan.Summaries() {
 		page.Shipped = append(page.Shipped, desk.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
@@ -225,7 +226,7 @@ func (h *Handlers) Editor(w http.ResponseWriter, r *http.Request, m organizers.M
 	if err != nil {
 		return err
 	}
-	page := desk.EditorPage{Frame: h.frame(w, r, m, "Edit "+v.Name), ID: id, Version: v}
+	page := desk.EditorPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Edit %s", v.Name)), ID: id, Version: v}
 	page.Script, page.Style = "editor.js", "editor.css map.css"
 	return web.WritePage(w, r, http.StatusOK, desk.Editor(page))
 }

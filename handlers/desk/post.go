@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -28,7 +29,7 @@ func (h *Handlers) Post(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		return err
 	}
 	if !web.WantsJSON(r) {
-		return web.WritePage(w, r, http.StatusOK, desk.Post(desk.PostPage{Frame: h.eventFrame(w, r, m, s, "To post"), Parcels: list, Key: seats.NewID().String()}))
+		return web.WritePage(w, r, http.StatusOK, desk.Post(desk.PostPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "To post")), Parcels: list, Key: seats.NewID().String()}))
 	}
 	answer := struct {
 		Parcels []parcelBody `json:"parcels"`

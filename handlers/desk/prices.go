@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -30,7 +31,7 @@ func (h *Handlers) Prices(w http.ResponseWriter, r *http.Request, m organizers.M
 }
 
 func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
-	p := desk.PricesPage{Frame: h.eventFrame(w, r, m, s, "Prices"), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, List: s.Prices, Form: form, Wrong: wrong}
+	p := desk.PricesPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Prices")), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, List: s.Prices, Form: form, Wrong: wrong}
 	p.Script = "desk_prices.js"
 	var err error
 	if p.Rates, err = pricing.RatesOf(r.Context(), h.Organizers, m); err != nil {

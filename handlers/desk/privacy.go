@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/privacy"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -34,7 +35,7 @@ func (h *Handlers) Privacy(w http.ResponseWriter, r *http.Request, m organizers.
 
 // showPrivacy writes the page with what p knows besides.
 func (h *Handlers) showPrivacy(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.PrivacyPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Privacy")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Privacy"))
 	p.Path = desk.PrivacyPath
 	if p.Months, p.Erasures, err = h.Server.Privacy.Settings(r.Context(), m); err != nil {
 		return err

@@ -79,7 +79,7 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	for i, e := range list {
 		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof}
 		if e.In != nil {
-			tickets[i].Message = desk.VerdictWords(s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
+			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, map[string]any{"tickets": tickets})
@@ -131,7 +131,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 	if !web.WantsJSON(r) {
 		return h.showDoor(w, r, d, s, desk.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place})
 	}
-	body := VerdictBody{Word: v.Word, Message: desk.VerdictWords(s.Event, v), Name: v.Name}
+	body := VerdictBody{Word: v.Word, Message: desk.VerdictWords(r.Context(), s.Event, v), Name: v.Name}
 	if v.Ticket.ID != (seats.ID{}) {
 		body.Ticket, body.Seat, body.Type, body.Proof = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx), v.Ticket.Type, v.Ticket.Proof
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -144,7 +145,7 @@ func (h *Handlers) ProofPage(w http.ResponseWriter, r *http.Request, m organizer
 func proofBack(to string) string { return DeskBack(to) }
 
 func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.ProofPage) error {
-	p.Frame = h.frame(w, r, m, "Confirm it’s you")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Confirm it’s you"))
 	p.Script, p.Passkeys = "desk_passkey.js", m.Keyed && organizers.PasskeysAt(h.Origin(r))
 	return web.WritePage(w, r, status, desk.Proof(p))
 }
@@ -200,7 +201,7 @@ func (h *Handlers) SecondFactor(w http.ResponseWriter, r *http.Request, m organi
 }
 
 func (h *Handlers) showSecondFactor(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.SecondFactorPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Second factor")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Second factor"))
 	p.Script, p.Path, p.Origin = "desk_passkey.js", desk.AccountPath, h.Origin(r)
 	if !m.Codes && p.Recovery == nil {
 		site, _ := url.Parse(h.Origin(r))

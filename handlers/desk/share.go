@@ -47,7 +47,7 @@ func (h *Handlers) showShares(w http.ResponseWriter, r *http.Request, m organize
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	p.Frame = h.eventFrame(w, r, m, s, "Links to the live desk")
+	p.Frame = h.eventFrame(w, r, m, s, text.T(r.Context(), "Links to the live desk"))
 	return web.WritePage(w, r, status, desk.Shares(p))
 }
 

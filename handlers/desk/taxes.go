@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -38,7 +39,7 @@ func (h *Handlers) Taxes(w http.ResponseWriter, r *http.Request, m organizers.Me
 }
 
 func (h *Handlers) showTaxes(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, form url.Values, wrong string) (err error) {
-	p := desk.TaxesPage{Frame: h.frame(w, r, m, "Taxes"), Form: form, Wrong: wrong}
+	p := desk.TaxesPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Taxes")), Form: form, Wrong: wrong}
 	p.Path = desk.TaxesPath
 	if p.Rates, err = pricing.RatesOf(r.Context(), h.Organizers, m); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -52,7 +53,7 @@ func (h *Handlers) Team(w http.ResponseWriter, r *http.Request, m organizers.Mem
 
 // showTeam writes the page of the reader's team, with what p knows besides.
 func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.TeamPage) (err error) {
-	p.Frame = h.frame(w, r, m, "Team")
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Team"))
 	p.Path = desk.TeamPath
 	if p.Colleagues, err = h.Organizers.Colleagues(r.Context(), m); err != nil {
 		return err

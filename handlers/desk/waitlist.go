@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -47,7 +48,7 @@ func (h *Handlers) showWaitList(w http.ResponseWriter, r *http.Request, m organi
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeWaitList(s, &p))
 	}
-	p.Frame, p.Key = h.eventFrame(w, r, m, s, "Waiting list"), seats.NewID().String()
+	p.Frame, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Waiting list")), seats.NewID().String()
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	return web.WritePage(w, r, status, desk.WaitList(p))
 }

@@ -1,14 +1,15 @@
 package desk
 
 import (
+	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -60,18 +61,20 @@ type tool struct{ name, words, icon string }
 
 // editorTools are the tools; their icons are paths in a box of 16 by 16.
 var editorTools = []tool{
-	{"select", "Select", "M4 2l8 6-4 .8L6 13z"},
-	{"pan", "Move the view", "M8 2v12M2 8h12M6 4l2-2 2 2M6 12l2 2 2-2M4 6L2 8l2 2M12 6l2 2-2 2"},
-	{"rows", "Rows", "M3 4h0M6.5 4h0M10 4h0M13.5 4h0M3 8h0M6.5 8h0M10 8h0M13.5 8h0M3 12h0M6.5 12h0M10 12h0M13.5 12h0"},
-	{"round", "Round table", "M8 5a3 3 0 1 0 0 6a3 3 0 1 0 0-6M8 2h0M8 14h0M2 8h0M14 8h0"},
-	{"long", "Long table", "M3 6h10v4H3zM5 3h0M8 3h0M11 3h0M5 13h0M8 13h0M11 13h0"},
-	{"area", "Area without seats", "M3 4l10-1v9l-9 1z"},
-	{"shape", "Shape", "M2 5h12v4H2zM8 9v4"},
-	{"text", "Text", "M3 4V3h10v1M8 3v10M6 13h4"},
+	{"select", text.Mark("Select"), "M4 2l8 6-4 .8L6 13z"},
+	{"pan", text.Mark("Move the view"), "M8 2v12M2 8h12M6 4l2-2 2 2M6 12l2 2 2-2M4 6L2 8l2 2M12 6l2 2-2 2"},
+	{"rows", text.Mark("Rows"), "M3 4h0M6.5 4h0M10 4h0M13.5 4h0M3 8h0M6.5 8h0M10 8h0M13.5 8h0M3 12h0M6.5 12h0M10 12h0M13.5 12h0"},
+	{"round", text.Mark("Round table"), "M8 5a3 3 0 1 0 0 6a3 3 0 1 0 0-6M8 2h0M8 14h0M2 8h0M14 8h0"},
+	{"long", text.Mark("Long table"), "M3 6h10v4H3zM5 3h0M8 3h0M11 3h0M5 13h0M8 13h0M11 13h0"},
+	{"area", text.Mark("Area without seats"), "M3 4l10-1v9l-9 1z"},
+	{"shape", text.Mark("Shape"), "M2 5h12v4H2zM8 9v4"},
+	{"text", text.Mark("Text"), "M3 4V3h10v1M8 3v10M6 13h4"},
 }
 
-// whenSaved is a moment as lists say it, in UTC.
-func whenSaved(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
+// inSections counts the seats and sections of a plan.
+func inSections(ctx context.Context, n, sections int) string {
+	return text.T(ctx, "%s in %s", text.N(ctx, "%d seat", "%d seats", n), text.N(ctx, "%d section", "%d sections", sections))
+}
 
 // dots are the seats of a category as one path of round points.
 func dots(p *seats.Plan, category int) string {

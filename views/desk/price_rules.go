@@ -1,12 +1,14 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -28,7 +30,7 @@ func OfferName(o seats.PriceOffer) string {
 }
 
 // offerKinds are the kinds of offers with what organizers call them.
-var offerKinds = [][2]string{{seats.OfferMulti, "Pay for fewer, such as 3 for 2"}, {seats.OfferFamily, "Family"}, {seats.OfferGroup, "Group"}}
+var offerKinds = [][2]string{{seats.OfferMulti, text.Mark("Pay for fewer, such as 3 for 2")}, {seats.OfferFamily, text.Mark("Family")}, {seats.OfferGroup, text.Mark("Group")}}
 
 // offerForm is an offer on the page: one that is there, or a new one of a kind.
 type offerForm struct {
@@ -85,21 +87,25 @@ func percentField(hundredths int) string {
 }
 
 // taxWords say how the event is taxed.
-func (p PricesPage) taxWords() string {
+func (p PricesPage) taxWords(ctx context.Context) string {
 	t := p.Sale.Event.Rules.Tax
 	rates := []string{}
 	for _, rate := range slices.Concat([]int{t.Rate}, ratesOfTypes(t)) {
-		if text := pricing.Rate(rate) + "%"; !slices.Contains(rates, text) {
-			rates = append(rates, text)
+		if one := text.T(ctx, "%s%%", pricing.Rate(rate)); !slices.Contains(rates, one) {
+			rates = append(rates, one)
 		}
+	}
+	name := t.Name
+	if name == "" {
+		name = text.T(ctx, "Tax")
 	}
 	switch {
 	case t.Rate == 0 && len(t.Types) == 0 && t.FeeRate == 0:
-		return "No tax"
+		return text.T(ctx, "No tax")
 	case t.OnTop:
-		return shopTaxName(t) + " " + seats.Joined(rates, " and ") + " on top of the prices"
+		return text.T(ctx, "%s %s on top of the prices", name, text.List(ctx, rates))
 	}
-	return shopTaxName(t) + " " + seats.Joined(rates, " and ") + " inside of the prices"
+	return text.T(ctx, "%s %s inside of the prices", name, text.List(ctx, rates))
 }
 
 func ratesOfTypes(t seats.Tax) (rates []int) {
@@ -109,34 +115,27 @@ func ratesOfTypes(t seats.Tax) (rates []int) {
 	return rates
 }
 
-func shopTaxName(t seats.Tax) string {
-	if t.Name == "" {
-		return "Tax"
-	}
-	return t.Name
-}
-
 // taxed reports whether an event has a tax.
 func taxed(t seats.Tax) bool { return t.Rate != 0 || t.FeeRate != 0 || len(t.Types) > 0 }
 
 // rate is the content of the field of a tax rate.
 func (p PricesPage) rate(name string, rate int) string {
-	text := ""
+	stored := ""
 	if taxed(p.Sale.Event.Rules.Tax) {
-		text = pricing.Rate(rate)
+		stored = pricing.Rate(rate)
 	}
-	return p.value(name, text)
+	return p.value(name, stored)
 }
 
 // typeRate is the rate of a type that has one of its own.
 func (p PricesPage) typeRate(kind int) string {
-	text := ""
+	stored := ""
 	for _, r := range p.Sale.Event.Rules.Tax.Types {
 		if r.Type == kind {
-			text = pricing.Rate(r.Rate)
+			stored = pricing.Rate(r.Rate)
 		}
 	}
-	return p.value(TaxField(kind), text)
+	return p.value(TaxField(kind), stored)
 }
 
 // country is the country the rates of which are suggested.
@@ -152,27 +151,27 @@ func (p PricesPage) country() string {
 type suggestion struct{ rate, words string }
 
 // suggested are the rates of the country of the event, or of all countries if it has none.
-func (p PricesPage) suggested() (list []suggestion) {
+func (p PricesPage) suggested(ctx context.Context) (list []suggestion) {
 	one, known := p.Rates.Country(p.country())
 	countries := p.Rates.Countries
 	if known {
 		countries = []pricing.CountryRate{one}
 	}
 	for _, c := range countries {
-		list = append(list, suggestion{pricing.Rate(c.Standard), c.Name + ", standard"})
+		list = append(list, suggestion{pricing.Rate(c.Standard), text.T(ctx, "%s, standard", countryName(ctx, c))})
 		for _, rate := range c.Reduced {
-			list = append(list, suggestion{pricing.Rate(rate), c.Name + ", reduced"})
+			list = append(list, suggestion{pricing.Rate(rate), text.T(ctx, "%s, reduced", countryName(ctx, c))})
 		}
 	}
 	return list
 }
 
 // ratesWords say how old the suggested rates are that came with Usher.
-func (p PricesPage) ratesWords() string {
+func (p PricesPage) ratesWords(ctx context.Context) string {
 	if one, known := p.Rates.Country(p.country()); known && one.ChangedAt != nil {
-		return ""
+		return text.T(ctx, "Ask a tax adviser which one applies.")
 	}
-	return "Those that came with Usher are as of " + ratesDay(p.Rates) + ", and not verified: check them first."
+	return text.T(ctx, "Those that came with Usher are as of %s, and not verified: check them first. Ask a tax adviser which one applies.", ratesDay(ctx, p.Rates))
 }
 
 // byTotal reports whether the tax is rounded once for an order: as stored, or by the law of the country.
@@ -186,15 +185,15 @@ func (p PricesPage) byTotal() bool {
 }
 
 // offersWords count the offers.
-func (p PricesPage) offersWords() string {
+func (p PricesPage) offersWords(ctx context.Context) string {
 	if n := len(p.Sale.Event.Rules.Offers); n > 0 {
-		return views.Counted(n, "offer")
+		return text.N(ctx, "%d offer", "%d offers", n)
 	}
-	return "None"
+	return text.T(ctx, "None")
 }
 
 // codesWords name the first codes.
-func (p PricesPage) codesWords() string {
+func (p PricesPage) codesWords(ctx context.Context) string {
 	names := []string{}
 	for _, g := range p.Codes {
 		if g.State != pricing.CodeOver && len(names) < 3 {
@@ -202,7 +201,7 @@ func (p PricesPage) codesWords() string {
 		}
 	}
 	if len(names) == 0 {
-		return "None"
+		return text.T(ctx, "None")
 	}
 	return strings.Join(names, ", ")
 }
@@ -217,17 +216,22 @@ func onIf(is bool) string {
 	return ""
 }
 
+// hasExtras reports whether buyers can add something to an order.
+func hasExtras(e seats.Event) bool {
+	return len(e.Rules.Extras.Donations) > 0 || e.Rules.Extras.Postage > 0
+}
+
 // extraWords say what buyers can add to an order.
-func extraWords(e seats.Event) string {
+func extraWords(ctx context.Context, e seats.Event) string {
 	x, words := e.Rules.Extras, []string{}
 	if len(x.Donations) > 0 {
-		words = append(words, "Donations")
+		words = append(words, text.T(ctx, "Donations"))
 	}
 	if x.Postage > 0 {
-		words = append(words, "postage "+views.Money(x.Postage, e.Currency))
+		words = append(words, text.T(ctx, "postage %s", views.MoneyIn(ctx, x.Postage, e.Currency)))
 	}
 	if len(words) == 0 {
-		return "None"
+		return text.T(ctx, "None")
 	}
 	return strings.Join(words, ", ")
 }

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -72,10 +74,10 @@ func (p PricesPage) kind(i int) seats.TicketType {
 }
 
 // typeName is the name of a row: that of its ticket type, or that of a new one. The scripts write there what is typed.
-func (p PricesPage) typeName(i int) string {
+func (p PricesPage) typeName(ctx context.Context, i int) string {
 	name := p.value(TypeField(i, "name"), p.kind(i).Name)
 	if name == "" {
-		return "New ticket type " + strconv.Itoa(i+1)
+		return text.T(ctx, "New ticket type %d", i+1)
 	}
 	return name
 }
@@ -122,11 +124,11 @@ func countOf(n *int) string {
 }
 
 // left says how many seats a phase may still sell; nothing if it has no limit.
-func (p PricesPage) left(n int) string {
+func (p PricesPage) left(ctx context.Context, n int) string {
 	if n > len(p.Left) || p.Left[n-1] < 0 {
 		return ""
 	}
-	return strconv.Itoa(p.Left[n-1]) + " left"
+	return text.N(ctx, "%d left", "%d left", p.Left[n-1])
 }
 
 // hasRules reports whether a ticket type has a rule.
@@ -140,7 +142,7 @@ func (p PricesPage) hasRules() bool {
 func (p PricesPage) hasPhases() bool { return len(p.List.Phases) > 0 || p.typed("phase.") }
 
 // phasesWords name the phases that are not over.
-func (p PricesPage) phasesWords() string {
+func (p PricesPage) phasesWords(ctx context.Context) string {
 	names := []string{}
 	for _, f := range p.List.Phases {
 		if !f.Retired {
@@ -148,18 +150,18 @@ func (p PricesPage) phasesWords() string {
 		}
 	}
 	if len(names) == 0 {
-		return "None"
+		return text.T(ctx, "None")
 	}
 	return strings.Join(names, ", ")
 }
 
 // priceWords name a price of a phase; phase 0 is outside of phases.
-func (p PricesPage) priceWords(phase int) string {
+func (p PricesPage) priceWords(ctx context.Context, phase int) string {
 	switch {
 	case phase == 0:
-		return "price"
+		return text.T(ctx, "price")
 	case phase > len(p.List.Phases):
-		return "price in the new phase"
+		return text.T(ctx, "price in the new phase")
 	}
-	return "price in " + p.List.Phases[phase-1].Name
+	return text.T(ctx, "price in %s", p.List.Phases[phase-1].Name)
 }

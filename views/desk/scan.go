@@ -1,14 +1,15 @@
 package desk
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -42,28 +43,28 @@ func (p DoorPage) state() string {
 }
 
 // VerdictWords is a verdict as the people at the door read it.
-func VerdictWords(e seats.Event, v orders.Verdict) string {
+func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 	switch v.Word {
 	case orders.ScanIn:
-		if words := v.Ticket.TypeWords(); words != "" {
-			return "Let them in. " + words + "."
+		if words := shop.TypeWords(ctx, v.Ticket); words != "" {
+			return text.T(ctx, "Let them in. %s.", words)
 		}
-		return "Let them in."
+		return text.T(ctx, "Let them in.")
 	case orders.ScanAgain:
-		at := ""
+		at := text.Time(ctx, e.Local(v.At), "2 January, 15:04:05")
 		if v.Place != "" {
-			at = " at " + v.Place
+			return text.T(ctx, "This ticket was already used on %s at %s.", at, v.Place)
 		}
-		return fmt.Sprintf("This ticket was already used on %s%s.", e.Local(v.At).Format("2 January, 15:04:05"), at)
+		return text.T(ctx, "This ticket was already used on %s.", at)
 	case orders.ScanRevoked:
-		return "This ticket was cancelled."
+		return text.T(ctx, "This ticket was cancelled.")
 	case orders.ScanForeign:
-		return "This ticket is for another event."
+		return text.T(ctx, "This ticket is for another event.")
 	case orders.ScanWhich:
 		if len(v.Choices) == 0 {
-			return "This order was cancelled."
+			return text.T(ctx, "This order was cancelled.")
 		}
-		return "This is an order. Which of its tickets?"
+		return text.T(ctx, "This is an order. Which of its tickets?")
 	}
-	return "This is no ticket of ours."
+	return text.T(ctx, "This is no ticket of ours.")
 }

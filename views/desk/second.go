@@ -1,11 +1,13 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -70,53 +72,53 @@ func After(d time.Duration) string {
 }
 
 // agentName is a browser as lists name it.
-func agentName(agent string) string {
+func agentName(ctx context.Context, agent string) string {
 	if agent == "" {
-		return "Unknown browser"
+		return text.T(ctx, "Unknown browser")
 	}
 	return strings.ToUpper(agent[:1]) + agent[1:]
 }
 
 // eventWords says what kind of security event it is.
-func eventWords(e organizers.Happened) string {
+func eventWords(ctx context.Context, e organizers.Happened) string {
 	switch e.Kind {
 	case organizers.SignedIn:
-		return "Signed in"
+		return text.T(ctx, "Signed in")
 	case organizers.SignInFailed:
-		return "Sign-in failed"
+		return text.T(ctx, "Sign-in failed")
 	case organizers.SignInSlowed:
-		return "Sign-in refused after too many tries"
+		return text.T(ctx, "Sign-in refused after too many tries")
 	case organizers.SecondFailed:
-		return "Wrong second factor"
+		return text.T(ctx, "Wrong second factor")
 	case organizers.ProofFailed:
-		return "Confirmation failed"
+		return text.T(ctx, "Confirmation failed")
 	case organizers.RefusedByRole:
-		return "Refused: the role does not allow it"
+		return text.T(ctx, "Refused: the role does not allow it")
 	case organizers.RefusedByTeam:
-		return "Refused: another team’s, or not found"
+		return text.T(ctx, "Refused: another team’s, or not found")
 	case organizers.KeyRefused:
-		return "Key refused"
+		return text.T(ctx, "Key refused")
 	case organizers.KeyNewNetwork:
-		return "Key used from a new network"
+		return text.T(ctx, "Key used from a new network")
 	case organizers.AccountChanged:
-		return "Account changed"
+		return text.T(ctx, "Account changed")
 	case organizers.TeamChanged:
-		return "Team changed"
+		return text.T(ctx, "Team changed")
 	case organizers.Foreign:
-		return "Request from another site"
+		return text.T(ctx, "Request from another site")
 	}
 	return e.Kind
 }
 
 // eventMore says the rest of a security event.
-func eventMore(e organizers.Happened, named bool) string {
+func eventMore(ctx context.Context, e organizers.Happened, named bool) string {
 	var words []string
 	if named {
 		switch {
 		case e.Email != "":
 			words = append(words, e.Who+", "+e.Email)
 		case e.Kind == organizers.SignInFailed || e.Kind == organizers.SignInSlowed:
-			words = append(words, "unknown email address")
+			words = append(words, text.T(ctx, "unknown email address"))
 		}
 	}
 	for _, word := range []string{e.Detail, e.Agent, e.Network} {

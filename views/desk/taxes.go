@@ -1,12 +1,15 @@
 package desk
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
 )
 
 // TaxesPath is the address of the tax rates of the team.
@@ -32,14 +35,14 @@ func (p TaxesPage) value(name, stored string) string {
 }
 
 // asOf is the day of the rates that are shipped.
-func (p TaxesPage) asOf() string { return ratesDay(p.Rates) }
+func (p TaxesPage) asOf(ctx context.Context) string { return ratesDay(ctx, p.Rates) }
 
-func ratesDay(t pricing.RateTable) string {
+func ratesDay(ctx context.Context, t pricing.RateTable) string {
 	day, err := time.Parse(time.DateOnly, t.Date)
 	if err != nil {
 		return t.Date
 	}
-	return day.Format("2 January 2006")
+	return text.Time(ctx, day, "2 January 2006")
 }
 
 func reducedText(c pricing.CountryRate) string {
@@ -48,4 +51,12 @@ func reducedText(c pricing.CountryRate) string {
 		texts[i] = pricing.Rate(rate)
 	}
 	return strings.Join(texts, ", ")
+}
+
+// countryName is a country in the language of a page: as the team named it, if no standard has its code.
+func countryName(ctx context.Context, c pricing.CountryRate) string {
+	if name := views.CountryName(ctx, c.Code); name != "" && name != c.Code && !strings.HasPrefix(name, "Unknown") {
+		return name
+	}
+	return c.Name
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -31,41 +31,49 @@ func (p WaitListPage) typed(field string) string { return p.Form.Get(field) }
 func (p WaitListPage) path() string { return WaitListPath(p.Event.Slug) }
 
 // place is where an entry stands, or why it does not.
-func (p WaitListPage) place(n waitlist.Placed) string {
+func (p WaitListPage) place(ctx context.Context, n waitlist.Placed) string {
 	if n.Place > 0 {
-		return views.Ordinal(n.Place)
+		return text.T(ctx, "No. %d", n.Place)
 	}
-	return map[string]string{
-		waitlist.Unverified: "Not confirmed", waitlist.Offered: "Offered", waitlist.Served: "Served", waitlist.Left: "Left", waitlist.Over: "Over",
-	}[n.State]
+	return text.T(ctx, map[string]string{
+		waitlist.Unverified: text.Mark("Not confirmed"), waitlist.Offered: text.Mark("Offered"), waitlist.Served: text.Mark("Served"), waitlist.Left: text.Mark("Left"), waitlist.Over: text.Mark("Over"),
+	}[n.State])
 }
 
-func (p WaitListPage) wants(n waitlist.Placed) string {
-	return shop.WaitPage{Sale: p.Sale, Entry: n.Entry}.Wants(context.Background())
+func (p WaitListPage) wants(ctx context.Context, n waitlist.Placed) string {
+	return shop.WaitPage{Sale: p.Sale, Entry: n.Entry}.Wants(ctx)
 }
 
 // how says what an entry was offered, or why others were served before it.
-func (p WaitListPage) how(n waitlist.Placed) string {
-	had := views.Counted(n.Had, "fitting seat")
-	if n.Offer != nil {
-		return strings.Join(p.Sale.LabelsOf(n.Offer.Seats), ", ") + " until " + p.at(n.Offer.Until)
+func (p WaitListPage) how(ctx context.Context, n waitlist.Placed) string {
+	switch {
+	case n.Offer != nil:
+		return text.T(ctx, "%s until %s", strings.Join(p.Sale.LabelsOf(n.Offer.Seats), text.T(ctx, ", ")), p.at(ctx, n.Offer.Until))
+	case n.Passed == waitlist.PassedNone:
+		return text.T(ctx, "Passed over: no fitting seat")
+	case n.Passed == waitlist.PassedFew:
+		return text.N(ctx, "Passed over: only %d fitting seat", "Passed over: only %d fitting seats", n.Had)
+	case n.Passed == waitlist.PassedApart:
+		return text.N(ctx, "Passed over: %d fitting seat, not side by side", "Passed over: %d fitting seats, not side by side", n.Had)
+	case n.Passed == waitlist.PassedMissed:
+		return text.T(ctx, "Passed over once, because an offer was not answered")
+	case n.Passed == waitlist.PassedGathered:
+		return text.T(ctx, "Seats are collected for a group before them")
+	case n.Misses > 0:
+		return text.N(ctx, "%d offer without an answer", "%d offers without an answer", n.Misses)
 	}
-	words := map[string]string{
-		waitlist.PassedNone: "Passed over: no fitting seat", waitlist.PassedFew: "Passed over: " + had, waitlist.PassedApart: "Passed over: " + had + ", not side by side",
-		waitlist.PassedMissed: "Passed over once: let an offer go by", waitlist.PassedGathered: "Seats are gathered for a group before them",
-	}[n.Passed]
-	if n.Misses > 0 && words == "" {
-		words = views.Counted(n.Misses, "offer") + " without an answer"
-	}
-	return words
+	return ""
 }
 
-func (p WaitListPage) at(t time.Time) string { return p.Event.Local(t).Format("2 Jan, 15:04") }
+func (p WaitListPage) at(ctx context.Context, t time.Time) string {
+	return text.Time(ctx, p.Event.Local(t), "2 Jan, 15:04")
+}
 
 // stepWords says a step as one reads it.
-func stepWords(s waitlist.Step) string {
+func stepWords(ctx context.Context, s waitlist.Step) string {
+	what := text.T(ctx, s.What)
 	if s.Detail == "" {
-		return s.What
+		return what
 	}
-	return s.What + ": " + s.Detail
+	return what + ": " + s.Detail
 }

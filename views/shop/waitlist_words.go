@@ -2,13 +2,11 @@ package shop
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
-	"github.com/usherbox/usher/views"
 )
 
 // Wants says what an entry waits for: "2 seats together or fewer, in Stalls or Balcony".
@@ -78,12 +76,12 @@ func rate(ctx context.Context, f waitlist.Figures) string {
 	return text.T(ctx, "%s accepted", text.Percent(ctx, float64(f.Rate())))
 }
 
-// Accepted is the share of offers that were accepted, with how many ended; a dash while none has.
-func Accepted(f waitlist.Figures) string {
+// AcceptedIn is the share of offers that were accepted, with how many ended; a dash while none has.
+func AcceptedIn(ctx context.Context, f waitlist.Figures) string {
 	if f.Ended == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%d %% of %s", f.Rate(), views.Number(f.Ended))
+	return text.T(ctx, "%s of %d", text.Percent(ctx, float64(f.Rate())), f.Ended)
 }
 
 // SeatsOf lists seats of an offer in words, as far as the plan has them.
