@@ -102,7 +102,7 @@ func (e *evening) worksWithSeats() {
 	e.visit(e.at("/seats"))
 	free := e.page.Locator(".plot label.s.free input")
 	check(e.t, free.First().Check(playwright.LocatorCheckOptions{Force: playwright.Bool(true)}))
-	check(e.t, e.page.GetByLabel("Why").Fill("The lights stand there"))
+	check(e.t, e.page.GetByLabel("Reason").Fill("The lights stand there"))
 	e.press(e.exactly("button", "Block"))
 	e.sees(e.page.GetByText("1 seat: The lights stand there"))
 	e.looks("desk-seats")

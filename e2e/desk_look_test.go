@@ -40,9 +40,9 @@ var eachAtDesk = []struct {
 		program.ask("POST", p.office.mailed(p.t, "eve@example.org", placeLink)+"/confirm", nil)
 		p.visit("/desk/events/box/waitlist")
 		form := p.page.Locator("form").Filter(playwright.LocatorFilterOptions{HasText: "Pause offers"})
-		check(p.t, form.GetByLabel("Why; everybody who waits reads it").Fill("The hall is being measured again."))
+		check(p.t, form.GetByLabel("Reason. Everyone who waits reads it.").Fill("The hall is being measured again."))
 		p.press(form.GetByRole("button"))
-		p.sees(p.page.GetByText("Everybody who waits reads"))
+		p.sees(p.page.GetByText("Everyone who waits reads:"))
 	}},
 	{"desk-live-waitlist", func(p *person) { p.visit("/desk/events/box"); p.sees(p.page.Locator("#live-waitlist")) }},
 	{"desk-team", func(p *person) { p.visit("/desk/team") }},

@@ -41,8 +41,8 @@ func EditStep(n Settings, prices []int64) (Step, error) {
 	return func(ctx context.Context, tx pgx.Tx, e seats.Event) (bool, error) { return n.edit(ctx, tx, e, prices) }, nil
 }
 
-func (n Settings) edit(ctx context.Context, tx pgx.Tx, e seats.Event, prices []int64) (bool, error) {
-	p, err := seats.LoadPlan(ctx, tx, e.ID)
+func (e Settings) edit(ctx context.Context, tx pgx.Tx, was seats.Event, prices []int64) (bool, error) {
+	p, err := seats.LoadPlan(ctx, tx, was.ID)
 	if err != nil {
 		return false, err
 	}
@@ -52,34 +52,34 @@ func (n Settings) edit(ctx context.Context, tx pgx.Tx, e seats.Event, prices []i
 	if len(prices) != len(p.Categories) || slices.Min(prices) < 0 {
 		return false, &seats.ValidationError{Message: text.Mark("This event has %d categories, each with a price that is not negative. Nothing was changed."), Args: []any{len(p.Categories)}}
 	}
-	n.Policy = cmp.Or(n.Policy, &e.Policy)
+	e.Policy = cmp.Or(e.Policy, &was.Policy)
 	reprices := !slices.Equal(prices, pricesOf(p))
-	if n.equal(Of(e)) && !reprices {
+	if e.equal(Of(was)) && !reprices {
 		return false, nil
 	}
-	if err := mayEdit(ctx, tx, e, n, reprices); err != nil {
+	if err := mayEdit(ctx, tx, was, e, reprices); err != nil {
 		return false, err
 	}
-	plan, err := reprice(ctx, tx, e.ID, p, prices)
+	plan, err := reprice(ctx, tx, was.ID, p, prices)
 	if err == nil && reprices {
-		err = relist(ctx, tx, e.ID, p, prices)
+		err = relist(ctx, tx, was.ID, p, prices)
 	}
 	if err != nil {
 		return false, err
 	}
-	if err := n.save(ctx, tx, e.ID, plan); err != nil {
+	if err := e.save(ctx, tx, was.ID, plan); err != nil {
 		return false, err
 	}
-	if err := list(ctx, tx, e.Slug, p); err != nil {
+	if err := list(ctx, tx, was.Slug, p); err != nil {
 		return false, err
 	}
-	if sameQuestions(n.Questions, e.Questions) {
+	if sameQuestions(e.Questions, was.Questions) {
 		return true, nil
 	}
-	if _, err := tx.Exec(ctx, forgetQuestionsSQL, e.ID); err != nil {
+	if _, err := tx.Exec(ctx, forgetQuestionsSQL, was.ID); err != nil {
 		return false, err
 	}
-	return true, saveQuestions(ctx, tx, e.ID, n.Questions)
+	return true, saveQuestions(ctx, tx, was.ID, e.Questions)
 }
 
 const (
