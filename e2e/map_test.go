@@ -204,7 +204,7 @@ func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
 	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true, calm: true})
 	ann.openEvent(boxOffice.event(t, "theatre"))
 	ann.seesMap()
-	ann.press(ann.page.Locator(".best button.primary"))
+	ann.asksForBest(2, "A")
 	ann.holdsSeats(2)
 	ann.sheet("low")
 	label, err := ann.tray().Locator("[data-seat]").First().GetAttribute("data-seat")
@@ -228,6 +228,76 @@ func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
 	if wide := ann.evaluates(`document.scrollingElement.scrollWidth`); wide != 390 {
 		t.Errorf("with text at 200 %% the page is %v pixels wide", wide)
 	}
+}
+
+func TestFind_ThreePlacesAreProposedOnTheMapAndOneIsHeld(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]device{"desktop": {width: 1440, height: 900, calm: true}, "phone": {width: 390, height: 844, touch: true, calm: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slug := boxOffice.event(t, "theatre")
+			ann := someone(t, boxOffice, "ann"+name, d)
+			ann.openEvent(slug)
+			ann.seesMap()
+			ann.sees(ann.page.Locator(".names > span").First())
+			check(t, ann.page.Locator(".best").GetByLabel("How many").Fill("3"))
+			ann.press(ann.button("Find best seats"))
+			options := ann.page.Locator("#options input[name=proposal]")
+			check(t, expect.Locator(options).ToHaveCount(3))
+			check(t, expect.Locator(ann.page.Locator("#options legend")).ToHaveText("3 options, together"))
+			ann.holdsSeats(0)
+			first, err := options.First().GetAttribute("value")
+			check(t, err)
+			second, err := ann.page.Locator(".option b").Nth(1).TextContent() // Stalls, row A, seats 13–15
+			check(t, err)
+			var row string
+			var from, to int
+			if _, err := fmt.Sscanf(strings.ReplaceAll(second, "–", " "), "Stalls, row %1s, seats %d %d", &row, &from, &to); err != nil || to != from+2 {
+				t.Fatalf("the second option is %q: %v", second, err)
+			}
+			seat := point{}
+			eventually(t, patience, "the map to rest", func() bool {
+				before := seat
+				seat = ann.spot("Stalls", row, from+1)
+				return seat == before
+			})
+			if d.touch {
+				check(t, ann.page.Touchscreen().Tap(int(seat.x), int(seat.y)))
+			} else {
+				check(t, ann.page.Mouse().Click(seat.x, seat.y))
+			}
+			if !d.touch { // on a phone the seats are too small to pick there
+				check(t, expect.Locator(options.Nth(1)).ToBeChecked())
+			}
+			ann.holdsSeats(0)
+			ann.press(ann.button("Show other seats"))
+			check(t, expect.Locator(options.First()).Not().ToHaveAttribute("value", first))
+			ann.press(ann.button("Hold these seats"))
+			ann.holdsSeats(3)
+			check(t, expect.Locator(ann.page.Locator("#options")).ToHaveCount(0))
+		})
+	}
+}
+
+func TestSections_OfAStadiumAreGroupedAndSearched(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.named(t, "stadium", "stadium")
+	ann := someone(t, boxOffice, "ann", desktop)
+	ann.openEvent(slug)
+	ann.seesMap()
+	ann.sees(ann.page.Locator(".names > span").First())
+	check(t, expect.Locator(ann.page.Locator(".sections summary b")).ToHaveText([]string{"101–138", "201–246", "301–350"}))
+	field := ann.page.GetByRole("searchbox")
+	check(t, field.PressSequentially("212"))
+	check(t, expect.Locator(ann.page.Locator(".sections li:visible")).ToHaveCount(1))
+	check(t, field.Press("Enter"))
+	ann.sees(ann.seat("212/1/1"))
+
+	plain := desktop
+	plain.noScript = true
+	bob := someone(t, boxOffice, "bob", plain)
+	bob.visit("/events/" + slug + "/map?section=212")
+	bob.sees(bob.seat("212/1/1"))
 }
 
 // seesWhole waits until all of something is in the window, and nothing lies on it.

@@ -195,6 +195,7 @@ func (p *person) asksForBest(n int, category string) {
 	_, err := form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
 	check(p.t, err)
 	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
+	p.press(p.button("Hold these seats"))
 }
 
 // asksForPlaces asks for places in an area.

@@ -146,10 +146,11 @@ func TestTypes_WithoutScriptAFamilyIsHeldAndChanged(t *testing.T) {
 	plain.noScript = true
 	ann := someone(t, boxOffice, "ann", plain)
 	ann.visit("/events/" + slug)
-	best := ann.page.Locator(".best form")
+	best := ann.page.Locator(".best form").First()
 	check(t, best.GetByRole("spinbutton", playwright.LocatorGetByRoleOptions{Name: "Adult"}).Fill("1"))
 	check(t, best.GetByRole("spinbutton", playwright.LocatorGetByRoleOptions{Name: "Child"}).Fill("2"))
 	ann.press(best.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
+	ann.press(ann.button("Hold these seats"))
 	ann.holdsSeats(3)
 	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€37.95"))
 	ann.kind("child")

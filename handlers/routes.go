@@ -51,6 +51,8 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/map", h.With(h.shop.Map), pageRule},
 		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), pageRule},
 		{"GET /events/{slug}/seats", h.With(h.shop.Seats), secondRule},
+		{"GET /events/{slug}/proposals", h.With(h.shop.Proposals), pageRule},
+		{"GET /events/{slug}/views/{plan}/{file}", h.With(h.shop.SeatView), pageRule},
 		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
 		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), keptRule},
 		{"GET /events/{slug}/live", h.With(h.shop.Live), streamRule},

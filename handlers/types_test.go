@@ -220,7 +220,7 @@ func TestClaim_FormsAskForTicketsOfSeveralTypes(t *testing.T) {
 		{url.Values{"tickets.member": {"1"}}, 409},
 		{url.Values{"seat": {s.sale.Plan.Label(0)}, "type": {"member"}}, 409},
 		{url.Values{"seat": {s.sale.Plan.Label(0)}, "type": {"dog"}}, 404},
-		{url.Values{"seat": {s.sale.Plan.Label(0)}, "tickets.child": {"1"}}, 422},
+		{url.Values{"seat": {s.sale.Plan.Label(0)}, "tickets.child": {"2"}}, 422},
 	} {
 		if a, body := send(t, person(t), "POST", s.url+"/events/evening/claims", bad.f.Encode(), "Content-Type", asForm); a.StatusCode != bad.want {
 			t.Errorf("%v: %d %s", bad.f, a.StatusCode, body)

@@ -410,6 +410,9 @@ func (p *Plan) focus() Point {
 	return Point{p.Width / 2, 0}
 }
 
+// Focused is where people look.
+func (p *Plan) Focused() Point { return p.focus() }
+
 // Runs is how many runs of adjacent seats the plan has.
 func (s *Sale) Runs() int { return len(s.runs.all) }
 

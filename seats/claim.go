@@ -275,6 +275,9 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 		}
 	}
 	if len(w.Seats) > 0 {
+		if len(w.Tickets) > 0 && len(c.mix) != len(w.Seats) {
+			return &ValidationError{Message: text.Mark("You chose %s, and ticket types for %d. Nothing was changed."), Args: []any{text.Some(len(w.Seats), "%d seat", "%d seats"), len(c.mix)}}
+		}
 		return s.understandSeats(c, w.Seats)
 	}
 	n, at := w.Quantity, Scope{Section: -1, Category: -1}

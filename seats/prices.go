@@ -590,7 +590,7 @@ const CodeType = "type"
 
 // understandTypes finds the ticket types of a request.
 func (s *Sale) understandTypes(c *command, w ClaimRequest) error {
-	if w.Type != "" && len(w.Tickets) > 0 || len(w.Seats) > 0 && len(w.Tickets) > 0 {
+	if w.Type != "" && len(w.Tickets) > 0 {
 		return &ValidationError{Message: text.Mark("A claim names one ticket type of all its seats, or how many tickets of each type. Nothing was changed.")}
 	}
 	if w.Type != "" {

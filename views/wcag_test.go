@@ -88,7 +88,7 @@ func TestPagesPlayNothingAndShowNoPicturesOfText(t *testing.T) {
 // something else.
 var ofPerson = map[string]string{"name": "name", "email": "email", "born": "bday"}
 
-var ofMatter = regexp.MustCompile(`^(q|from|best|quantity|until|code|category|seat|section|ticket|method|most|terms|together|fewer|answer-\d+|area)$`)
+var ofMatter = regexp.MustCompile(`^(q|from|best|quantity|until|code|category|seat|section|ticket|method|most|terms|together|fewer|aisle|party|proposal|answer-\d+|area)$`)
 
 func TestFieldsAboutAPersonAreKnownToTheBrowserByTheirPurpose(t *testing.T) {
 	t.Parallel()

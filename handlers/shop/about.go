@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/series"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -55,7 +56,7 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 // Map answers GET /events/{slug}/map
 func (h *Handlers) Map(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	if !web.WantsJSON(r) {
-		return h.show(w, r, s, -1, http.StatusOK, nil)
+		return h.showMap(w, r, s)
 	}
 	answer := web.Describe(s, s.Snapshot(), h.Hub.Now())
 	terms, err := h.Pages.TermsOf(r.Context(), s.Event.Team)
@@ -69,6 +70,19 @@ func (h *Handlers) Map(w http.ResponseWriter, r *http.Request, s *seats.Sale) er
 	}
 	answer.Page = web.DescribePage(s.Event, about)
 	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+// showMap shows the map, or with section= the page of the section with that name.
+func (h *Handlers) showMap(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	name := strings.TrimSpace(r.URL.Query().Get("section"))
+	if name == "" {
+		return h.show(w, r, s, -1, http.StatusOK, nil)
+	}
+	if i := s.Plan.SectionNamed(name); i >= 0 {
+		http.Redirect(w, r, shop.Sale{Event: s.Event}.SectionPath(i), http.StatusSeeOther)
+		return nil
+	}
+	return h.show(w, r, s, -1, http.StatusNotFound, &shop.Message{Text: text.T(r.Context(), "There is no section “%s”. Choose one from the list.", name)})
 }
 
 // Picture answers GET /pictures/{file}

@@ -19,6 +19,9 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
+	if err := takeProposal(r, s, &request); err != nil {
+		return err
+	}
 	if request.Access, err = h.accessOf(r, s); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func decodeForm(r *http.Request) (request seats.ClaimRequest, err error) {
 	if request.Tickets, err = ticketsOf(f); err != nil {
 		return request, err
 	}
-	if request.Best != 0 || request.Tickets != nil && request.Area == "" {
+	if request.Best != 0 || request.Tickets != nil && request.Area == "" && !f.Has(shop.ProposalField) {
 		request.Category = f.Get("category")
 	}
 	return request, nil

@@ -56,7 +56,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, s *seats.Sale, s
 	return h.showSaying(w, r, s, section, status, m, func(*shop.Codes) {})
 }
 
-func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message, say func(*shop.Codes)) error {
+func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.Sale, section, status int, m *shop.Message, say func(*shop.Codes), with ...func(*shop.Sale)) error {
 	r, err := h.Visited(r)
 	if err == nil {
 		err = h.Renew(w, r, s)
@@ -85,6 +85,9 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	say(&codes)
 	sale.Unlock(codes)
 	sale.Choose(filterOf(r, s).Get("type"))
+	for _, add := range with {
+		add(&sale)
+	}
 	page := views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}
 	fragment := r.Header.Get("Usher-Fragment") != ""
 	if s.Event.Status != seats.OnSale && !early && !fragment {
@@ -92,6 +95,9 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	}
 	w.Header().Set("Link", sale.Ahead(page.Nonce))
 	sale.From = sale.MapPath()
+	if fragment && sale.Proposals != nil {
+		return web.WritePage(w, r, status, shop.Options(sale))
+	}
 	if section < 0 {
 		return web.WritePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
 	}

@@ -61,6 +61,7 @@ export function start(hold) {
   map.addEventListener('pointermove', event => { if (event.buttons && travel) travel += Math.hypot(event.movementX, event.movementY) })
   map.addEventListener('pointerup', () => { if (travel > AWAY && narrow.matches) set(0) })
   map.addEventListener('section', ({detail: area}) => set(area ? 1 : Math.min(now(), 1)))
+  map.addEventListener('found', () => set(1))
   hold.addEventListener('placed', () => { if (narrow.matches) set(0) })
   new MutationObserver(() => { if (!message.hidden && now() === 0) set(1) }).observe(message, {attributes: true, attributeFilter: ['hidden']})
 

@@ -86,7 +86,7 @@ function picked(event) {
 
 function look() {
   read()
-  const choice = $('.best select')
+  const choice = $('.best [name=category]')
   if (choice && prices.size === 1) choice.value = house.categories[[...prices][0]].key
   filter.count()
   filter.dispatchEvent(new Event('change'))

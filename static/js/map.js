@@ -42,6 +42,7 @@ function tapped({detail: {x, y, touch}}) {
   hideCard()
   const idx = stage.seatAt(x, y, touch ? TOUCH : MOUSE)
   if (idx >= 0) {
+    if (stage.choose?.(idx)) return
     if (touch && live.states?.[idx] && !hold.seats.has(idx)) name(x, y, touch) // why it cannot be had
     return toggle(idx, labelOf(house, idx))
   }
@@ -92,10 +93,15 @@ function point(idx, section = -1) {
 // name says on the card what is at a point, and gives the seat and the section there.
 function name(x, y, touch) {
   const idx = stage.seatAt(x, y, MOUSE), at = idx >= 0 ? house.section[idx] : stage.sectionAt(x, y), s = house.sections[at]
-  if (idx >= 0) stage.tell(x, y, words(labelOf(house, idx)), describe(idx), touch)
+  if (idx >= 0) tell(idx, x, y, touch)
   else if (s) stage.tell(x, y, s.name, T('%d of %d available', number(freeIn(s.first, s.count)), number(s.count)), touch)
   else hideCard()
   return [idx, at]
+}
+
+function tell(idx, x, y, touch) {
+  stage.tell(x, y, words(labelOf(house, idx)), describe(idx), touch)
+  stage.dispatchEvent(new CustomEvent('seat', {detail: idx}))
 }
 
 // nameFocused says the same of the seat that has the focus, once the map rests.
@@ -103,7 +109,7 @@ function nameFocused() {
   clearTimeout(naming)
   naming = setTimeout(() => {
     if (focused < 0 || !house.sections[house.section[focused]].pitch) return
-    stage.tell(...stage.place(focused), words(labelOf(house, focused)), describe(focused))
+    tell(focused, ...stage.place(focused))
   }, REST)
 }
 

@@ -7,7 +7,8 @@ import {T} from 'usher/text'
 
 const LETTERS = 14 // px between two seats from which rows have letters
 const SEATS = 11, CLOSE = 22 // … from which names stand beside seats if they can, and from which only there
-const GRID = 11 // places a side where a name may stand
+const GRID = 9, TRIES = 30, FEW = 9 // places a side where a name may stand; how many of them are tried inside its section, and else
+const SLICE = 5 // ms of a frame to place names in
 const EDGE = 15 // px from the edge of the map to the letters of rows that go on beyond it
 
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
@@ -16,35 +17,49 @@ export function start(stage) {
   const {house, view, drawing, painter} = stage
   const over = Object.assign(document.createElement('div'), {className: 'names', ariaHidden: 'true'})
   stage.canvas.after(over)
-  const facts = factsOf(house), spots = house.sections.map(spotsOf), rows = rowsOf(house)
+  const facts = factsOf(house), rows = rowsOf(house), spots = [], near = [] // by section, once they are needed
   const marked = $$('.shape:not(.open), .word', drawing).map(shape => shape.getBBox()).map(b => ({left: b.x, right: b.x + b.width, top: b.y, bottom: b.y + b.height}))
   const pen = document.createElement('canvas').getContext('2d'), spans = []
-  let at, inks, pointed = -1, later
+  const widths = new Map()
+  let at, inks, pointed = -1, later, turn = 0
 
-  // lay writes the names where the map came to rest.
-  function lay() {
+  // lay writes the names where the map came to rest, some at a time: a large house has more than a frame can take.
+  async function lay() {
+    const mine = ++turn
     at = {...view}
+    over.hidden = true // until all have their places
     over.style.transform = ''
     const css = getComputedStyle(document.documentElement)
     inks = Object.fromEntries(['text', 'panel', 'line'].map(name => [name, css.getPropertyValue(`--${name}`).trim()]))
-    const text = parseFloat(css.fontSize), taken = [...marked]
-    house.sections.forEach((s, i) => {
-      const put = seen(s, view) && place(i, layouts(i, text), taken)
-      if (put) taken.push(put.box)
-      show(i, put)
-    })
+    const text = parseFloat(css.fontSize), taken = [...marked], puts = []
+    let began = performance.now()
+    for (const [i, s] of house.sections.entries()) {
+      if (performance.now() - began > SLICE) {
+        await new Promise(done => setTimeout(done))
+        if (mine !== turn) return
+        began = performance.now()
+      }
+      puts[i] = seen(s, at) && place(i, layouts(i, text), taken)
+      if (puts[i]) taken.push(puts[i].box)
+    }
+    for (const i of house.sections.keys()) show(i, puts[i])
+    over.hidden = false
+  }
+
+  function width(words, size, bold = '') {
+    const font = `${bold} ${size}px Instrument, sans-serif`, key = font + words
+    if (!widths.has(key)) {
+      pen.font = font
+      widths.set(key, pen.measureText(words).width)
+    }
+    return widths.get(key)
   }
 
   // layouts are the ways to write a name, what says most first.
   function layouts(i, text) {
-    const {name} = house.sections[i], [price, left] = facts(i), ways = []
-    const width = (words, size, bold = '') => {
-      pen.font = `${bold} ${size * text}px Instrument, sans-serif`
-      return pen.measureText(words).width
-    }
-    const head = width(name, .8125, 600)
+    const {name} = house.sections[i], [price, left] = facts(i), ways = [], head = width(name, .8125 * text, 600)
     for (const line of new Set([[price, left].filter(Boolean).join(' · '), price])) {
-      if (line) ways.push({line, w: Math.max(head, width(line, .75)) + text, h: text * 2.4})
+      if (line) ways.push({line, says: line === price ? 1 : 2, w: Math.max(head, width(line, .75 * text)) + text, h: text * 2.4})
     }
     return [...ways, {line: '', w: head + text * 1.1, h: text * 1.4}, {line: '', small: true, w: head * .8 + 2, h: text * .8}]
   }
@@ -52,14 +67,15 @@ export function start(stage) {
   // place finds where a name fits: inside its section and on no seat that can be picked, else inside, else where it lies on
   // no other section.
   function place(i, ways, taken) {
-    const s = house.sections[i], k = view.scale, pick = s.pitch * k >= SEATS
+    spots[i] ??= spotsOf(house.sections[i])
+    const s = house.sections[i], k = at.scale, pick = s.pitch * k >= SEATS
     for (const strict of s.pitch * k >= CLOSE ? [2] : pick ? [2, 1, 0] : [1, 0]) {
       for (const way of ways) {
         const w = way.w / k, h = way.h / k
         if (strict && (w > s.right - s.left || h > s.bottom - s.top)) continue
-        for (const [x, y] of spots[i]) {
+        for (const [x, y] of spots[i].slice(0, strict ? TRIES : FEW)) {
           const box = {left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2}
-          if (within(box, view) && !taken.some(o => meet(o, box)) && fits(i, box, strict)) return {...way, x, y, box}
+          if (within(box, at) && !taken.some(o => meet(o, box)) && fits(i, box, strict)) return {...way, x, y, box}
         }
       }
     }
@@ -68,7 +84,8 @@ export function start(stage) {
   function fits(i, box, strict) {
     const s = house.sections[i], edge = around(box)
     if (strict && !edge.every(p => inside(s.outline, ...p))) return false
-    if (!strict && house.sections.some((o, at) => at !== i && meet(o, box) && edge.some(p => inside(o.outline, ...p)))) return false
+    near[i] ??= house.sections.filter((o, at) => at !== i && meet(grown(s), grown(o)))
+    if (!strict && near[i].some(o => meet(o, box) && edge.some(p => inside(o.outline, ...p)))) return false
     if (strict < 2) return true
     const room = s.pitch * .4
     for (let idx = s.first; idx < s.first + s.count; idx++) {
@@ -86,7 +103,14 @@ export function start(stage) {
     if (put.line) span.appendChild(document.createElement('small')).textContent = put.line
     span.className = put.small ? 'small' : ''
     span.dataset.section = i
-    span.style.translate = `${(put.x - view.x) * view.scale}px ${(put.y - view.y) * view.scale}px`
+    span.says = put.says
+    span.style.translate = `${(put.x - at.x) * at.scale}px ${(put.y - at.y) * at.scale}px`
+  }
+
+  // count writes what is left anew.
+  function count() {
+    later = undefined
+    spans.forEach((span, i) => { if (span?.says && !span.hidden) span.lastChild.textContent = facts(i).slice(0, span.says).join(' · ') })
   }
 
   // point lets the name of a section go while a pointer is on it: there may be seats below.
@@ -102,7 +126,7 @@ export function start(stage) {
     else over.style.transform = along(at, view)
     letters(painter.above)
   })
-  painter.live?.addEventListener?.('change', () => { later ??= setTimeout(() => { later = undefined; lay() }, 500) })
+  painter.live?.addEventListener?.('change', () => { later ??= setTimeout(count, 500) })
   document.fonts?.ready.then(lay)
 
   function letters(g) {
@@ -194,4 +218,5 @@ function rowsOf(house) {
 const seen = (s, {x, y, scale, width, room}) => (s.right - x) * scale > 0 && (s.left - x) * scale < width && (s.bottom - y) * scale > 0 && (s.top - y) * scale < room
 const within = (b, {x, y, scale, width, room}) => b.left > x && b.top > y && b.right < x + width / scale && b.bottom < y + room / scale
 const meet = (a, b) => a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top
+const grown = b => ({left: b.left - (b.right - b.left) / 2, right: b.right + (b.right - b.left) / 2, top: b.top - (b.bottom - b.top) / 2, bottom: b.bottom + (b.bottom - b.top) / 2})
 const around = b => [0, .25, .5, .75, 1].flatMap(t => [[b.left + (b.right - b.left) * t, b.top], [b.left + (b.right - b.left) * t, b.bottom]]).concat([[b.left, (b.top + b.bottom) / 2], [b.right, (b.top + b.bottom) / 2]])

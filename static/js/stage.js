@@ -13,6 +13,7 @@ const SEAT = 56 // px between two seats where the map is closest
 export class Stage extends EventTarget {
   more = false
   #due
+  #spot // where the card is
   #at // the view that the drawing shows, before it is moved along
   constructor(frame) {
     super()
@@ -115,11 +116,18 @@ export class Stage extends EventTarget {
 
   // tell puts the card near a point, below it, or above it where a finger is or where there is no room.
   tell(x, y, title, text, above) {
-    const {card, view} = this, b = document.createElement('b'), span = document.createElement('span')
+    const {card} = this, b = document.createElement('b'), span = document.createElement('span')
     b.textContent = title
     span.textContent = text
     card.replaceChildren(b, span)
     card.hidden = false
+    this.#spot = [x, y, above]
+    this.put()
+  }
+
+  // put places the card again, which may have another size.
+  put() {
+    const {card, view} = this, [x, y, above] = this.#spot
     const left = Math.min(x + 16, view.width - card.offsetWidth - 8)
     const top = above || y + 20 + card.offsetHeight > view.height ? y - card.offsetHeight - (above ? 32 : 12) : y + 20
     card.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`

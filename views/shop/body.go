@@ -42,6 +42,15 @@ func (s Sale) Body(ctx context.Context) templ.Attributes {
 	return facts
 }
 
+// mapBody is the same on pages with a map, which phones have as large as the page. The style sheet knows it from the first byte on.
+func (s Sale) mapBody(ctx context.Context) templ.Attributes {
+	facts := s.Body(ctx)
+	if s.Drawn() {
+		facts["data-over"] = true
+	}
+	return facts
+}
+
 // reserved lists the seats that are reserved for codes.
 func (s Sale) reserved() (idxs []int) {
 	if s.Codes.Reserved == nil || !s.Codes.Asks {

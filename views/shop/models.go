@@ -29,6 +29,8 @@ type Sale struct {
 
 	Filter Filter // what the attendee looks for
 
+	Proposals *Proposals // places for a party; nil: none was asked for
+
 	About *pages.EventPage // what the event's own page says; nil: that page is the map
 
 	Returned, Bought int64 // what became of held seats so far, as far as this node saw it

@@ -7,10 +7,10 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// A drawing is as fine as this part of its longer side: a pixel where it is 700 wide. With few sections, which are
+// A drawing is as fine as this part of its longer side: a pixel where it is 500 wide. With few sections, which are
 // large then, curves are smoother: bytes matter in large venues.
 const (
-	fineness = 1.0 / 700
+	fineness = 1.0 / 500
 	smooth   = 1.0 / 5000
 	few      = 60
 )

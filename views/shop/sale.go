@@ -80,7 +80,9 @@ func (s Sale) MapStyle() string {
 const lateStyle = "map.css"
 
 // later reports whether the scripts load that style sheet: the page itself has it for the rows of a section, and for held seats.
-func (s Sale) later(section int) bool { return section < 0 && s.Drawn() && s.Hold == nil }
+func (s Sale) later(section int) bool {
+	return section < 0 && s.Drawn() && s.Hold == nil && s.Proposals == nil
+}
 
 // lateStyles says where the scripts find it.
 func (s Sale) lateStyles(section int) templ.Attributes {

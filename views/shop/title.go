@@ -21,8 +21,11 @@ func (s Sale) titles() []title {
 	var sizes []float64
 	for i, section := range s.Plan.Sections {
 		list[i] = room(section, scale)
-		if at, ok := s.written(section.Name); ok && list[i].Size > 0 {
+		if at, ok := s.written(section.Name); ok && list[i].Size > 0 && inside(section.Outline, at) {
 			list[i].X, list[i].Y = at.X, at.Y
+		}
+		if list[i].Size > 0 && !inside(section.Outline, seats.Point{X: list[i].X, Y: list[i].Y}) {
+			list[i].X, list[i].Y = s.amidst(i, list[i].X, list[i].Y)
 		}
 		if list[i].Size > 0 {
 			sizes = append(sizes, list[i].Size)
@@ -52,6 +55,30 @@ func (s Sale) usualTitle(titles []title) (size string, small bool) {
 		}
 	}
 	return size, small && len(counts) > 0
+}
+
+// amidst is the seat of a section that is nearest to a point. The middle of a bent section lies outside of it.
+func (s Sale) amidst(section int, x, y float64) (float64, float64) {
+	at, least, toX, toY := s.Plan.Sections[section], math.Inf(1), x, y
+	for idx := at.First; idx < min(at.First+at.Count, len(s.Plan.Seats)); idx++ {
+		seat := &s.Plan.Seats[idx]
+		if d := math.Hypot(seat.X-x, seat.Y-y); d < least {
+			least, toX, toY = d, seat.X, seat.Y
+		}
+	}
+	return toX, toY
+}
+
+// inside reports whether a point is in a polygon.
+func inside(outline []seats.Point, at seats.Point) bool {
+	in := false
+	for i, a := range outline {
+		b := outline[(i+1)%len(outline)]
+		if (a.Y > at.Y) != (b.Y > at.Y) && at.X < a.X+(b.X-a.X)*(at.Y-a.Y)/(b.Y-a.Y) {
+			in = !in
+		}
+	}
+	return in
 }
 
 // room is the place for a name in the middle of its section.

@@ -228,6 +228,9 @@ func (s Sale) kindPrice(ctx context.Context, kind int, categories []int) string 
 
 // usually is how many tickets of a type a form asks for before it was changed.
 func (s Sale) usually(kind, most int) string {
+	if s.Proposals != nil && s.Proposals.Tickets != nil {
+		return strconv.Itoa(s.Proposals.Tickets[s.Prices.Types[kind].Key])
+	}
 	if kind != s.chosen() {
 		return "0"
 	}
