@@ -15,7 +15,7 @@ func (p *person) door(slug, entrance string) {
 	at, err := url.Parse(made.Link)
 	check(p.t, err)
 	p.visit(at.Path)
-	check(p.t, p.page.GetByLabel("Entrance").Fill(entrance))
+	check(p.t, p.page.GetByLabel("Name of the entrance").Fill(entrance))
 }
 
 // scans types a code and reads what the door says of it.

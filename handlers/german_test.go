@@ -88,11 +88,18 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	newRoom(t, s, waitingroom.NewRoom{})
 	visit(ann, "/rooms/evening", 200)
 	visit(ann, "/desk/session", 200)
-	for _, path := range []string{
+	sold, body := s.submit(t, owner, "/desk/events/evening/sales", url.Values{"key": {"german"}, "seat": {s.sale.Plan.Label(7)}, "method": {"cash"}})
+	if sold.StatusCode != http.StatusSeeOther {
+		t.Fatal(sold.StatusCode, words(body))
+	}
+	for _, page := range []string{
 		"/desk", "/desk/branding", "/desk/bank", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
 		"/desk/events/evening/doors", "/desk/events/evening/codes", "/desk/events/evening/page",
+		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
+		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages",
+		"/desk/events/evening/plan", "/desk/events/evening/prices", "/desk/events/evening/settings", "/desk/events/evening/waitlist", "/desk/events/evening/shares",
 	} {
-		visit(owner, path, 200)
+		visit(owner, page, 200)
 	}
 	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p>`); len(found) != 2 {
 		t.Errorf("planted words are found as %q", found)
