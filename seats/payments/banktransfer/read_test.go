@@ -130,7 +130,7 @@ func TestRead_SaysWhatIsWrongWithAFile(t *testing.T) {
 		"Date,Amount\n2030-03-01,\"10\n": "damaged: line",
 		"Date,Amount,Currency\n2030-03-01,1,BITCOIN\n":             "currency",
 		strings.Repeat("x", banktransfer.MaxBytes+1):               "longer than 4 MB",
-		"Date,Amount\n" + strings.Repeat("2030-03-01,1\n", 10_001): "more than 10000",
+		"Date,Amount\n" + strings.Repeat("2030-03-01,1\n", 10_001): "more than 10,000",
 		"<Document><BkToCstmrStmt><Stmt><Ntry><Amt Ccy=\"EUR\">x</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2030-03-01</Dt></BookgDt></Ntry></Stmt></BkToCstmrStmt></Document>": "Entry 1: its amount",
 		"<Document><BkToCstmrStmt><Stmt><Ntry><Amt Ccy=\"EUR\">1</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts></Ntry></Stmt></BkToCstmrStmt></Document>":                                       "Entry 1: it has no booking date",
 		"<!DOCTYPE x [<!ENTITY a \"b\">]><Document>&a;</Document>": "damaged",
