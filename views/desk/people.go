@@ -119,9 +119,6 @@ type LogPage struct {
 	Events   []seats.Listing
 }
 
-// moment is a time as the desk writes it where no event's place has a clock.
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
-
 func momentOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 // dayOf is a filter's day as a field of a form has it.
