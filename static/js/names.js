@@ -21,7 +21,7 @@ export function start(stage) {
   const marked = $$('.shape:not(.open), .word', drawing).map(shape => shape.getBBox()).map(b => ({left: b.x, right: b.x + b.width, top: b.y, bottom: b.y + b.height}))
   const pen = document.createElement('canvas').getContext('2d'), spans = []
   const widths = new Map()
-  let at, inks, pointed = -1, later, turn = 0
+  let at, inks, pointed = -1, later, turn = 0, stood, written // the place of the map, and its letters
 
   // lay writes the names where the map came to rest, some at a time: a large house has more than a frame can take.
   async function lay() {
@@ -129,19 +129,42 @@ export function start(stage) {
   painter.live?.addEventListener?.('change', () => { later ??= setTimeout(count, 500) })
   document.fonts?.ready.then(lay)
 
+  // letters writes the letters of rows. Where they stand is found once for each place of the map.
   function letters(g) {
+    const place = [view.x, view.y, view.scale, view.width, view.room].join()
+    if (place !== stood) [stood, written] = [place, standing()]
+    if (!written.length) return
+    painter.marked = true
     g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
     g.textAlign = 'center'
     g.textBaseline = 'middle'
-    house.sections.forEach((s, i) => {
-      const gap = s.pitch * view.scale
-      if (gap < LETTERS || !seen(s, view)) return
-      painter.marked = true
-      for (const row of rows[i]) {
-        g.font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`
-        for (const spot of ends(row, gap)) letter(g, row.name, ...spot)
+    for (const {name, font, x, y, raised} of written) {
+      if (raised) {
+        g.fillStyle = inks.panel
+        g.strokeStyle = inks.line
+        g.lineWidth = 1
+        g.beginPath()
+        g.arc(x, y, 12, 0, 7)
+        g.fill()
+        g.stroke()
       }
-    })
+      g.font = font
+      g.fillStyle = inks.text
+      g.fillText(name, x, y + .5)
+    }
+  }
+
+  function standing() {
+    const list = []
+    for (const [i, s] of house.sections.entries()) {
+      const gap = s.pitch * view.scale
+      if (gap < LETTERS || !seen(s, view)) continue
+      for (const row of rows[i]) {
+        const font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`
+        for (const [x, y, raised] of ends(row, gap)) list.push({name: row.name, font, x, y, raised})
+      }
+    }
+    return list
   }
 
   // ends are where the letters of a row stand: beyond its last seats, or at the edge of the map where it goes on; in the
@@ -166,20 +189,6 @@ export function start(stage) {
   }
 
   const here = ([x, y]) => x > 0 && y > 0 && x < view.width && y < view.room
-
-  function letter(g, name, x, y, raised) {
-    if (raised) {
-      g.fillStyle = inks.panel
-      g.strokeStyle = inks.line
-      g.lineWidth = 1
-      g.beginPath()
-      g.arc(x, y, 12, 0, 7)
-      g.fill()
-      g.stroke()
-    }
-    g.fillStyle = inks.text
-    g.fillText(name, x, y + .5)
-  }
 
   stage.again()
 }
