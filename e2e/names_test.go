@@ -72,7 +72,7 @@ func TestNames_SayWhatASectionCostsAndWhatIsLeft(t *testing.T) {
 	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openEvent(slug)
 	circle := ann.page.Locator(".names > span", playwright.PageLocatorOptions{HasText: "Circle"})
-	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 378 left"))
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 378 available"))
 	someProgram(t, boxOffice).claim(slug, "Circle/A/1")
-	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 377 left"))
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 377 available"))
 }

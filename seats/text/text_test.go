@@ -106,7 +106,7 @@ func TestGerman_WritesMoneyAndDaysAsGermansDo(t *testing.T) {
 		Percent(english, 12.5):                                  "12.5%",
 		List(german, []string{"A", "B", "C"}):                   "A, B und C",
 		List(english, []string{"A", "B", "C"}):                  "A, B and C",
-		Languages()[0].Name + Languages()[1].Name:               "EnglishDeutsch",
+		Languages()[0].Name + Languages()[1].Name:               "Englishالعربية",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -198,7 +198,7 @@ function factsOf(house) {
   const places = []
   for (const link of $$('.sections a')) places[link.pathname.split('/').at(-1)] = link.querySelectorAll('span > span')
   for (const area of $$('.places[data-first]')) places[house.sections.findIndex(s => s.first === +area.dataset.first)] = area.querySelectorAll('[data-fare^=area], [data-free]')
-  return i => places[i] ? [places[i][0]?.textContent, T('%s left', places[i][1]?.textContent)] : []
+  return i => places[i] ? [places[i][0]?.textContent, T('%d available', places[i][1]?.textContent)] : []
 }
 
 // spotsOf are places inside a section, those near its middle first.
