@@ -199,6 +199,8 @@ var matrix = map[string]access{
 	"GET /series/{slug}/card/{file}":             anyone,
 	"GET /events/{slug}":                         anyone,
 	"GET /events/{slug}/map":                     anyone,
+	"GET /events/{slug}/proposals":               anyone,
+	"GET /events/{slug}/views/{plan}/{file}":     anyone,
 	"GET /pictures/{file}":                       anyone,
 	"GET /events/{slug}/sections/{section}":      anyone,
 	"GET /events/{slug}/seats":                   anyone,

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -185,6 +186,20 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
 		},
 		"POST /desk/events/{slug}/copies": w.same("name=Copy", "name=Another+copy"),
+		"POST /desk/events/{slug}/series": func(*testing.T, *wall, string) sent {
+			return sent{who: owner, to: "/desk/events/full/series", form: of("dates", "2036-12-01 19:30"), other: of("dates", "2036-12-02 19:30")}
+		},
+		"POST /desk/series/{series}/performances": w.same("dates=2036-12-01+19:30", "dates=2036-12-02+19:30"),
+		"POST /desk/series/{series}/changes": func(t *testing.T, w *wall, _ string) sent {
+			const to = "/desk/series/own/changes"
+			form := url.Values{"all": {"on"}, "time": {"19:45"}}
+			var seen struct{ Preview struct{ Digest string } }
+			if a, body := send(t, owner, "POST", w.url+to, form.Encode(), "Content-Type", asForm); json.Unmarshal([]byte(body), &seen) != nil || seen.Preview.Digest == "" {
+				t.Fatalf("the preview is %d %s", a.StatusCode, body)
+			}
+			form.Set("digest", seen.Preview.Digest)
+			return sent{who: owner, to: to, form: form, other: url.Values{"all": {"on"}, "time": {"20:15"}, "digest": {seen.Preview.Digest}}}
+		},
 		"POST /desk/events/{slug}/blocks": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/events/evening/blocks", form: url.Values{"seat": {w.label(t, 0)}, "reason": {"x"}}, other: url.Values{"seat": {w.label(t, 1)}, "reason": {"x"}}}
 		},
