@@ -89,7 +89,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	if a, _ := s.page(t, person(t), "/events/evening-2"); a.StatusCode != 404 {
 		t.Errorf("attendees see the draft: %d", a.StatusCode)
 	}
-	if a, page := s.page(t, ann, "/desk/events/evening-2/preview"); a.StatusCode != 200 || !strings.Contains(page, "Preview of a draft event") || strings.Contains(page, "<script") {
+	if a, page := s.page(t, ann, "/desk/events/evening-2/preview"); a.StatusCode != 200 || !strings.Contains(page, "Preview of a draft:") || strings.Contains(page, "<script") {
 		t.Errorf("the preview is %d", a.StatusCode)
 	}
 	all := url.Values{

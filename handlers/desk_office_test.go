@@ -55,7 +55,7 @@ func TestSellSeats_SellsEachSeatAsItsTicketType(t *testing.T) {
 		t.Errorf("before the sale: %d, %q and %q", a.StatusCode, chosen(0), chosen(1))
 	}
 	form.Set("total", "1300")
-	s.refused(t, owner, at, form, http.StatusConflict, "14.00", `name="total" value="1400"`)
+	s.refused(t, owner, at, form, http.StatusConflict, "€14", `name="total" value="1400"`)
 	form.Set("total", "1400")
 	code := s.does(t, owner, at, form)
 	order, err := s.sold.Find(t.Context(), code[strings.LastIndexByte(code, '/')+1:])

@@ -121,6 +121,12 @@ GET /desk/events/evening/settings
 POST /desk/events/evening/settings {"venue":"Hall","limit":8,"invoices":true,"strict":"off"}
 POST /desk/events/MATINEE/status {"status":"on sale"}
 POST /desk/events/evening/copies {"name":"Another"}
+POST /desk/events/MATINEE/series {"dates":"2033-03-08 15:00"} => SERIES "slug":"([^"]+)"
+GET /desk/series
+GET /desk/series/SERIES
+POST /desk/series/SERIES/performances {"dates":"2033-03-15 15:00"}
+POST /desk/series/SERIES/changes {"all":true,"time":"15:30"} => DIGEST "digest":"([^"]+)"
+POST /desk/series/SERIES/changes {"all":true,"time":"15:30","digest":"DIGEST"}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}

@@ -71,8 +71,8 @@ func TestEdit_KeepsAgreedTermsOfAScheduledEvent(t *testing.T) {
 				n := events.Of(b.current(t))
 				prices := edit(&n)
 				_, err := events.Edit(t.Context(), b.inventory, "evening", n, prices, nil)
-				if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
-					t.Errorf("%s: %s", what, r.Message)
+				if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Error(), what) {
+					t.Errorf("%s: %s", what, r)
 				}
 			}
 			onTop := seats.PriceRules{Tax: seats.Tax{Rate: 10_000, OnTop: true}}

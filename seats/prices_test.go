@@ -148,7 +148,7 @@ func TestClaim_AsksForTicketsOfSeveralTypes(t *testing.T) {
 		{Tickets: map[string]int{"standard": -1}},
 		{Tickets: map[string]int{"standard": 0}},
 		{Tickets: map[string]int{"standard": 1 << 62, "child": 1 << 62}},
-		{Seats: []string{"Stalls/A/1"}, Tickets: map[string]int{"child": 1}},
+		{Seats: []string{"Stalls/A/1"}, Tickets: map[string]int{"child": 2}},
 		{Seats: []string{"Stalls/A/1"}, Type: "nothing"},
 		{Type: "child"},
 	} {

@@ -236,13 +236,13 @@ func TestEdit_HoldsOnEveryNodeAndKeepsAgreedTerms(t *testing.T) {
 		"prices":        func(*events.Settings) []int64 { return []int64{1, 2, 3} },
 		"the currency":  func(n *events.Settings) []int64 { n.Currency = "CHF"; return nil },
 		"the questions": func(n *events.Settings) []int64 { n.Questions = nil; return nil },
-		"hold ends can": func(n *events.Settings) []int64 { n.Strict = false; return nil },
+		"what happens to seats after their hold expires": func(n *events.Settings) []int64 { n.Strict = false; return nil },
 	} {
 		n := events.Of(b.current(t))
 		prices := edit(&n)
 		_, err := events.Edit(t.Context(), b.inventory, "evening", n, prices, nil)
-		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Message, what) {
-			t.Errorf("%s: %s", what, r.Message)
+		if r := wantRefusal(t, err, seats.CodeChanged); !strings.Contains(r.Error(), what) {
+			t.Errorf("%s: %s", what, r)
 		}
 	}
 	for _, edit := range []func(*events.Settings){

@@ -95,7 +95,7 @@ func TestPicture_OthersAreRefusedWithASentence(t *testing.T) {
 		"PDF":                              {[]byte("%PDF-1.7"), "no picture"},
 		"a ZIP with a JPEG in it":          {append([]byte("PK\x03\x04"), whole...), "no picture"},
 		"a WAV":                            {[]byte("RIFF\x24\x00\x00\x00WAVEfmt "), "broken"},
-		"a bomb of 30,000 × 30,000":        {pngOf(30_000, 30_000, 8), "30000 × 30000 pixels, which is too much"},
+		"a bomb of 30,000 × 30,000":        {pngOf(30_000, 30_000, 8), "30,000 × 30,000 pixels, which is too much"},
 		"a bomb longer than any number":    {pngOf(1<<31-1, 1<<31-1, 8), ""},
 		"16 bits a colour":                 {pngOf(7000, 5000, 16), "too much"},
 		"a JPEG that is cut off":           {whole[:len(whole)/2], "broken"},
