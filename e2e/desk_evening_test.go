@@ -104,7 +104,7 @@ func (e *evening) worksWithSeats() {
 	check(e.t, free.First().Check(playwright.LocatorCheckOptions{Force: playwright.Bool(true)}))
 	check(e.t, e.page.GetByLabel("Reason").Fill("The lights stand there"))
 	e.press(e.exactly("button", "Block"))
-	e.sees(e.page.GetByText("1 seat: The lights stand there"))
+	e.sees(e.page.GetByText("1 seat is blocked: The lights stand there"))
 	e.looks("desk-seats")
 	check(e.t, free.First().Check(playwright.LocatorCheckOptions{Force: playwright.Bool(true)}))
 	check(e.t, e.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("Bea Lindqvist"))
