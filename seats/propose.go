@@ -24,7 +24,7 @@ const (
 	ForChoice = "" // one more
 )
 
-// Proposal is seats that a party could claim. Nobody holds them.
+// Proposal is seats that a party could claim. They are not held.
 type Proposal struct {
 	Seats []int
 	Price int64 // of all

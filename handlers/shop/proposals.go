@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// ProposalsAnswer is what a party could claim. Nobody holds it.
+// ProposalsAnswer is what a party could claim. It is not held.
 type ProposalsAnswer struct {
 	Proposals []ProposalBody `json:"proposals"`
 	Anew      bool           `json:"anew"` // there are no others, so that these were proposed before

@@ -103,7 +103,7 @@ type seriesAnswer struct {
 	Slug         string       `json:"slug"`
 	Name         string       `json:"name"`
 	Performances []programmed `json:"performances"`
-	Page         *PageBody    `json:"page,omitempty"` // of the production; left out: nobody wrote one
+	Page         *PageBody    `json:"page,omitempty"` // of the production; left out: there is none
 }
 
 // DescribeSeries is a series with its performances to come.

@@ -23,7 +23,7 @@ type keptDates struct {
 
 const (
 	mostDates  = 400 // performances of a series
-	mostKept   = 200 // series whose dates a node keeps in memory
+	mostKept   = 200 // series with dates in the memory of a node
 	datesFresh = time.Second
 )
 

@@ -163,7 +163,7 @@ func (p production) perform(ctx context.Context, tx pgx.Tx, s Series, at time.Ti
 	n.StartsAt, n.Status, n.OpensAt, n.Prices, n.Rules = at, seats.Draft, time.Time{}, p.prices, &p.event.Rules
 	base := s.Slug + "-" + p.event.Local(at).Format("2006-01-02")
 	for i := range mostSlugs {
-		if n.Slug = base; i > 0 { // a second one on that day, or somebody else's event
+		if n.Slug = base; i > 0 { // a second one on that day, or an event of another team
 			n.Slug = numbered(base+"-"+p.event.Local(at).Format("1504"), i)
 		}
 		e, err = events.Create(ctx, tx, n, p.plan)

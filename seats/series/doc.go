@@ -3,7 +3,7 @@
 //
 //	series.go   a series and its performances; what is still the production's and what is a performance's own
 //	seen.go     what attendees see of it, from memory
-//	dates.go    dates by a rule, or as a list that somebody pasted
+//	dates.go    dates by a rule, or as a list that was pasted
 //	create.go   new performances, all or none
 //	change.go   one change of chosen performances, all or none, with a preview of it
 //	inherit.go  what a performance gets of its production: texts, prices, settings
@@ -29,7 +29,7 @@
 //
 // # A hold over several events
 //
-// A subscription sells the same seat in n performances. What that is, for whoever builds it: it is n holds, one in each event,
+// A subscription sells the same seat in n performances. It is not built yet. It is to be n holds, one in each event,
 // of one visitor. Each is granted by the guard of its own event, in a batch of that event, and lapses by itself. They are
 // bound by a row that names them, and have one end: the earliest of theirs. A claim over n events asks the events one after
 // the other, by id ascending, each in its own transaction. The first refusal releases what was granted before it; nothing is

@@ -1,4 +1,4 @@
-// The search for a section: what is typed leaves those whose names begin with it, or whose tier does.
+// The search for a section: sections stay if their name, or that of their tier, begins with the typed text.
 
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 

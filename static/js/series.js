@@ -1,4 +1,4 @@
-// The page of a series. Its calendar says what is left: it is read anew while somebody looks at it.
+// The page of a series. Its calendar says what is left: it is read anew while the page is shown.
 
 const dates = document.querySelector('#dates')
 

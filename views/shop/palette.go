@@ -14,7 +14,7 @@ import (
 // hues is how many price colours the style sheet has. Categories beyond them repeat colours, and have a pattern of their own.
 const hues = 9
 
-// The patterns of seats: none, a ring inside, and a bar. Two categories whose colours some people could take for each other
+// The patterns of seats: none, a ring inside, and a bar. Two categories with colours that some people could take for each other
 // have different ones.
 const (
 	plainSeat = iota
@@ -164,7 +164,7 @@ func apart(a, b [3]float64) float64 {
 	return math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
 }
 
-// lab is a colour in CIE L*a*b* under D65, as somebody sees it.
+// lab is a colour in CIE L*a*b* under D65, as people see it.
 func lab(c pages.Colour, m [9]float64) [3]float64 {
 	linear := func(v uint8) float64 {
 		if f := float64(v) / 255; f > 0.04045 {
