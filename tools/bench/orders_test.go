@@ -196,7 +196,7 @@ func (x *box) hold(ctx context.Context, s *seats.Sale, visitor int, more map[str
 	if err := json.Unmarshal(answer.body, &claimed); err != nil {
 		return checkout{}, err
 	}
-	typed := map[string]any{"hold": claimed.Hold.ID, "seats": claimed.Hold.Seats, "name": "Ann Example", "email": fmt.Sprintf("ann%d@example.org", visitor), "method": "free"}
+	typed := map[string]any{"hold": claimed.Hold.ID, "seats": claimed.Hold.Seats, "name": "Ann Example", "email": fmt.Sprintf("ann%d@example.org", visitor), "method": "free", "total": 0}
 	maps.Copy(typed, more)
 	form, err := json.Marshal(typed)
 	return checkout{visitor, x.url + "/events/" + s.Event.Slug + "/orders", string(form), answer.cookies}, err
