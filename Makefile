@@ -145,6 +145,9 @@ browser:
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && \
 	    { apt-get install -y -qq --no-install-recommends chromium-headless-shell || apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	  else echo "the end-to-end tests need Chromium:  sudo apt-get install -y chromium"; exit 1; fi; fi
+	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends firefox-esr >/dev/null; \
+	  else echo "the end-to-end tests need Firefox:  sudo apt-get install -y firefox-esr"; exit 1; fi; }
 	@command -v node >/dev/null || { echo "the end-to-end tests need Node 18 or newer"; exit 1; }
 	@cmp -s e2e/driver/package-lock.json e2e/driver/node_modules/.installed || { \
 	  (cd e2e/driver && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) && cp e2e/driver/package-lock.json e2e/driver/node_modules/.installed; }

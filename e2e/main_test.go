@@ -15,10 +15,11 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// What all tests share: the program, one box office that is open while they run, and one browser.
+// What all tests share: the program, one box office that is open while they run, the driver of browsers, and one browser.
 var (
 	binary    string
 	boxOffice *office
+	driver    *playwright.Playwright
 	browser   playwright.Browser
 )
 
@@ -75,19 +76,18 @@ func launch() (stop func(), err error) {
 	if err := playwright.Install(&playwright.RunOptions{SkipInstallBrowsers: true, Verbose: false}); err != nil {
 		return nil, fmt.Errorf("the Playwright driver does not start (run \"make browser\"): %w", err)
 	}
-	pw, err := playwright.Run()
-	if err != nil {
+	if driver, err = playwright.Run(); err != nil {
 		return nil, err
 	}
-	browser, err = pw.Chromium.Launch(playwright.BrowserTypeLaunchOptions{
+	browser, err = driver.Chromium.Launch(playwright.BrowserTypeLaunchOptions{
 		ExecutablePath: chromium(),
 		Args:           []string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"},
 	})
 	if err != nil {
-		_ = pw.Stop()
+		_ = driver.Stop()
 		return nil, fmt.Errorf("no Chromium starts (run \"make browser\"): %w", err)
 	}
-	return func() { _ = browser.Close(); _ = pw.Stop() }, nil
+	return func() { _ = browser.Close(); _ = driver.Stop() }, nil
 }
 
 func useDriver() error {

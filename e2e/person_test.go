@@ -55,13 +55,21 @@ type person struct {
 // someone opens a browser for one person of a test, and closes it at the end. It must not have complained by then.
 func someone(t *testing.T, o *office, name string, d device) *person {
 	t.Helper()
+	return someoneWith(t, browser, o, name, d)
+}
+
+// someoneWith is someone with another browser than most.
+func someoneWith(t *testing.T, with playwright.Browser, o *office, name string, d device) *person {
+	t.Helper()
 	options := playwright.BrowserNewContextOptions{
 		Viewport:          &playwright.Size{Width: d.width, Height: d.height},
 		HasTouch:          &d.touch,
-		IsMobile:          &d.touch,
 		JavaScriptEnabled: playwright.Bool(!d.noScript),
 		ColorScheme:       playwright.ColorSchemeLight,
 		Locale:            playwright.String("en-GB"),
+	}
+	if d.touch { // Firefox knows nothing of it
+		options.IsMobile = &d.touch
 	}
 	if d.dark {
 		options.ColorScheme = playwright.ColorSchemeDark
@@ -73,7 +81,7 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 		options.Viewport = &playwright.Size{Width: int(float64(d.width) / d.zoom), Height: int(float64(d.height) / d.zoom)}
 		options.DeviceScaleFactor = &d.zoom
 	}
-	context, err := browser.NewContext(options)
+	context, err := with.NewContext(options)
 	check(t, err)
 	p := &person{t: t, name: name, office: o, device: d, context: context}
 	p.expect(`status of 409`, `was preloaded using link preload but not used`) // a refused claim is an answer; a slow browser is slow
