@@ -299,7 +299,7 @@ func (s *Sale) lock(ctx context.Context, t *inFlight, commands []*command, befor
 	if t.conn, err = s.inventory.db.Acquire(ctx); err != nil {
 		return err
 	}
-	if err = t.batch.lock(ctx, t.conn.Conn()); err != nil {
+	if err = lockBatches(ctx, t.conn.Conn(), t.batch); err != nil {
 		s.inventory.count(err)
 		err = errors.Join(err, rollback(t.conn.Conn()))
 		t.conn.Release()
@@ -367,7 +367,7 @@ func (s *Sale) write(ctx context.Context, t *inFlight) error {
 	if t.fast {
 		return s.send(ctx, t)
 	}
-	err := t.batch.save(ctx, t.conn.Conn())
+	err := saveBatches(ctx, t.conn.Conn(), nil, t.batch)
 	if err == nil {
 		return nil
 	}
@@ -582,28 +582,49 @@ func (b *batch) wanted() (holders []ID, seats []int32) {
 	return holders, slices.Compact(seats)
 }
 
-// lock begins the transaction and takes every row the commands may need, in one round trip.
-func (b *batch) lock(ctx context.Context, conn *pgx.Conn) error {
-	event := b.sale.Event.ID
-	holders, seats := b.wanted()
-	var q pgx.Batch
-	q.Queue(beginSQL)
-	q.Queue(lockHoldsSQL, event, holders).Query(b.readHolds)
-	if b.admission != nil {
-		b.admission.Lock(&q, holders)
+// lockBatches begins a transaction and takes every row that batches of different events may need, in one round trip. Each class
+// of rows is locked by the id of the event.
+func lockBatches(ctx context.Context, conn *pgx.Conn, batches ...*batch) error {
+	type wanted struct {
+		holders []ID
+		seats   []int32
 	}
-	b.queueEntries(&q)
-	b.queueLostSessions(&q)
-	q.Queue(lockSeatsSQL, event, seats, holders).Query(b.readSeats)
-	b.queuePurchases(&q)
-	b.queueAllowances(&q)
-	b.queueCodes(&q, holders, seats)
-	b.queueVisits(&q)
-	b.queueAvailability(&q)
+	var q pgx.Batch
+	wants := make([]wanted, len(batches))
+	q.Queue(beginSQL)
+	for i, b := range batches {
+		w := &wants[i]
+		w.holders, w.seats = b.wanted()
+		q.Queue(lockHoldsSQL, b.sale.Event.ID, w.holders).Query(b.readHolds)
+	}
+	for i, b := range batches {
+		if b.admission != nil {
+			b.admission.Lock(&q, wants[i].holders)
+		}
+	}
+	for _, b := range batches {
+		b.queueEntries(&q)
+		b.queueLostSessions(&q)
+	}
+	for i, b := range batches {
+		q.Queue(lockSeatsSQL, b.sale.Event.ID, wants[i].seats, wants[i].holders).Query(b.readSeats)
+	}
+	for i, b := range batches {
+		b.queuePurchases(&q)
+		b.queueAllowances(&q)
+		b.queueCodes(&q, wants[i].holders, wants[i].seats)
+		b.queueVisits(&q)
+		b.queueAvailability(&q)
+	}
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
 		return err
 	}
-	return errors.Join(b.checkRoom(), b.checkWaitlist(), b.checkPrices())
+	for _, b := range batches {
+		if err := errors.Join(b.checkRoom(), b.checkWaitlist(), b.checkPrices()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *batch) readHolds(rows pgx.Rows) error {

@@ -64,4 +64,16 @@
 //
 // All writers take their locks in one order, so no two wait for each other: holds and slots by holder, seats by idx, the
 // counter row.
+//
+// # Several events together
+//
+// together.go changes several events in one transaction, all or nothing: a subscription sells the same seat in n performances, and an
+// exchange gives a seat of one performance back for one of another. Inventory.Together takes steps: Sale.Selling, GivingBack,
+// Claiming, Releasing, Extending. Each is decided as it would be alone, and the statements, the guard, the versions and the
+// notifications are those of batches of one event.
+//
+// Locks are taken class by class, in a class by the id of the event: holds, slots, entries and seats of all events, then counts,
+// then what the steps write, then the counter rows. A batch of one event takes the same classes in the same order. So
+// neither waits for one that waits for it. A transaction that changes event rows locks these by id before all of that
+// (Inventory.ChangeEvents). Steps of one transaction are for one visitor: slots of a waiting room are locked by event first.
 package seats

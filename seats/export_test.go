@@ -84,7 +84,7 @@ func (s *Sale) DecideLate(ctx context.Context, holder ID, w ClaimRequest, betwee
 		return false, err
 	}
 	defer conn.Release()
-	if err := b.lock(ctx, conn.Conn()); err != nil {
+	if err := lockBatches(ctx, conn.Conn(), b); err != nil {
 		return false, err
 	}
 	b.decide()

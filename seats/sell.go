@@ -51,12 +51,23 @@ type Purchase struct {
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Conflict if
 // what is there is not what the purchase says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
+	c, err := s.selling(d)
+	if err != nil {
+		return nil, err
+	}
+	hold, err := s.do(ctx, c)
+	return hold.Seats, s.withNearest(err)
+}
+
+// selling is the command of Sell.
+func (s *Sale) selling(d Purchase) (*command, error) {
 	c := &command{holder: d.Holder, sells: true, keys: d.Keys, uses: d.Uses}
 	switch {
 	case d.AtOffice:
-		return s.sellAtOffice(ctx, c, d)
+		return c, s.sellAtOffice(c, d)
 	case d.Late:
-		return s.sellLate(ctx, c, d)
+		s.sellLate(c, d)
+		return c, nil
 	}
 	c.decide = func(b *batch) (Hold, error) {
 		h, sold, err := b.agreed(d)
@@ -81,8 +92,7 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 		}
 		return sold, nil
 	}
-	hold, err := s.do(ctx, c)
-	return hold.Seats, err
+	return c, nil
 }
 
 // sell gives seats to an order.
@@ -210,7 +220,7 @@ func (s *Sale) StopPaying(ctx context.Context, holder ID, seats []int) error {
 
 // sellLate sells the seats of a purchase that is paid: those its holder still has, in payment or expired, and those
 // that have no holder. One with another holder refuses all of it.
-func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, error) {
+func (s *Sale) sellLate(c *command, d Purchase) {
 	c.seats = d.Seats
 	c.decide = func(b *batch) (Hold, error) {
 		if refusal := b.calledOff(); refusal != nil {
@@ -251,8 +261,6 @@ func (s *Sale) sellLate(ctx context.Context, c *command, d Purchase) ([]int, err
 		}
 		return Hold{Seats: d.Seats, Lines: lines}, nil
 	}
-	hold, err := s.do(ctx, c)
-	return hold.Seats, s.withNearest(err)
 }
 
 // CodePrice is the code of a refusal: what was agreed is not the price of the moment.
@@ -359,10 +367,10 @@ func (s *Sale) EndAwait(ctx context.Context, payment ID) error {
 
 // sellAtOffice sells seats without a holder, and blocked ones, which are kept for that: a purchase of the box office. It
 // does not ask whether the event is on sale, but a draft and a cancelled event cannot be sold.
-func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int, error) {
+func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	seats, err := s.known(d.Seats)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.seats = seats
 	c.decide = func(b *batch) (Hold, error) {
@@ -389,8 +397,7 @@ func (s *Sale) sellAtOffice(ctx context.Context, c *command, d Purchase) ([]int,
 		}
 		return Hold{Seats: seats, Lines: lines}, nil
 	}
-	hold, err := s.do(ctx, c)
-	return hold.Seats, s.withNearest(err)
+	return nil
 }
 
 // give sells seats without a holder, or that are blocked, to an order; all of them or none.
@@ -455,6 +462,12 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 // visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Purchase.
 // Refused if one of them is not the order's.
 func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
+	_, err := s.do(ctx, s.givingBack(holder, order, seats, keys, write))
+	return err
+}
+
+// givingBack is the command of GiveBack.
+func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook) *command {
 	c := &command{holder: holder, seats: seats, keys: keys}
 	c.decide = func(b *batch) (Hold, error) {
 		var foreign []int
@@ -476,8 +489,7 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 		c.write = write
 		return Hold{}, nil
 	}
-	_, err := s.do(ctx, c)
-	return err
+	return c
 }
 
 // TxHook queues statements that are committed with something, or not at all; nil for none. Where that is a batch they

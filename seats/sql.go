@@ -90,19 +90,26 @@ const (
 
 const commitSQL = `COMMIT`
 
-// save writes what the commands decided and commits, in one round trip.
-func (b *batch) save(ctx context.Context, conn *pgx.Conn) error {
+// saveBatches writes what the commands decided and commits, in one round trip. Each class of rows is written by the id of the
+// event, the counter rows last.
+func saveBatches(ctx context.Context, conn *pgx.Conn, also TxHook, batches ...*batch) error {
 	var q pgx.Batch
-	b.queueCounts(&q)
-	b.queueUses(&q)
-	b.queueSeatCodes(&q)
-	b.queueSales(&q)
-	b.queueHolds(&q) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
-	b.queueAdmission(&q)
-	b.queueExtended(&q)
-	b.queueSessions(&q)
-	b.queueRenewals(&q)
-	b.queueChange(&q) // the counter row last
+	each := func(queue func(*batch, *pgx.Batch)) {
+		for _, b := range batches {
+			queue(b, &q)
+		}
+	}
+	each((*batch).queueCounts)
+	each((*batch).queueUses)
+	each((*batch).queueSeatCodes)
+	each((*batch).queueSales)
+	also.queue(&q)
+	each((*batch).queueHolds) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
+	each((*batch).queueAdmission)
+	each((*batch).queueExtended)
+	each((*batch).queueSessions)
+	each((*batch).queueRenewals)
+	each((*batch).queueChange) // the counter row last
 	q.Queue(commitSQL)
 	return conn.SendBatch(ctx, &q).Close()
 }

@@ -383,7 +383,7 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 // looked at before.
 func (p placed) queueRow(q *pgx.Batch, s *seats.Sale, row orderRow) {
 	for _, before := range q.QueuedQueries {
-		if before.SQL == placeSQL && p.bounded == nil {
+		if before.SQL == placeSQL && before.Arguments[0] == s.Event.ID && p.bounded == nil {
 			rows := before.Arguments[1].(*[]orderRow)
 			*rows = append(*rows, row)
 			return

@@ -29,13 +29,9 @@
 //
 // # A hold over several events
 //
-// A subscription sells the same seat in n performances. It is not built yet. It is to be n holds, one in each event,
-// of one visitor. Each is granted by the guard of its own event, in a batch of that event, and lapses by itself. They are
-// bound by a row that names them, and have one end: the earliest of theirs. A claim over n events asks the events one after
-// the other, by id ascending, each in its own transaction. The first refusal releases what was granted before it; nothing is
-// sold meanwhile, and a crash leaves holds that lapse. All or nothing is decided once, when the order is placed: one
-// transaction locks the counter rows by id ascending and sells in all events, or in none. Only that transaction touches
-// several events. Kernel batches sell in one event each, so it needs a sale of its own beside seats.Sell. It is not built.
+// A subscription sells the same seat in n performances (package subscriptions): n holds, one in each event, of one holder. All
+// are granted, or none, in one transaction, which locks the rows of several events class by class and by id
+// (seats.Inventory.Together). They are sold in another such transaction. A hold lapses by itself, in its own event.
 //
 // # Promises
 //
