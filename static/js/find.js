@@ -1,7 +1,8 @@
 // Places for a party: its form asks for them, the page shows them as options, and the map frames them. Nothing is held until one
 // is claimed.
 
-const ROOM = 4 // seats to see around the options
+const ROOM = 4 // seats to see around the options, at least
+const EDGE = .1 // of their extent, for their numbers
 const CLOSE = 34 // px between two seats, at most, when options come into view
 
 const $ = selector => document.querySelector(selector)
@@ -33,8 +34,10 @@ export function start(stage) {
     const seats = options.flatMap(o => o.seats)
     stage.frame.dispatchEvent(new CustomEvent('found', {detail: seats.length > 0, bubbles: true}))
     if (!seats.length) return stage.redraw()
-    const xs = seats.map(idx => house.x[idx]), ys = seats.map(idx => house.y[idx]), {pitch} = house.sections[house.section[seats[0]]], room = pitch * ROOM
-    view.show({left: Math.min(...xs) - room, right: Math.max(...xs) + room, top: Math.min(...ys) - room, bottom: Math.max(...ys) + room}, CLOSE / pitch)
+    const xs = seats.map(idx => house.x[idx]), ys = seats.map(idx => house.y[idx]), {pitch} = house.sections[house.section[seats[0]]]
+    const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys)
+    const room = Math.max(pitch * ROOM, EDGE * Math.max(right - left, bottom - top))
+    view.show({left: left - room, right: right + room, top: top - room, bottom: bottom + room}, CLOSE / pitch)
     stage.redraw()
   }
 
