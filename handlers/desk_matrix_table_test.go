@@ -70,6 +70,8 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/pictures/{id}":               {need: organizers.Manage, form: "remove=on", refuses: true},
 	"GET /desk/events/{slug}/messages":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
+	"GET /desk/events/{slug}/letters":                      {need: organizers.Manage},
+	"POST /desk/events/{slug}/letters":                     {need: organizers.Manage, form: "remind=on&hours=24&thanks=off"},
 
 	// The live desk.
 	"GET /desk/events/{slug}/live":               {need: organizers.Look},

@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -57,6 +58,7 @@ type Config struct {
 	Series    *series.All
 	Privacy   *privacy.Privacy
 	GiftCards *giftcards.GiftCards
+	Letters   *letters.Letters
 	Limits    *limit.Events // nil: the usual ones
 	DemoCard  *demo.Card
 	Stripe    web.Webhook // nil if there is none
@@ -89,7 +91,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	s.Guard, s.Large = s.NewGuard(), semaphore.NewWeighted(plan.MaxBytes)
 	if s.Limits, s.Joins = c.Limits, c.Joins; s.Limits == nil {
 		s.Limits = limit.NewEvents(nil, c.Log)

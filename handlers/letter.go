@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -39,6 +40,7 @@ type Letters struct {
 	Pages     *pages.Pages
 	Invoices  *invoices.Invoices
 	GiftCards *giftcards.GiftCards
+	Automatic *letters.Letters
 	URL       string           // how browsers reach us
 	Now       func() time.Time // the database's; nil: this machine's
 }
@@ -100,6 +102,10 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.lost(ctx, m)
 	case orders.MailMessage:
 		return l.message(ctx, m)
+	case letters.MailUpcoming:
+		return l.upcoming(ctx, m)
+	case letters.MailThanks:
+		return l.thanks(ctx, m)
 	}
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -140,6 +146,71 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
 	}
 	return letter, err
+}
+
+// ofEvent returns what a letter that an event sends by itself is about: an order that holds, of an event that takes place.
+func (l Letters) ofEvent(ctx context.Context, m mail.Mail) (order orders.Order, sale shop.Sale, set letters.Settings, err error) {
+	if order, err = l.Orders.Find(ctx, m.Order); err != nil {
+		return order, sale, set, err
+	}
+	s, err := l.Inventory.Sale(ctx, order.Event)
+	if err != nil {
+		return order, sale, set, err
+	}
+	sale = shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}
+	if order.State == orders.Cancelled || s.Event.Status == seats.Cancelled || order.Email == "" {
+		return order, sale, set, &mail.Refused{Reason: "the order or the event was cancelled before the email went out"}
+	}
+	if sale.About, err = l.Pages.OfEvent(ctx, s.Event.ID); err != nil {
+		return order, sale, set, err
+	}
+	set, err = l.Automatic.Of(ctx, s.Event.ID)
+	return order, sale, set, err
+}
+
+// upcoming makes the mail that reminds of an event.
+func (l Letters) upcoming(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	order, sale, set, err := l.ofEvent(ctx, m)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.UpcomingPage{Sale: sale, Order: order, Note: set.Note, Address: l.URL + shop.OrderPath(order.Code)}
+	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
+	var html strings.Builder
+	if err := mails.UpcomingLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), nil
+}
+
+// thanks makes the mail that thanks for coming.
+func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	order, sale, set, err := l.ofEvent(ctx, m)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if set.Thanks == letters.ThanksOff {
+		return mail.Letter{}, &mail.Refused{Reason: "thanks were turned off before the email went out"}
+	}
+	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText}
+	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
+	var html strings.Builder
+	if err := mails.ThanksLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	return toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), nil
+}
+
+// toBuyer is a letter to the buyer of an order.
+func toBuyer(m mail.Mail, order orders.Order, subject, plain, html string, head mails.Letterhead) mail.Letter {
+	return branded(mail.Letter{
+		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
+		Subject: strings.Join(strings.Fields(subject), " "), Text: plain, HTML: html,
+	}, head)
 }
 
 // message makes the mail with an organizer's message to a buyer.

@@ -243,6 +243,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/doors":         w.same("", ""),
 		"POST /desk/events/{slug}/doors/closing": w.same("", ""),
 		"POST /desk/events/{slug}/messages":      w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
+		"POST /desk/events/{slug}/letters":       w.same("hours=24&thanks=off", "hours=48&thanks=off"),
 		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Rooms.Of(w.sale.Event.ID) == nil {

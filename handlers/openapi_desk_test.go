@@ -155,6 +155,8 @@ GET /desk/events/evening/exports/taxes.json
 GET /desk/events/evening/exports/payments.csv
 GET /desk/events/evening/messages
 POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven."}
+GET /desk/events/evening/letters
+POST /desk/events/evening/letters {"hours":48,"note":"Bring a coat.","thanks":"all","thanks_text":"It was a good night."}
 GET /desk/events/evening/doors
 POST /desk/events/evening/doors {}
 POST /desk/events/evening/doors/closing {}

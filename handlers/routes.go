@@ -181,6 +181,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/doors/closing", h.desk.OnEvent(organizers.Manage, h.desk.CloseDoors), secretRule},
 		{"GET /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.Messages), secretRule},
 		{"POST /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.TellAttendees), secretRule},
+		{"GET /desk/events/{slug}/letters", h.desk.OnEvent(organizers.Manage, h.desk.Letters), secretRule},
+		{"POST /desk/events/{slug}/letters", h.desk.OnEvent(organizers.Manage, h.desk.SaveLetters), secretRule},
 		{"GET /desk/events/{slug}/shares", h.desk.OnEvent(organizers.Manage, h.desk.Shares), secretRule},
 		{"POST /desk/events/{slug}/shares", h.desk.OnEvent(organizers.Manage, h.desk.Share), secretRule},
 		{"POST /desk/events/{slug}/shares/{id}/revocation", h.desk.OnEvent(organizers.Manage, h.desk.Unshare), secretRule},

@@ -27,6 +27,7 @@ import (
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -105,6 +106,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")
 	sold.Payments.Other = config.GiftCards.MakeDue
+	config.Letters = letters.New(db, config.Desk)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
 	config.Waits.Order = OrderOffered(sold, config.Pages)

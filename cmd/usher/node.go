@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
@@ -58,6 +59,7 @@ type node struct {
 	series     *series.All
 	privacy    *privacy.Privacy
 	gifts      *giftcards.GiftCards
+	letters    *letters.Letters
 	limits     *limit.Events
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
@@ -91,15 +93,17 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	}
 	n.gifts = giftcards.New(db.pool, n.organizers, n.sold.Payments, n.ledger, address(cfg, l))
 	n.gifts.SealWith(db.box)
+	n.letters = letters.New(db.pool, n.organizers)
+	n.letters.MailWritten = n.outbox.Wake
 	n.limits = limit.NewEvents(db.pool, log)
 	n.sales = sales.New(db.pool, n.organizers)
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Invoices: n.invoices, GiftCards: n.gifts, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -141,7 +145,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Privacy: n.privacy, GiftCards: n.gifts, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Privacy: n.privacy, GiftCards: n.gifts, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

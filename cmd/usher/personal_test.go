@@ -18,11 +18,11 @@ var personal = map[string]string{
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `
 		api_key attempt deed desk_device desk_session errand hook hook_secret invitation member message notice organizer passkey password_link plan_import recovery_code
-		security_event setup share team totp invoice_sender bank_account legal_text event_page team_branding`,
+		security_event setup share team totp invoice_sender bank_account legal_text event_page event_letters team_branding`,
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series performance phase picture_file place_key plan plan_version
+		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run performance phase picture_file place_key plan plan_version
 		price question ready retention room seat section seen series tally tax_rate team_picture team_plan terms ticket_key ticket_type wait_list wait_step`,
 }
 

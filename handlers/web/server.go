@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -48,6 +49,7 @@ type Server struct {
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
 	GiftCards    *giftcards.GiftCards
+	Automatic    *letters.Letters
 	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say
 	WaitsChanged func(*seats.Sale)                       // told that a waiting list changed
 	Hooks        *webhooks.Hooks

@@ -1,0 +1,95 @@
+package handlers
+
+import (
+	"mime"
+	"net/http"
+	netmail "net/mail"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats/letters"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// arriving sends what is due over a real exchange, and returns the letter of a kind: its head, and its parts by type.
+func (s *site) arriving(t *testing.T, kind string) (*netmail.Message, map[string]string) {
+	t.Helper()
+	address, got := mailServer(t)
+	by, err := mail.NewSMTP("smtp://"+address, mail.Sender{Name: "Box office", Email: "tickets@example.org"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(by.Rest)
+	if _, err := s.db.Exec(t.Context(), `DELETE FROM mail WHERE kind <> $1`, kind); err != nil {
+		t.Fatal(err)
+	}
+	outbox := mail.New(s.db, by)
+	outbox.Write = Letters{Inventory: s.office, Orders: s.sold, Pages: s.config.Pages, Automatic: s.config.Letters, URL: s.url}.Write
+	if _, err := outbox.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case text := <-got:
+		arrived, err := netmail.ReadMessage(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		mailParts(t, arrived.Header.Get("Content-Type"), arrived.Body, found)
+		return arrived, found
+	case <-time.After(20 * time.Second):
+		t.Fatal("no mail arrived")
+		return nil, nil
+	}
+}
+
+// says fails the test unless a letter has a subject and some sentences, in plain text and in HTML.
+func says(t *testing.T, m *netmail.Message, parts map[string]string, subject string, plain, html []string) {
+	t.Helper()
+	if got, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); got != subject || err != nil {
+		t.Errorf("the subject is %q, %v", got, err)
+	}
+	for kind, wants := range map[string][]string{"text/plain": plain, "text/html": html} {
+		for _, want := range wants {
+			if !strings.Contains(parts[kind], want) {
+				t.Errorf("the %s lacks %q: %.1500s", kind, want, parts[kind])
+			}
+		}
+	}
+}
+
+func TestReminder_OfAGermanArrivesInGermanWithAllTheyNeed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.does(t, ann, "/desk/events/evening/page", url.Values{"language": {"de"}, "doors": {"45"}, "age": {"12"}, "street": {"Lindengasse 42"}, "postal_code": {"1070"}, "town": {"Wien"}, "country": {"AT"}, "travel": {"U3 **Neubaugasse**"}, "access": {"Stufenlos."}})
+	s.does(t, ann, "/desk/events/evening/letters", url.Values{"remind": {"on"}, "hours": {"24"}, "note": {"Bringen Sie einen [Mantel](https://example.org/m) mit. <script>x</script>"}, "thanks": {"off"}})
+	_, order := s.bought(t, person(t), 2)
+	if _, err := s.db.Exec(t.Context(), `UPDATE orders SET language = 'de', due_at = NULL, created_at = created_at - interval '9 days'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec(t.Context(), `UPDATE event SET starts_at = clock_timestamp() + interval '1 hour'`); err != nil {
+		t.Fatal(err)
+	}
+	seatstest.Do(t.Context(), t, s.db, s.config.Letters.Job())
+	m, parts := s.arriving(t, letters.MailUpcoming)
+	says(t, m, parts, "Bis bald: Evening",
+		[]string{"Einlass: ", "Alter: ab 12", "Lindengasse 42, 1070 Wien, Österreich", "In Karten öffnen: https://www.openstreetmap.org/search?query=", "Tickets ansehen:\n" + s.url + "/orders/" + order.Code, "Gut zu wissen\nBringen Sie einen", "U3 **Neubaugasse**", "Stufenlos."},
+		[]string{`<html lang="de"`, "<strong>Neubaugasse</strong>", `<a href="https://example.org/m">Mantel</a>`, s.url + "/orders/" + order.Code})
+	if strings.Contains(parts["text/html"], "<script") {
+		t.Error("the note brings a script into the mail")
+	}
+	if _, page := s.page(t, ann, "/desk/events/evening/letters"); !strings.Contains(page, "1 of 1 email sent.") {
+		t.Errorf("the desk does not say that it was sent: %.2000s", page)
+	}
+}
+
+func TestLettersForm_KeepsWhatWasTypedWrong(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.refused(t, ann, "/desk/events/evening/letters", url.Values{"remind": {"on"}, "hours": {"0"}, "note": {"Typed"}, "thanks": {"all"}}, http.StatusUnprocessableEntity, "Typed", "Enter a number of hours, from 1 to 336.", "Enter what you want to say.")
+}
