@@ -146,7 +146,7 @@ func TestSettings_AreRefusedWithAReasonAndKeptApart(t *testing.T) {
 		letters.FieldThanksText: {Hours: 1, Thanks: letters.ThanksAll},
 	} {
 		var wrong organizers.Mistakes
-		if err := h.Save(t.Context(), h.ann, h.sale.Event.ID, "evening", bad, seats.NewID().String()); !errors.As(err, &wrong) || wrong.About(field) == "" {
+		if err := h.Save(t.Context(), h.ann, h.sale.Event.ID, "evening", bad, seats.NewID().String()); !errors.As(err, &wrong) || wrong.About(t.Context(), field) == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
