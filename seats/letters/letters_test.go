@@ -55,7 +55,7 @@ func TestReminder_GoesToPaidOrdersThatHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE orders SET created_at = clock_timestamp() WHERE id = $1`, late.ID)
-	h.exec(t, `UPDATE orders SET email = '', erased_at = clock_timestamp() WHERE id = $1`, erased.ID)
+	h.exec(t, `UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = $1`, erased.ID)
 	h.exec(t, `UPDATE orders SET due_at = clock_timestamp() + interval '1 hour' WHERE id = $1`, unpaid.ID)
 	h.exec(t, `UPDATE event SET starts_at = clock_timestamp() + interval '1 hour'`)
 	seatstest.Do(t.Context(), t, h.db, h.Job())
@@ -118,7 +118,7 @@ func TestThanks_GoToWhoCameOnTheNextMorning(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	came, away := h.order(t, "ann@example.org"), h.order(t, "bob@example.org")
-	h.exec(t, `INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted) SELECT event_id, id, 'k', 'North', clock_timestamp(), true FROM ticket WHERE order_id = $1`, came.ID)
+	h.exec(t, `INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted) SELECT event_id, id, 'k', 'Online', clock_timestamp(), true FROM ticket WHERE order_id = $1`, came.ID)
 	h.exec(t, `UPDATE event SET starts_at = clock_timestamp() - interval '3 days'`)
 	if n := seatstest.Do(t.Context(), t, h.db, h.Job()); n != 0 || h.count(t, "mail WHERE kind = 'thanks'") != 0 {
 		t.Error("thanks went out that were not turned on")

@@ -33,7 +33,7 @@ func open(t *testing.T) *fixture {
 	t.Helper()
 	h := &fixture{db: seatstest.DB(t), ann: organizers.Member{Team: 1, Organizer: 1, Name: "Ann", Role: organizers.Owner}}
 	conference, _ := plan.Named("conference")
-	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2040, 5, 1, 18, 0, 0, 0, time.UTC), TimeZone: "Europe/Vienna", SeatsPerHolder: 9}, conference); err != nil {
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2040, 5, 1, 18, 0, 0, 0, time.UTC), TimeZone: "Europe/Vienna", SeatsPerHolder: 50}, conference); err != nil {
 		t.Fatal(err)
 	}
 	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
