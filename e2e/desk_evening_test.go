@@ -181,6 +181,8 @@ func (e *evening) pausesTheSale() {
 	e.t.Helper()
 	e.visit(e.at("/messages"))
 	e.looks("desk-messages")
+	e.visit(e.at("/letters"))
+	e.looks("desk-letters")
 	e.visit(e.at("/settings"))
 	check(e.t, e.page.GetByLabel("Reason. Everyone who looks at the event reads this.").Fill("Payments are slow this evening"))
 	e.press(e.button("Pause the sale"))

@@ -77,7 +77,7 @@ func TestReminder_OfAGermanArrivesInGermanWithAllTheyNeed(t *testing.T) {
 	seatstest.Do(t.Context(), t, s.db, s.config.Letters.Job())
 	m, parts := s.arriving(t, letters.MailUpcoming)
 	says(t, m, parts, "Bis bald: Evening",
-		[]string{"Einlass: ", "Alter: ab 12", "Lindengasse 42, 1070 Wien, Österreich", "In Karten öffnen: https://www.openstreetmap.org/search?query=", "Tickets ansehen:\n" + s.url + "/orders/" + order.Code, "Gut zu wissen\nBringen Sie einen", "U3 **Neubaugasse**", "Stufenlos."},
+		[]string{"Einlass: ", "Alter: ab 12", "Lindengasse 42, 1070 Wien, Österreich", "In Karten-App öffnen: https://www.openstreetmap.org/search?query=", "Tickets ansehen:\n" + s.url + "/orders/" + order.Code, "Gut zu wissen\nBringen Sie einen", "U3 **Neubaugasse**", "Stufenlos."},
 		[]string{`<html lang="de"`, "<strong>Neubaugasse</strong>", `<a href="https://example.org/m">Mantel</a>`, s.url + "/orders/" + order.Code})
 	if strings.Contains(parts["text/html"], "<script") {
 		t.Error("the note brings a script into the mail")

@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	"seats/payments":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/events", "seats/pricing"},
 	"seats/waitingroom":                {"seats", "seats/database", "seats/seal", "seats/events"},
 	"seats/limit":                      {"seats"},
-	"seats/letters":                    {"seats/text", "seats/jobs", "seats/organizers"},
+	"seats/letters":                    {"seats/text", "seats", "seats/jobs", "seats/organizers"},
 	"seats/mail":                       {"seats", "seats/jobs"},
 	"seats/organizers":                 {"seats/text", "seats", "seats/seal", "seats/plan", "seats/idempotency"},
 	"seats/sales":                      {"seats/text", "seats", "seats/payments", "seats/organizers"},
