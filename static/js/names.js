@@ -18,6 +18,7 @@ export function start(stage) {
   const over = Object.assign(document.createElement('div'), {className: 'names', ariaHidden: 'true'})
   stage.canvas.after(over)
   const facts = factsOf(house), rows = rowsOf(house), spots = [], near = [] // by section, once they are needed
+  let puts = [] // by section: where its name stands
   const marked = $$('.shape:not(.open), .word', drawing).map(shape => shape.getBBox()).map(b => ({left: b.x, right: b.x + b.width, top: b.y, bottom: b.y + b.height}))
   const pen = document.createElement('canvas').getContext('2d'), spans = []
   const widths = new Map()
@@ -31,7 +32,8 @@ export function start(stage) {
     over.style.transform = ''
     const css = getComputedStyle(document.documentElement)
     inks = Object.fromEntries(['text', 'panel', 'line'].map(name => [name, css.getPropertyValue(`--${name}`).trim()]))
-    const text = parseFloat(css.fontSize), taken = [...marked], puts = []
+    const text = parseFloat(css.fontSize), taken = [...marked]
+    puts = []
     let began = performance.now()
     for (const [i, s] of house.sections.entries()) {
       if (performance.now() - began > SLICE) {
@@ -44,6 +46,13 @@ export function start(stage) {
     }
     for (const i of house.sections.keys()) show(i, puts[i])
     over.hidden = false
+  }
+
+  // fitsLess takes the place of the map if it lost height only, and every name still has its place.
+  function fitsLess() {
+    if (over.hidden || view.room > at.room || !puts.every(put => !put || within(put.box, view))) return false
+    at = {...view}
+    return true
   }
 
   function width(words, size, bold = '') {
@@ -122,7 +131,7 @@ export function start(stage) {
   }
 
   stage.addEventListener('draw', () => {
-    if (!at || !view.moving && (at.x !== view.x || at.y !== view.y || at.scale !== view.scale || at.width !== view.width || at.room !== view.room)) lay()
+    if (!at || !view.moving && (at.x !== view.x || at.y !== view.y || at.scale !== view.scale || at.width !== view.width || at.room !== view.room && !fitsLess())) lay()
     else over.style.transform = along(at, view)
     letters(painter.above)
   })
@@ -160,6 +169,7 @@ export function start(stage) {
       const gap = s.pitch * view.scale
       if (gap < LETTERS || !seen(s, view)) continue
       for (const row of rows[i]) {
+        if (!seen(row, view)) continue
         const font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`
         for (const [x, y, raised] of ends(row, gap)) list.push({name: row.name, font, x, y, raised})
       }
@@ -219,9 +229,18 @@ function rowsOf(house) {
   const rows = house.sections.map(() => [])
   house.rows.forEach(({name, first}, i) => {
     const at = house.section[first], last = (house.rows[i + 1]?.first ?? house.n) - 1, s = house.sections[at]
-    if (name.length < 4) rows[at].push({name, first, last: Math.min(last, s.first + s.count - 1)})
+    if (name.length < 4) rows[at].push({name, first, last: Math.min(last, s.first + s.count - 1), ...extent(house, first, last)})
   })
   return rows
+}
+
+// extent is the box around the seats from first to last.
+function extent({x, y}, first, last) {
+  const box = {left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity}
+  for (let idx = first; idx <= last; idx++) {
+    Object.assign(box, {left: Math.min(box.left, x[idx]), right: Math.max(box.right, x[idx]), top: Math.min(box.top, y[idx]), bottom: Math.max(box.bottom, y[idx])})
+  }
+  return box
 }
 
 const seen = (s, {x, y, scale, width, room}) => (s.right - x) * scale > 0 && (s.left - x) * scale < width && (s.bottom - y) * scale > 0 && (s.top - y) * scale < room

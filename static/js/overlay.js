@@ -21,6 +21,7 @@ export async function start(stage) {
   }
   buttons(stage.view, () => stage.view.fly(...stage.view.all)) // in their places: what jumps is in the way
   startNames(stage)
+  stage.frame.dataset.complete = ''
 }
 
 const REST = 350 // ms at a seat after which its view is fetched
