@@ -321,6 +321,9 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: w.people[string(organizers.Owner)], to: "/desk/branding/pictures", kind: kind, body: body}
 		},
 		"POST /desk/branding/pictures/removal": w.same("kind=logo", "kind=header"),
+		"POST /desk/site":                      w.same("sites=https://a.example.org", "sites=https://b.example.org"),
+		"POST /desk/site/domain":               w.same("domain=a.example.org", "domain=b.example.org"),
+		"POST /desk/site/domain/removal":       w.same("", ""),
 		"POST /desk/legal":                     w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
 		"POST /desk/privacy":                   w.same("months=24", "months=36"),
 		"POST /desk/privacy/erasures":          w.same("email=gone@example.org", "email=other@example.org"),

@@ -221,6 +221,11 @@ GET /events/evening
 POST /desk/branding {"button":"#ffe680","accent":"#123","theme":"auto","words-0":"Our site","path-0":"https://example.org/"}
 POST /desk/branding/pictures/removal {"kind":"logo"}
 GET /desk/branding
+POST /desk/site {"sites":["https://www.example.org/shop"]}
+POST /desk/site/domain {"domain":"tickets.example.org"}
+POST /desk/site/domain/removal {}
+GET /desk/site
+GET /events/evening/badge
 POST /desk/legal {"kind":"imprint","text":"The house","publish":true}
 GET /desk/legal
 POST /desk/privacy {"months":24}

@@ -22,10 +22,16 @@ type route struct {
 }
 
 // The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for pages that the back button must not show.
+// shopRule and stepRule are the same for pages that a team's own sites may show in a frame: from the event to the order. openRule
+// and those for counts and feeds are for what scripts of every site may read, too: it is the same for everybody.
 var (
 	pageRule       = web.Rule{Cache: web.GoBack}
 	secretRule     = web.Rule{Cache: "no-store"}
-	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON}
+	shopRule       = web.Rule{Cache: web.GoBack, Frame: true}
+	listRule       = web.Rule{Cache: web.GoBack, Shared: true}
+	openRule       = web.Rule{Cache: web.GoBack, Frame: true, Shared: true}
+	stepRule       = web.Rule{Cache: "no-store", Frame: true}
+	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true}
 	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
 	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
 	textsRule      = web.Rule{Cache: "no-store", Body: pages.MaxBytes}
@@ -33,7 +39,10 @@ var (
 	pictureRule    = web.Rule{Cache: "public, max-age=31536000, immutable", Plain: web.PlainAll}
 	streamRule     = web.Rule{Cache: "no-store", Plain: web.PlainAll}
 	secondRule     = web.Rule{Cache: "public, max-age=1"}
+	countsRule     = web.Rule{Cache: "public, max-age=1", Shared: true}
 	minuteRule     = web.Rule{Cache: "public, max-age=60"}
+	feedRule       = web.Rule{Cache: "public, max-age=60", Shared: true}
+	embedRule      = web.Rule{Cache: "public, max-age=3600", Shared: true}
 	statusRule     = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
 	keptRule       = web.Rule{Cache: "public, max-age=31536000, immutable"}
 )
@@ -42,16 +51,19 @@ var (
 func (h *Handlers) table() []route {
 	return []route{
 		{"GET /{$}", h.shop.Home, pageRule},
-		{"GET /events", h.shop.Events, pageRule},
-		{"GET /events.ics", h.shop.EventsCalendar, minuteRule},
-		{"GET /events.atom", h.shop.EventsFeed, minuteRule},
+		{"GET /events", h.shop.Events, listRule},
+		{"GET /events.ics", h.shop.EventsCalendar, feedRule},
+		{"GET /events.atom", h.shop.EventsFeed, feedRule},
 		{"GET /sitemap.xml", h.shop.Sitemap, minuteRule},
 		{"GET /robots.txt", h.shop.Robots, minuteRule},
-		{"GET /events/{slug}", h.With(h.shop.Event), pageRule},
-		{"GET /events/{slug}/map", h.With(h.shop.Map), pageRule},
-		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), pageRule},
-		{"GET /events/{slug}/seats", h.With(h.shop.Seats), secondRule},
-		{"GET /events/{slug}/proposals", h.With(h.shop.Proposals), pageRule},
+		{"GET /embed.js", h.shop.EmbedScript, embedRule},
+		{"GET /events/{slug}", h.With(h.shop.Event), openRule},
+		{"GET /events/{slug}/embed", h.With(h.shop.Embed), stepRule},
+		{"GET /events/{slug}/badge", h.With(h.shop.Badge), countsRule},
+		{"GET /events/{slug}/map", h.With(h.shop.Map), shopRule},
+		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), shopRule},
+		{"GET /events/{slug}/seats", h.With(h.shop.Seats), countsRule},
+		{"GET /events/{slug}/proposals", h.With(h.shop.Proposals), shopRule},
 		{"GET /events/{slug}/views/{plan}/{file}", h.With(h.shop.SeatView), pageRule},
 		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
 		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), keptRule},
@@ -59,24 +71,26 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
 
-		{"GET /series/{slug}", h.WithSeries(h.shop.Series), pageRule},
-		{"GET /series/{slug}/calendar.ics", h.WithSeries(h.shop.SeriesCalendar), minuteRule},
+		{"GET /series/{slug}", h.WithSeries(h.shop.Series), openRule},
+		{"GET /series/{slug}/badge", h.WithSeries(h.shop.SeriesBadge), countsRule},
+		{"GET /series/{slug}/embed", h.WithSeries(h.shop.EmbedSeries), stepRule},
+		{"GET /series/{slug}/calendar.ics", h.WithSeries(h.shop.SeriesCalendar), feedRule},
 		{"GET /series/{slug}/card/{file}", h.WithSeries(h.shop.SeriesCard), keptRule},
 
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
-		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), pageRule},
+		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), shopRule},
 		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},
-		{"POST /events/{slug}/releases", h.Act(h.shop.ReleaseForm), secretRule},
-		{"GET /events/{slug}/hold", h.By(h.shop.Hold), pageRule},
-		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), pageRule},
-		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), secretRule},
-		{"POST /events/{slug}/hold/types", h.Act(h.shop.SetTypes), secretRule},
+		{"POST /events/{slug}/releases", h.Act(h.shop.ReleaseForm), stepRule},
+		{"GET /events/{slug}/hold", h.By(h.shop.Hold), shopRule},
+		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), shopRule},
+		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), stepRule},
+		{"POST /events/{slug}/hold/types", h.Act(h.shop.SetTypes), stepRule},
 
-		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), secretRule},
-		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), secretRule},
+		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), stepRule},
+		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), stepRule},
 
-		{"GET /events/{slug}/waitlist", h.By(h.shop.WaitList), pageRule},
-		{"POST /events/{slug}/waitlist", h.Once(h.By(h.shop.JoinWaitList)), pageRule},
+		{"GET /events/{slug}/waitlist", h.By(h.shop.WaitList), shopRule},
+		{"POST /events/{slug}/waitlist", h.Once(h.By(h.shop.JoinWaitList)), shopRule},
 		{"GET /waitlist/{code}", h.shop.Waiter(h.shop.WaitPlace), pageRule},
 		{"POST /waitlist/{code}", h.shop.WaiterOnce(h.shop.ChangePlace), pageRule},
 		{"POST /waitlist/{code}/confirm", h.shop.WaiterOnce(h.shop.ConfirmPlace), pageRule},
@@ -85,9 +99,9 @@ func (h *Handlers) table() []route {
 		{"POST /waitlist/{code}/decline", h.shop.WaiterOnce(h.shop.DeclineOffer), pageRule},
 		{"POST /waitlist/{code}/leave", h.shop.WaiterOnce(h.shop.LeavePlace), pageRule},
 
-		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), pageRule},
-		{"POST /events/{slug}/orders", h.Act(h.shop.Place), pageRule},
-		{"GET /orders/{code}", h.shop.Order, pageRule},
+		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), shopRule},
+		{"POST /events/{slug}/orders", h.Act(h.shop.Place), shopRule},
+		{"GET /orders/{code}", h.shop.Order, shopRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
 		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},
@@ -96,14 +110,14 @@ func (h *Handlers) table() []route {
 		{"GET /door/{secret}", h.desk.Door, secretRule},
 		{"GET /door/{secret}/tickets", h.desk.Expected, secretRule},
 		{"POST /door/{secret}/scans", h.desk.Scan, secretRule},
-		{"POST /orders/{code}/mails", h.shop.Resend, pageRule},
-		{"POST /orders/{code}/cancellations", h.shop.Cancel, pageRule},
+		{"POST /orders/{code}/mails", h.shop.Resend, shopRule},
+		{"POST /orders/{code}/cancellations", h.shop.Cancel, shopRule},
 		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 
-		{"GET /payments/{code}", h.shop.Payment, pageRule},
-		{"POST /payments/{code}/stop", h.shop.StopPayment, pageRule}, // not Once, which keeps a transaction open: a provider is called
-		{"POST /payments/{code}/mails", h.Once(h.shop.ConfirmAgain), pageRule},
+		{"GET /payments/{code}", h.shop.Payment, shopRule},
+		{"POST /payments/{code}/stop", h.shop.StopPayment, shopRule}, // not Once, which keeps a transaction open: a provider is called
+		{"POST /payments/{code}/mails", h.Once(h.shop.ConfirmAgain), shopRule},
 		{"GET /confirmations/{token}", h.shop.Confirmation, secretRule},
 		{"POST /confirmations/{token}", h.shop.ConfirmOrder, secretRule},
 		{"GET /demo-card/{reference}", h.shop.DemoCard, pageRule},
@@ -230,6 +244,11 @@ func (h *Handlers) table() []route {
 		{"POST /desk/branding", h.desk.Member(organizers.Manage, h.desk.SaveBranding), secretRule},
 		{"POST /desk/branding/pictures", h.desk.Member(organizers.Manage, h.desk.AddTeamPicture), uploadRule},
 		{"POST /desk/branding/pictures/removal", h.desk.Member(organizers.Manage, h.desk.RemoveTeamPicture), secretRule},
+		{"GET /desk/site", h.desk.Member(organizers.Own, h.desk.Site), secretRule},
+		{"POST /desk/site", h.desk.Proved(organizers.Own, h.desk.SaveSites), secretRule},
+		{"POST /desk/site/domain", h.desk.Proved(organizers.Own, h.desk.AskDomain), secretRule},
+		{"POST /desk/site/domain/proof", h.desk.Member(organizers.Own, h.desk.ProveDomain), secretRule},
+		{"POST /desk/site/domain/removal", h.desk.Proved(organizers.Own, h.desk.RemoveDomain), secretRule},
 		{"GET /desk/legal", h.desk.Member(organizers.Manage, h.desk.LegalTexts), secretRule},
 		{"POST /desk/legal", h.desk.Member(organizers.Manage, h.desk.SaveLegalText), textsRule},
 		{"GET /desk/bank", h.desk.Member(organizers.Manage, h.desk.ShowBank), secretRule},
@@ -297,7 +316,7 @@ func (h *Handlers) table() []route {
 		{"GET /legal/{kind}", h.shop.LegalTexts, pageRule},
 		{"GET /legal/{team}/{kind}", h.shop.LegalText, pageRule},
 		{"GET /pictures/{file}", h.shop.Picture, pictureRule},
-		{"GET /openapi.yaml", h.openapi, pageRule},
+		{"GET /openapi.yaml", h.openapi, listRule},
 		{"GET /.well-known/security.txt", h.securityText, minuteRule},
 		{"GET /healthz", h.Healthz, secretRule},
 		{"GET /readyz", h.Readyz, secretRule},

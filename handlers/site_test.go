@@ -42,6 +42,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
+	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -102,6 +103,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Pages = pages.New(db, config.Desk)
 	config.Programme = programme.New(db)
 	config.Series = series.New(db, office, config.Desk, config.Pages)
+	config.Sites = sites.New(db, config.Desk, "")
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")

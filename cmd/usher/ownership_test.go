@@ -40,6 +40,7 @@ var owners = map[string]string{
 	"seats/sales":       "history refusal seen tally",
 	"seats/series":      "performance series",
 	"seats/sessions":    "session",
+	"seats/sites":       "team_domain team_site",
 	"seats/waitingroom": "admission called control entrant place_key presence room slot",
 	"seats/waitlist":    "entry offer wait_list wait_step",
 	"seats/webhooks":    "hook hook_secret notice",

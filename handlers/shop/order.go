@@ -38,6 +38,9 @@ func (h *Handlers) Order(w http.ResponseWriter, r *http.Request) error {
 
 // showOrder writes the page of an order; message says why what was asked was not done.
 func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, message string) error {
+	if answered, err := h.InFrame(w, r, s.Event.Team); answered || err != nil {
+		return err
+	}
 	sent, err := h.Orders.LastMail(r.Context(), order.ID)
 	if err != nil {
 		return err

@@ -65,6 +65,7 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 	switch {
 	case p.Done():
 		w.Header().Set("Location", shop.OrderPath(p.Code))
+	case web.Framed(r): // providers are not framed: the page has a link to a tab of its own
 	case strings.HasPrefix(p.Page, "/") && !p.Over():
 		w.Header().Set("Location", p.Page)
 	case p.Page != "" && !p.Over():
@@ -133,6 +134,9 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 	if r, err = h.Visited(r); err != nil {
 		return err
 	}
+	if answered, err := h.InFrame(w, r, s.Event.Team); answered || err != nil {
+		return err
+	}
 	holder, known := h.Holder(r)
 	mine := known && holder == p.Holder
 	if p.Over() && mine {
@@ -159,7 +163,7 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 	if err != nil {
 		return err
 	}
-	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() {
+	if r.URL.Query().Has("go") && p.Page != "" && !p.Over() && !web.Framed(r) {
 		w.Header().Set("Refresh", "0; url="+p.Page)
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Payment(shop.PaymentPage{

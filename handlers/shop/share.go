@@ -132,8 +132,7 @@ func eventData(sale shop.Sale, page *pages.EventPage, about *views.Share) schema
 		data.Status = schemaOrg + "EventCancelled"
 		return data
 	}
-	public := func(t seats.TicketType) bool { return t.SoldTo == seats.SoldToEveryone && !t.Retired }
-	if !slices.ContainsFunc(sale.Prices.Types, public) {
+	if !public(sale.Prices) {
 		return data
 	}
 	lowest := pricing.Lowest(e, sale.Prices, sale.Running.Phase, len(sale.Plan.Categories))
@@ -142,6 +141,11 @@ func eventData(sale shop.Sale, page *pages.EventPage, about *views.Share) schema
 		data.Offer.From = e.Local(e.OpensAt).Format(time.RFC3339)
 	}
 	return data
+}
+
+// public reports whether something is sold to everyone.
+func public(p *seats.Prices) bool {
+	return slices.ContainsFunc(p.Types, func(t seats.TicketType) bool { return t.SoldTo == seats.SoldToEveryone && !t.Retired })
 }
 
 // placeData is how and where people attend.

@@ -51,6 +51,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var buffer bytes.Buffer
 	ctx := views.WithLanguages(context.WithoutCancel(r.Context()), r.URL.RawQuery)
+	if frameOf(r) != nil {
+		ctx = views.InFrame(ctx)
+	}
 	if err := page.Render(ctx, &buffer); err != nil {
 		return err
 	}

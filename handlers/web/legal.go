@@ -24,7 +24,7 @@ func (h *Server) Branding(r *http.Request, team int64) *pages.Branding {
 	if err != nil {
 		h.Log.Warn("a page has the standard look", "error", err)
 	}
-	return branding
+	return framedBranding(r, branding)
 }
 
 // Print returns the branding of a team for papers. A paper in the standard look is better than none.

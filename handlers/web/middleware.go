@@ -14,7 +14,7 @@ import (
 
 // Wrap puts around the routes what every answer needs, the outermost first. What differs between routes is in ruled.
 func (h *Server) Wrap(routes http.Handler) http.Handler {
-	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(routes)))))
+	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(h.framing(routes))))))
 }
 
 // Ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
@@ -35,6 +35,14 @@ func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
 			delete(header, RequestID)
 		case r.Method != http.MethodPost: // answers to forms answer no other request
 			header["Vary"] = varyAccept
+		}
+		if rule.Shared {
+			header["Access-Control-Allow-Origin"], header["Cross-Origin-Resource-Policy"] = everySite, crossOrigin
+		}
+		if f := frameOf(r); f != nil && forFrame(r) {
+			if f.allowed = rule.Frame; !rule.Frame && h.unframed(w, r) {
+				return
+			}
 		}
 		if rule.Cache == GoBack {
 			header["Cache-Control"] = freshness(r)
@@ -95,16 +103,21 @@ func (h *Server) withHeaders(next http.Handler) http.Handler {
 
 // The same for every answer.
 var (
-	nosniff    = []string{"nosniff"}
-	sameOrigin = []string{"same-origin"}
-	noStore    = []string{"no-store"}
-	TypeJSON   = []string{"application/json; charset=utf-8"}
-	varyAccept = []string{"Accept, Accept-Language, Cookie"}
-	noCache    = []string{GoBack}
-	nothing    = []string{"default-src 'none'; frame-ancestors 'none'"}
-	shared     = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own
-	onlyTLS    = []string{"max-age=31536000; includeSubDomains"}
+	nosniff     = []string{"nosniff"}
+	sameOrigin  = []string{"same-origin"}
+	noStore     = []string{"no-store"}
+	TypeJSON    = []string{"application/json; charset=utf-8"}
+	varyAccept  = []string{"Accept, Accept-Language, Cookie"}
+	noCache     = []string{GoBack}
+	nothing     = []string{noSources + "'none'"}
+	everySite   = []string{"*"}
+	crossOrigin = []string{"cross-origin"}
+	shared      = []string{"object-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // scripts of workers obey their own
+	onlyTLS     = []string{"max-age=31536000; includeSubDomains"}
 )
+
+// noSources is the policy of an answer that loads nothing, but for the sites that may frame it.
+const noSources = "default-src 'none'; frame-ancestors "
 
 // GoBack is the Cache-Control of a page that answers a form, such as a refusal: a browser keeps it for the way back, where
 // the form is not sent again and there would be an error without a page. Answers of other kinds are not stored at all.
@@ -118,12 +131,17 @@ func freshness(r *http.Request) []string {
 }
 
 // Nonce allows the page about to be written only what it needs: its own scripts and style, by the nonce returned, its
-// own fonts, pictures and socket. Other sites learn nothing of the page's address, and get no handle on its window.
+// own fonts, pictures and socket. Other sites learn nothing of the page's address, and get no handle on its window. They
+// frame it only as the policy of the answer says already, see InFrame.
 func Nonce(w http.ResponseWriter) string {
 	n, header := rand.Text(), w.Header()
+	_, ancestors, known := strings.Cut(header.Get("Content-Security-Policy"), "frame-ancestors ")
+	if !known {
+		ancestors = "'none'"
+	}
 	header["Cross-Origin-Opener-Policy"], header["Referrer-Policy"] = sameOrigin, sameOrigin
 	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+n+"' 'strict-dynamic'; style-src 'nonce-"+n+"'; "+
-		"worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		"worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "+ancestors)
 	return n
 }
 
@@ -132,6 +150,9 @@ type Rule struct {
 	Body  int64  // the most bytes that a member whom the route admits may send; 0: BodyLimit, as for other callers
 	Cache string // Cache-Control unless the handler sets another; errors are never public
 	Plain plain  // which answers are not compressed
+
+	Frame  bool // sites of the team may show the page in a frame, see InFrame
+	Shared bool // scripts of every site may read the answer, without cookies
 }
 
 // public reports whether answers are the same for all visitors and may be kept on the way.

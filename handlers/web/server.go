@@ -30,6 +30,7 @@ import (
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
+	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -56,6 +57,7 @@ type Server struct {
 	Pages        *pages.Pages
 	Programme    *programme.Programme
 	Productions  *series.All
+	Sites        *sites.Sites
 	Privacy      *privacy.Privacy
 	Card         *demo.Card
 	Stripe       Webhook
@@ -92,7 +94,11 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if sale.Event.Status == seats.Draft {
 			return seats.ErrNoEvent
 		}
-		return next(w, inLanguageOf(r, &sale.Event), sale)
+		r = inLanguageOf(r, &sale.Event)
+		if answered, err := h.InFrame(w, r, sale.Event.Team); answered || err != nil {
+			return err
+		}
+		return next(w, r, sale)
 	}
 }
 
@@ -103,7 +109,11 @@ func (h *Server) WithSeries(next func(http.ResponseWriter, *http.Request, series
 		if err != nil {
 			return err
 		}
-		return next(w, inLanguageOf(r, &seats.Event{Language: s.Language}), s)
+		r = inLanguageOf(r, &seats.Event{Language: s.Language})
+		if answered, err := h.InFrame(w, r, s.Team); answered || err != nil {
+			return err
+		}
+		return next(w, r, s)
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	TeamPath     = "/desk/team"
 	LegalPath    = "/desk/legal"
 	BrandingPath = "/desk/branding"
+	SitePath     = "/desk/site"
 	PrivacyPath  = "/desk/privacy"
 	LogPath      = "/desk/log"
 	AccountPath  = "/desk/account"
@@ -132,6 +133,7 @@ var tabs = []tab{
 	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
 	{text.Mark("Branding"), "/branding", organizers.Manage},
+	{text.Mark("Website"), "/site", organizers.Own},
 	{text.Mark("Legal"), "/legal", organizers.Manage},
 	{text.Mark("Privacy"), "/privacy", organizers.Own},
 	{text.Mark("Keys"), "/keys", organizers.Own},
