@@ -68,6 +68,9 @@ func TestFrame_OnlyListedSitesFrameTheShopAndNothingElse(t *testing.T) {
 		case leave && ancestors(a) != theirSite:
 			t.Errorf("%s: the link may be framed by %s", path, ancestors(a))
 		}
+		if a, _ := send(t, person(t), "GET", s.url+path, "", inFrame()...); !strings.HasSuffix(path, "/embed") && a.Header.Get(policyHead) != "" && ancestors(a) != "'none'" {
+			t.Errorf("%s, in a frame that did not begin at /embed, may be framed by %s", path, ancestors(a))
+		}
 		if a, _ := send(t, person(t), "GET", s.url+path, "", "Accept", asPage); a.Header.Get(policyHead) != "" && ancestors(a) != "'none'" {
 			t.Errorf("%s, not in a frame, may be framed by %s", path, ancestors(a))
 		}

@@ -93,7 +93,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		t.Fatal(sold.StatusCode, words(body))
 	}
 	for _, page := range []string{
-		"/desk", "/desk/branding", "/desk/bank", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
+		"/desk", "/desk/branding", "/desk/site", "/desk/bank", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
 		"/desk/events/evening/doors", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
 		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters",

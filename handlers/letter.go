@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -38,6 +39,7 @@ type Letters struct {
 	Waits     *waitlist.List
 	Banks     *banktransfer.Bank
 	Pages     *pages.Pages
+	Sites     *sites.Sites
 	Invoices  *invoices.Invoices
 	GiftCards *giftcards.GiftCards
 	Automatic *letters.Letters
@@ -52,13 +54,22 @@ func (l Letters) now() time.Time {
 	return l.Now()
 }
 
+// home is how browsers reach the events of a team: at its own domain, if it has one.
+func (l Letters) home(ctx context.Context, team int64) (string, error) {
+	return l.Sites.Home(ctx, team, l.URL)
+}
+
 // head returns what all mails of a team have in common, or of the operator for team 0.
 func (l Letters) head(ctx context.Context, team int64) (h mails.Letterhead, err error) {
 	list, err := l.Pages.Published(ctx, team)
 	if err != nil {
 		return h, err
 	}
-	h.Legal = views.LegalLinks(list, l.URL)
+	home, err := l.home(ctx, team)
+	if err != nil {
+		return h, err
+	}
+	h.Legal = views.LegalLinks(list, home)
 	if h.Branding, err = l.Pages.BrandingOf(ctx, team); err != nil {
 		return h, err
 	}
@@ -118,7 +129,11 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if m.Kind == orders.MailJoin && order.State == orders.Cancelled {
 		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before joining opened"}
 	}
-	address := l.URL + shop.OrderPath(order.Code)
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	address := home + shop.OrderPath(order.Code)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
@@ -230,7 +245,11 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: l.URL + shop.OrderPath(order.Code)}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: home + shop.OrderPath(order.Code)}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
@@ -275,7 +294,11 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	page := mails.LostPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Payment: p}
-	page.Address = l.URL + page.Path()
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page.Address = home + page.Path()
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
@@ -311,7 +334,11 @@ func (l Letters) confirm(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 		return mail.Letter{}, err
 	}
 	m.Email = p.Email
-	return l.deskLetter(ctx, m, s.Event.Team, mails.Confirm(ctx, shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, l.URL+shop.ConfirmPath(token)))
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	return l.deskLetter(ctx, m, s.Event.Team, mails.Confirm(ctx, shop.PaymentPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Payment: p, Ends: hold.ExpiresAt}, home+shop.ConfirmPath(token)))
 }
 
 // link makes the mail with a link, and the link itself: only the mail has it.

@@ -31,6 +31,7 @@ var harmless = map[string]string{
 	"POST /waitlist/{code}/take":           "the seats of an offer are with the browser that asked last, and a repeat is from that one",
 	"POST /webhooks/stripe":                "each event of the provider stands in the inbox once, by the provider's own name of it",
 	"POST /confirmations/{token}":          "a link confirms one order, which is placed once",
+	"POST /desk/site/domain/proof":         "a domain is proven once, and a repeat only looks again",
 	"POST /personal-data/{token}":          "it shows what is known, and changes nothing",
 	"POST /credit/session":                 "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",
 	"DELETE /credit/session":               "who is signed out is signed out",

@@ -318,6 +318,7 @@ func (h *Handlers) table() []route {
 		{"GET /pictures/{file}", h.shop.Picture, pictureRule},
 		{"GET /openapi.yaml", h.openapi, listRule},
 		{"GET /.well-known/security.txt", h.securityText, minuteRule},
+		{"GET /tls-domain", h.TLSDomain, secretRule},
 		{"GET /healthz", h.Healthz, secretRule},
 		{"GET /readyz", h.Readyz, secretRule},
 	}

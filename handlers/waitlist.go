@@ -33,7 +33,11 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 		return mail.Letter{}, err
 	}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
-	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: l.URL + shop.WaitPath(n.Code), EventAt: l.URL + sale.Path()}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: home + shop.WaitPath(n.Code), EventAt: home + sale.Path()}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}

@@ -24,6 +24,7 @@ const (
 // EventsCalendar answers GET /events.ics: events to come, by the filters of the programme.
 func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error {
 	filter, wrong := programme.Read(r.URL.Query())
+	filter.Team = web.HostTeam(r)
 	if wrong != "" {
 		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", "Change the address and ask again.")
 	}
@@ -74,7 +75,7 @@ type (
 
 // EventsFeed answers GET /events.atom: the events to come that were made last.
 func (h *Handlers) EventsFeed(w http.ResponseWriter, r *http.Request) error {
-	cards, err := h.Programme.Newest(r.Context(), mostFeed)
+	cards, err := h.Programme.Newest(r.Context(), web.HostTeam(r), mostFeed)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ type sitemapURL struct {
 
 // Sitemap answers GET /sitemap.xml: the programme, each event and series to come, and the legal texts.
 func (h *Handlers) Sitemap(w http.ResponseWriter, r *http.Request) error {
-	slugs, series, err := h.Programme.Slugs(r.Context(), mostSitemap-100)
+	slugs, series, err := h.Programme.Slugs(r.Context(), web.HostTeam(r), mostSitemap-100)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (h *Handlers) Sitemap(w http.ResponseWriter, r *http.Request) error {
 	for _, slug := range slugs {
 		all.URLs = append(all.URLs, sitemapURL{origin + shop.EventsPath + "/" + slug})
 	}
-	texts, err := h.Pages.Published(r.Context(), 0)
+	texts, err := h.Pages.Published(r.Context(), web.HostTeam(r))
 	if err != nil {
 		return err
 	}

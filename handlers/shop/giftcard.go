@@ -43,8 +43,14 @@ func (h *Handlers) GiftCards(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, status int, p shop.GiftCardsPage) (err error) {
-	if p.Offers, err = h.Server.GiftCards.Offers(r.Context()); err != nil {
+	offers, err := h.Server.GiftCards.Offers(r.Context())
+	if err != nil {
 		return err
+	}
+	for _, o := range offers {
+		if !web.Elsewhere(r, o.Team) {
+			p.Offers = append(p.Offers, o)
+		}
 	}
 	if web.WantsJSON(r) {
 		return h.listGiftCards(w, r, status, p.Offers)

@@ -65,7 +65,7 @@ func (h *Handlers) LegalText(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	t, err := h.Pages.Find(r.Context(), team, pages.Kind(r.PathValue("kind")), version)
-	if errors.Is(err, pages.ErrNoText) {
+	if errors.Is(err, pages.ErrNoText) || err == nil && web.Elsewhere(r, team) {
 		return errNoText
 	}
 	if err != nil {

@@ -21,6 +21,9 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 		return order, nil, err
 	}
 	sale, err := h.Inventory.Sale(r.Context(), order.Event)
+	if err == nil && web.Elsewhere(r, sale.Event.Team) {
+		err = orders.ErrNoOrder
+	}
 	return order, sale, err
 }
 

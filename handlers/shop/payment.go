@@ -131,6 +131,9 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payment
 	if err != nil {
 		return err
 	}
+	if web.Elsewhere(r, s.Event.Team) {
+		return payments.ErrNoPayment
+	}
 	if r, err = h.Visited(r); err != nil {
 		return err
 	}

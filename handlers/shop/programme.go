@@ -20,6 +20,7 @@ func (h *Handlers) Home(w http.ResponseWriter, r *http.Request) error {
 // Events answers GET /events: a page of the programme, or with past= of the archive.
 func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 	filter, wrong := programme.Read(r.URL.Query())
+	filter.Team = web.HostTeam(r)
 	if wrong != "" && web.WantsJSON(r) {
 		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", "Change the address and ask again.")
 	}
@@ -40,7 +41,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 		}
 		return web.WriteJSON(w, status, web.DescribeProgramme(page.Found.Cards, next))
 	}
-	choices, err := h.Programme.Choices(r.Context())
+	choices, err := h.Programme.Choices(r.Context(), filter.Team)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,9 @@ func (h *Handlers) OnEntry(next func(http.ResponseWriter, *http.Request, waitlis
 		if err != nil {
 			return err
 		}
+		if web.Elsewhere(r, s.Event.Team) {
+			return waitlist.ErrNoEntry
+		}
 		return next(w, r, n, s)
 	}
 }

@@ -42,7 +42,7 @@ func Framed(r *http.Request) bool { return frameOf(r) != nil }
 const (
 	frameMark  = "-frame-on" // ends the name of the cookie with the mark
 	framed     = "-frame"    // stands in the names of cookies of frames on foreign sites
-	FramedPage = "in=frame"  // the query of a page that a frame begins with
+	framedPage = "in=frame"  // the query of a page that a frame begins with
 )
 
 func forFrame(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "iframe" }
@@ -107,7 +107,7 @@ func (h *Server) BeginFrame(w http.ResponseWriter, r *http.Request, team int64, 
 			HttpOnly: true, Secure: foreign || h.Sessions.Cookie.Secure, SameSite: same, Partitioned: foreign,
 		}
 		w.Header().Add("Set-Cookie", cookie.String())
-		page += "?" + FramedPage
+		page += "?" + framedPage
 		if lang := r.URL.Query().Get(views.LanguageParameter); lang != "" {
 			if tag, is := text.Shipped(lang); is {
 				page += "&" + views.LanguageParameter + "=" + tag
@@ -122,13 +122,14 @@ func (h *Server) BeginFrame(w http.ResponseWriter, r *http.Request, team int64, 
 // reports whether it answered itself: a browser that keeps no cookies for frames gets a link to the page.
 func (h *Server) InFrame(w http.ResponseWriter, r *http.Request, team int64) (answered bool, err error) {
 	f := frameOf(r)
-	if f == nil || !f.allowed {
+	begins := strings.Contains(r.URL.RawQuery, framedPage)
+	if f == nil || !f.allowed || f.team == 0 && !begins {
 		return false, nil
 	}
 	if err := h.letSitesFrame(w, r, team); err != nil {
 		return false, err
 	}
-	if f.team == 0 && strings.Contains(r.URL.RawQuery, FramedPage) {
+	if f.team == 0 {
 		return true, h.leaveFrame(w, r, team, text.T(r.Context(), "Your browser keeps no cookies for this part of the page, so tickets are sold in a tab of their own."))
 	}
 	return false, nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/usherbox/usher/seats/pages"
@@ -10,7 +11,7 @@ import (
 
 // Legal returns links to the legal texts of a team, or of the operator for team 0. A page without them is better than none.
 func (h *Server) Legal(r *http.Request, team int64) []views.Link {
-	list, err := h.Pages.Published(r.Context(), team)
+	list, err := h.Pages.Published(r.Context(), cmp.Or(team, HostTeam(r)))
 	if err != nil {
 		h.Log.Warn("a page has no links to legal texts", "error", err)
 	}
@@ -20,7 +21,7 @@ func (h *Server) Legal(r *http.Request, team int64) []views.Link {
 // Branding returns what a team has its pages look like, or the only team for team 0. A page in the standard look is better than
 // none.
 func (h *Server) Branding(r *http.Request, team int64) *pages.Branding {
-	branding, err := h.Pages.BrandingOf(r.Context(), team)
+	branding, err := h.Pages.BrandingOf(r.Context(), cmp.Or(team, HostTeam(r)))
 	if err != nil {
 		h.Log.Warn("a page has the standard look", "error", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Wrap puts around the routes what every answer needs, the outermost first. What differs between routes is in ruled.
 func (h *Server) Wrap(routes http.Handler) http.Handler {
-	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(h.framing(routes))))))
+	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(h.hosted(h.framing(routes)))))))
 }
 
 // Ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
@@ -37,7 +37,10 @@ func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
 			header["Vary"] = varyAccept
 		}
 		if rule.Shared {
-			header["Access-Control-Allow-Origin"], header["Cross-Origin-Resource-Policy"] = everySite, crossOrigin
+			header["Access-Control-Allow-Origin"] = everySite
+			if rule.public() {
+				header["Cross-Origin-Resource-Policy"] = crossOrigin
+			}
 		}
 		if f := frameOf(r); f != nil && forFrame(r) {
 			if f.allowed = rule.Frame; !rule.Frame && h.unframed(w, r) {

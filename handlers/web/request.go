@@ -92,8 +92,12 @@ func (s *statusSeen) WriteHeader(status int) {
 // Unwrap lets http.ResponseController reach the writer beneath.
 func (s *statusSeen) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// Origin is how the browser of a request reaches this site: what links in mails begin with and passkeys are bound to.
+// Origin is how the browser of a request reaches this site: what links in mails begin with and passkeys are bound to. It is the
+// domain of a team only if that is proven.
 func (h *Server) Origin(r *http.Request) string {
+	if own := ownOf(r); own.home != "" {
+		return own.home
+	}
 	if h.URL != "" {
 		return h.URL
 	}

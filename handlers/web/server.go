@@ -91,7 +91,7 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if err != nil {
 			return err
 		}
-		if sale.Event.Status == seats.Draft {
+		if sale.Event.Status == seats.Draft || Elsewhere(r, sale.Event.Team) {
 			return seats.ErrNoEvent
 		}
 		r = inLanguageOf(r, &sale.Event)
@@ -108,6 +108,9 @@ func (h *Server) WithSeries(next func(http.ResponseWriter, *http.Request, series
 		s, err := h.Productions.Announced(r.Context(), strings.ToLower(r.PathValue("slug")))
 		if err != nil {
 			return err
+		}
+		if Elsewhere(r, s.Team) {
+			return series.ErrNoSeries
 		}
 		r = inLanguageOf(r, &seats.Event{Language: s.Language})
 		if answered, err := h.InFrame(w, r, s.Team); answered || err != nil {

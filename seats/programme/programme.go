@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +19,7 @@ import (
 // Programme lists events, for one node.
 type Programme struct {
 	db      *pgxpool.Pool
-	choices atomic.Pointer[Choices]
+	choices sync.Map   // *Choices, by team
 	reading sync.Mutex // one request reads choices at a time
 	dates   seriesDates
 }
@@ -104,7 +103,7 @@ const (
 )
 
 const wanted = `
-   AND e.status <> 'draft' AND e.starts_local >= $3 AND e.starts_local < $4
+   AND e.status <> 'draft' AND ($11::bigint = 0 OR e.team_id = $11) AND e.starts_local >= $3 AND e.starts_local < $4
    AND ($5 = '' OR x.town = $5) AND ($6 = '' OR x.category = $6) AND (e.wheelchair OR NOT $7)
    AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
    AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(fold($9), ' ') word)))`
@@ -173,7 +172,7 @@ SELECT ` + cardColumns + `, m.cards FROM p JOIN month m ON m.month = date_trunc(
 const eachSQL = `
 WITH p AS MATERIALIZED (
      SELECT e.id, e.starts_local, NULL::bigint AS series FROM event e LEFT JOIN event_page x ON x.event_id = e.id
-      WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + ` AND ($11::bigint = 0 OR e.series_id = $11)
+      WHERE ` + toCome + ` AND (e.starts_local, e.id) > ($1, $2)` + wanted + ` AND ($12::bigint = 0 OR e.series_id = $12)
       ORDER BY e.starts_local, e.id LIMIT $10)
 SELECT ` + cardColumns + ` FROM p` + cardTables + `false` + cardPrice + `
  ORDER BY p.starts_local, p.id`
@@ -223,7 +222,7 @@ func within(c Card, most string) bool {
 
 func (g *Programme) read(ctx context.Context, f Filter, limits map[string]int64, size int) ([]Card, error) {
 	sql := map[[2]bool]string{{false, false}: comingSQL, {false, true}: comingFoundSQL, {true, false}: pastSQL, {true, true}: pastFoundSQL}[[2]bool{f.Past, f.Narrows()}]
-	rows, err := g.db.Query(ctx, sql, append(f.arguments(limits), size)...)
+	rows, err := g.db.Query(ctx, sql, append(f.arguments(limits), size, f.Team)...)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +241,7 @@ func (g *Programme) Each(ctx context.Context, f Filter, most int) ([]Card, error
 
 func (g *Programme) each(ctx context.Context, f Filter, limits map[string]int64, most int, series int64) ([]Card, error) {
 	f.Past = false
-	rows, err := g.db.Query(ctx, eachSQL, append(f.arguments(limits), most, series)...)
+	rows, err := g.db.Query(ctx, eachSQL, append(f.arguments(limits), most, f.Team, series)...)
 	if err != nil {
 		return nil, fmt.Errorf("programme: list each event: %w", err)
 	}
@@ -314,7 +313,7 @@ func (g *Programme) limits(ctx context.Context, most string) (map[string]int64, 
 	if most == "" {
 		return nil, nil
 	}
-	choices, err := g.Choices(ctx)
+	choices, err := g.Choices(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -338,47 +337,54 @@ const choicesSQL = `
 SELECT coalesce(array_agg(DISTINCT x.town ORDER BY x.town) FILTER (WHERE x.town <> ''), '{}'), coalesce(array_agg(DISTINCT x.category ORDER BY x.category) FILTER (WHERE x.category <> ''), '{}'),
        coalesce(array_agg(DISTINCT e.currency), '{}'), coalesce(bool_or(e.wheelchair), false)
   FROM event e LEFT JOIN event_page x ON x.event_id = e.id
- WHERE e.status <> 'draft' AND ` + toCome
+ WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome
 
 // fresh is how long a node shows the choices that it read. A new town is in the filter a little later than in the list.
 const fresh = 5 * time.Second
 
-// Choices returns what filters can choose from. It may be a few seconds old: one request at a time reads it anew.
-func (g *Programme) Choices(ctx context.Context) (*Choices, error) {
-	known := g.choices.Load()
+// Choices returns what filters can choose from, of the events of a team or of all for team 0. It may be a few seconds old: one
+// request at a time reads it anew.
+func (g *Programme) Choices(ctx context.Context, team int64) (*Choices, error) {
+	known := g.known(team)
 	switch {
 	case known == nil:
 		g.reading.Lock()
 		defer g.reading.Unlock()
-		if known = g.choices.Load(); known != nil {
+		if known = g.known(team); known != nil {
 			return known, nil
 		}
-		return g.readChoices(ctx)
+		return g.readChoices(ctx, team)
 	case time.Since(known.at) > fresh && g.reading.TryLock():
 		defer g.reading.Unlock()
-		return g.readChoices(ctx)
+		return g.readChoices(ctx, team)
 	}
 	return known, nil
 }
 
-func (g *Programme) readChoices(ctx context.Context) (*Choices, error) {
+func (g *Programme) known(team int64) *Choices {
+	known, _ := g.choices.Load(team)
+	c, _ := known.(*Choices)
+	return c
+}
+
+func (g *Programme) readChoices(ctx context.Context, team int64) (*Choices, error) {
 	c := &Choices{at: time.Now()}
-	if err := g.db.QueryRow(ctx, choicesSQL).Scan(&c.Towns, &c.Categories, &c.Currencies, &c.Wheelchair); err != nil {
+	if err := g.db.QueryRow(ctx, choicesSQL, team).Scan(&c.Towns, &c.Categories, &c.Currencies, &c.Wheelchair); err != nil {
 		return nil, fmt.Errorf("programme: read choices: %w", err)
 	}
-	g.choices.Store(c)
+	g.choices.Store(team, c)
 	return c, nil
 }
 
 const newestSQL = `
 WITH p AS MATERIALIZED (
-     SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND ` + toCome + `
-      GROUP BY e.series_id, CASE WHEN e.series_id IS NULL THEN e.id END ORDER BY max(e.id) DESC LIMIT $1)
+     SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + `
+      GROUP BY e.series_id, CASE WHEN e.series_id IS NULL THEN e.id END ORDER BY max(e.id) DESC LIMIT $2)
 SELECT ` + cardColumns + ` FROM p` + cardTables + toCome + cardPrice + ` ORDER BY p.id DESC`
 
-// Newest returns the events and series to come that were made last.
-func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
-	rows, err := g.db.Query(ctx, newestSQL, most)
+// Newest returns the events and series to come that were made last, of a team or of all for team 0.
+func (g *Programme) Newest(ctx context.Context, team int64, most int) ([]Card, error) {
+	rows, err := g.db.Query(ctx, newestSQL, team, most)
 	if err != nil {
 		return nil, fmt.Errorf("programme: list new events: %w", err)
 	}
@@ -389,18 +395,19 @@ func (g *Programme) Newest(ctx context.Context, most int) ([]Card, error) {
 	return list, nil
 }
 
-const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $1`
+const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $2`
 
 const seriesSlugsSQL = `
-SELECT s.slug FROM series s WHERE EXISTS (SELECT FROM event e WHERE e.series_id = s.id AND e.status <> 'draft' AND ` + toCome + `) ORDER BY s.id DESC LIMIT $1`
+SELECT s.slug FROM series s WHERE ($1::bigint = 0 OR s.team_id = $1) AND EXISTS (SELECT FROM event e WHERE e.series_id = s.id AND e.status <> 'draft' AND ` + toCome + `) ORDER BY s.id DESC LIMIT $2`
 
-// Slugs returns the names in addresses of events to come, the next one first, and of their series.
-func (g *Programme) Slugs(ctx context.Context, most int) (events, series []string, err error) {
+// Slugs returns the names in addresses of events to come, the next one first, and of their series: of a team, or of all for
+// team 0.
+func (g *Programme) Slugs(ctx context.Context, team int64, most int) (events, series []string, err error) {
 	for _, q := range []struct {
 		sql  string
 		list *[]string
 	}{{seriesSlugsSQL, &series}, {slugsSQL, &events}} {
-		rows, err := g.db.Query(ctx, q.sql, most-len(series))
+		rows, err := g.db.Query(ctx, q.sql, team, most-len(series))
 		if err == nil {
 			*q.list, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		}

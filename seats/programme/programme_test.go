@@ -161,11 +161,11 @@ func TestList_ASeriesIsOneCard(t *testing.T) {
 			t.Errorf("%s: %d cards of %d events, and %d match", what, len(list), events, len(matching))
 		}
 	}
-	newest, err := g.Newest(t.Context(), 50)
+	newest, err := g.Newest(t.Context(), 0, 50)
 	if err != nil || len(newest) != 44 {
 		t.Errorf("%d new ones, %v", len(newest), err)
 	}
-	all, series, err := g.Slugs(t.Context(), 1000)
+	all, series, err := g.Slugs(t.Context(), 0, 1000)
 	if err != nil || len(all) != 301 || len(series) != 43 {
 		t.Errorf("%d events and %d series, %v", len(all), len(series), err)
 	}
@@ -284,7 +284,7 @@ func TestChoices_AreThoseOfEventsToCome(t *testing.T) {
 	create(t, db, events.Settings{Name: "A", StartsAt: time.Now().AddDate(0, 0, 1)}, "Wien", "concert")
 	create(t, db, events.Settings{Name: "B", StartsAt: time.Now().AddDate(0, 0, 1), Status: seats.Draft}, "Graz", "play")
 	create(t, db, events.Settings{Name: "C", StartsAt: time.Now().AddDate(0, 0, -3)}, "Linz", "play")
-	c, err := programme.New(db).Choices(t.Context())
+	c, err := programme.New(db).Choices(t.Context(), 0)
 	if err != nil || !slices.Equal(c.Towns, []string{"Wien"}) || !slices.Equal(c.Categories, []string{"concert"}) || !slices.Equal(c.Currencies, []string{"EUR"}) {
 		t.Errorf("%+v, %v", c, err)
 	}

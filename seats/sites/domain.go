@@ -86,7 +86,7 @@ func (s *Sites) Ask(ctx context.Context, m organizers.Member, typed, key string)
 		}
 		return organizers.Note(ctx, tx, m, "asked for a domain", "site", map[string]any{"domain": domain})
 	})
-	s.known.Store(nil)
+	s.changed(ctx)
 	return err
 }
 
@@ -146,7 +146,7 @@ func (s *Sites) Prove(ctx context.Context, m organizers.Member, key string) erro
 		}
 		return organizers.Note(ctx, tx, m, "proved a domain", "site", map[string]any{"domain": d.Name})
 	})
-	s.known.Store(nil)
+	s.changed(ctx)
 	if seats.IsConstraint(err, "team_domain_proven") {
 		return organizers.Mistakes{{Field: FieldDomain, Message: taken, Args: []any{d.Name}}}
 	}
@@ -188,7 +188,7 @@ func (s *Sites) Remove(ctx context.Context, m organizers.Member, key string) err
 		}
 		return organizers.Note(ctx, tx, m, "removed a domain", "site", map[string]any{"domain": domain})
 	})
-	s.known.Store(nil)
+	s.changed(ctx)
 	return err
 }
 

@@ -57,14 +57,22 @@ const (
 	allDomainsSQL = `SELECT team_id, domain FROM team_domain WHERE proven_at IS NOT NULL`
 )
 
-// read returns what this node knows, and has it read anew when it is old. A node that knows nothing yet asks.
+// read returns what this node knows, and has it read anew when it is old. A node that knows nothing yet asks. If that fails, it
+// knows of no site for a while: every request passes here, and does not wait for a database that is away.
 func (s *Sites) read(ctx context.Context) (*known, error) {
 	all := s.known.Load()
 	switch {
 	case all == nil:
 		s.reading.Lock()
 		defer s.reading.Unlock()
-		return s.ask(ctx)
+		if all = s.known.Load(); all != nil {
+			return all, nil
+		}
+		all, err := s.ask(ctx)
+		if err != nil {
+			s.known.Store(&known{at: time.Now()})
+		}
+		return all, err
 	case time.Since(all.at) > fresh && s.reading.TryLock():
 		go func() {
 			defer s.reading.Unlock()
@@ -147,8 +155,15 @@ func (s *Sites) Save(ctx context.Context, m organizers.Member, typed []string, k
 		}
 		return organizers.Note(ctx, tx, m, "changed the sites that show events", "site", map[string]any{"sites": origins})
 	})
-	s.known.Store(nil) // this node knows it at once
+	s.changed(ctx)
 	return err
+}
+
+// changed lets this node know a change at once.
+func (s *Sites) changed(ctx context.Context) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	_, _ = s.ask(context.WithoutCancel(ctx)) // it knows it a little later
 }
 
 // origins reads what was typed: addresses of sites, of which only the origin counts.
