@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -88,6 +89,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
 	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
 	n.sites = sites.New(db.pool, n.organizers, cfg.URL)
+	n.sold.Payments.HomeOf = func(ctx context.Context, event string) string { return n.homeOf(ctx, event, address(cfg, l)) }
 	n.privacy = privacy.New(db.pool, n.organizers)
 	n.privacy.SealWith(db.box)
 	n.privacy.Sessions = n.sessions.Erase
@@ -116,6 +118,19 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("delete pictures that no page has", n.pages.Purge),
 	})...)
 	return n
+}
+
+// homeOf is how browsers reach the pages of an event. Where its team is not known, the address of the box office does.
+func (n *node) homeOf(ctx context.Context, event, home string) string {
+	s, err := n.office.Sale(ctx, event)
+	if err != nil {
+		return home
+	}
+	own, err := n.sites.Home(ctx, s.Event.Team, home)
+	if err != nil {
+		return home
+	}
+	return own
 }
 
 // introduce has the parts tell each other what happens.

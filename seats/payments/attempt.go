@@ -144,7 +144,10 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	if provider == nil {
 		return Standing{}, &downError{fmt.Errorf("payments: %s: %w", p.Method, ErrNoProvider)}
 	}
-	token := ""
+	token, home := "", ps.home
+	if ps.HomeOf != nil && p.Event != "" {
+		home = ps.HomeOf(ctx, p.Event)
+	}
 	if p.Mandate != (seats.ID{}) && p.Reference == "" {
 		m, err := ps.KnownMandate(ctx, p.Mandate)
 		if err != nil {
@@ -158,7 +161,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
 		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
-		Name: p.Name, Email: p.Email, What: p.what(), Back: ps.home + "/payments/" + p.Code,
+		Name: p.Name, Email: p.Email, What: p.what(), Back: home + "/payments/" + p.Code,
 	})
 	if err != nil {
 		return standing, &downError{fmt.Errorf("payments: %s: %w", p.Method, err)}
