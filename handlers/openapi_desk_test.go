@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -223,6 +224,7 @@ POST /desk/branding/pictures/removal {"kind":"logo"}
 GET /desk/branding
 POST /desk/site {"sites":["https://www.example.org/shop"]}
 POST /desk/site/domain {"domain":"tickets.example.org"}
+POST /desk/site/domain/proof {}
 POST /desk/site/domain/removal {}
 GET /desk/site
 GET /events/evening/badge
@@ -261,6 +263,9 @@ func TestADayAtTheDeskByAProgramIsAnsweredAsDescribed(t *testing.T) {
 	did := noting{&sync.Mutex{}, map[string]bool{}, http.DefaultTransport}
 	p.who.Transport = did
 	p.plant()
+	w.config.Sites.Records = func(ctx context.Context, _ string) (found []string, err error) { // the record is there
+		return found, w.db.QueryRow(ctx, `SELECT array_agg('usher-domain=' || proof) FROM team_domain`).Scan(&found)
+	}
 	for line := range strings.Lines(strings.TrimSpace(deskDay)) {
 		p.run(strings.TrimSpace(line))
 	}
