@@ -125,6 +125,18 @@ func TestDomain_ShowsItsTeamAloneAndIsInLinksAndMails(t *testing.T) {
 	}
 }
 
+func TestDomain_WhatIsBelowItIsNotToldToUseTLS(t *testing.T) {
+	t.Parallel()
+	n := &named{site: newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL = "https://tickets.example.org" })}
+	n.handler = New(n.config)
+	n.exec(t, `INSERT INTO team_domain (team_id, domain, proof, proven_at) SELECT id, 'playhouse.org', rpad('x', 26), now() FROM team`)
+	for host, want := range map[string]string{"playhouse.org": "max-age=31536000", "tickets.example.org": "max-age=31536000; includeSubDomains"} {
+		if got := n.at(host, "/events").Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s: %s", host, got)
+		}
+	}
+}
+
 func TestDomain_OfOthersIsRefusedWithASentence(t *testing.T) {
 	t.Parallel()
 	n := newNamed(t)

@@ -17,6 +17,8 @@ type own struct {
 
 type hostKey struct{}
 
+var thisHost = []string{"max-age=31536000"}
+
 func ownOf(r *http.Request) own {
 	o, _ := r.Context().Value(hostKey{}).(own)
 	return o
@@ -49,6 +51,9 @@ func (h *Server) hosted(next http.Handler) http.Handler {
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team, home}))
+		if h.Sessions.Cookie.Secure {
+			w.Header()["Strict-Transport-Security"] = thisHost // what is below the domain is the team's
+		}
 		switch {
 		case !inHouse(r.URL.Path):
 			next.ServeHTTP(w, r)

@@ -68,13 +68,15 @@
       const scheme = this.getAttribute('scheme') ?? '', lang = this.lang.split('-')[0]
       const frame = make('iframe', {title: this.words.title, part: 'frame', src: `${this.path}/embed?${new URLSearchParams({lang, scheme})}`})
       let heard = false
+      const look = () => heard || this.fail(frame)
       addEventListener('message', ({origin, source, data}) => {
         if (origin !== home || source !== frame.contentWindow || !data?.usher) return
         if (heard && data.usher === 'page' && frame.getBoundingClientRect().top < 0) frame.scrollIntoView()
         heard = true
         frame.style.height = data.height > 0 ? Math.min(Math.max(data.height, 420), 6000) + 'px' : ''
       })
-      frame.addEventListener('load', () => setTimeout(() => heard || this.fail(frame), PATIENCE), {once: true})
+      frame.addEventListener('load', () => setTimeout(look, PATIENCE), {once: true})
+      setTimeout(look, 4 * PATIENCE) // not every browser says that it loaded what it refuses to show
       return frame
     }
 
