@@ -150,7 +150,7 @@ func (h *Server) leaveFrame(w http.ResponseWriter, r *http.Request, team int64, 
 	query := to.Query()
 	query.Del("in")
 	to.RawQuery = query.Encode()
-	page := views.Page{Title: text.T(r.Context(), "Opens in a new tab"), Nonce: Nonce(w), Branding: h.Branding(r, team), Style: "order.css"}
+	page := views.Page{Title: text.T(r.Context(), "Opens in a new tab"), Nonce: Nonce(w), Legal: h.Legal(r, team), Branding: h.Branding(r, team), Style: "order.css"}
 	return WritePage(w, r, http.StatusOK, shop.LeaveFrame(page, to.RequestURI(), why))
 }
 
