@@ -68,8 +68,8 @@ func BrandTitles(f *pages.Branding) string {
 
 // oneTheme makes the style sheets of a page those of light or of dark pages alone.
 var oneTheme = map[string]*strings.Replacer{
-	"light": strings.NewReplacer("(prefers-color-scheme:dark)", "not all", "color-scheme:light dark", "color-scheme:light"),
-	"dark":  strings.NewReplacer("(prefers-color-scheme:dark)", "all", "color-scheme:light dark", "color-scheme:dark"),
+	"light": strings.NewReplacer("@media(prefers-color-scheme:dark)", "@media not all", "@media (prefers-color-scheme:dark)", "@media not all", "color-scheme:light dark", "color-scheme:light"),
+	"dark":  strings.NewReplacer("@media(prefers-color-scheme:dark)", "@media all", "@media (prefers-color-scheme:dark)", "@media all", "color-scheme:light dark", "color-scheme:dark"),
 }
 
 // themed makes style sheets light or dark, if the team has chosen.
