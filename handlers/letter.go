@@ -189,7 +189,11 @@ func (l Letters) upcoming(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	page := mails.UpcomingPage{Sale: sale, Order: order, Note: set.Note, Address: l.URL + shop.OrderPath(order.Code)}
+	home, err := l.home(ctx, sale.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.UpcomingPage{Sale: sale, Order: order, Note: set.Note, Address: home + shop.OrderPath(order.Code)}
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
@@ -381,12 +385,16 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if c.State != giftcards.Issued {
 		return mail.Letter{}, &mail.Refused{Reason: "the gift card was paid back"}
 	}
+	home, err := l.home(ctx, c.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
 	if m.Kind == giftcards.MailReceipt {
 		m.Email = c.Buyer
-		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(ctx, c, l.URL+shop.GiftCardPath(c.Code)))
+		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(ctx, c, home+shop.GiftCardPath(c.Code)))
 	}
 	m.Email = c.Recipient
-	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(ctx, c, l.URL+shop.CreditPath))
+	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(ctx, c, home+shop.CreditPath))
 	if err != nil {
 		return letter, err
 	}
@@ -394,7 +402,7 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return letter, err
 	}
-	pdf, err := shop.GiftCardPaper(ctx, c, l.URL, shop.Print{Branding: head.Branding, Logo: head.Logo})
+	pdf, err := shop.GiftCardPaper(ctx, c, home, shop.Print{Branding: head.Branding, Logo: head.Logo})
 	letter.Files = append(letter.Files, mail.File{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf})
 	return letter, err
 }
