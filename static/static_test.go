@@ -173,6 +173,8 @@ var budgets = []struct {
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"the dates of a series", 600, []string{"series.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
+	{"another site that shows an event", 3_000, []string{"embed.js"}},
+	{"an event in a frame", 1_000, []string{"frame.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}}, // most of it is the reader for browsers that have none, and only they load it
 	{"the plan editor", 40_000, []string{"editor.js"}},
 	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk_prices.js", "desk_passkey.js"}},

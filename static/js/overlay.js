@@ -16,7 +16,7 @@ export async function start(stage) {
   const {styles} = stage.frame.dataset
   if (styles) {
     const sheet = new CSSStyleSheet()
-    sheet.replaceSync(await (await fetch(styles)).text())
+    sheet.replaceSync(await fetch(styles).then(answer => answer.text()).catch(() => ''))
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
   }
   buttons(stage.view, () => stage.view.fly(...stage.view.all)) // in their places: what jumps is in the way

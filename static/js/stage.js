@@ -48,7 +48,7 @@ export class Stage extends EventTarget {
     this.frame.classList.add('live')
     requestAnimationFrame(() => {
       this.canvas.dataset.ready = '1'
-      import('usher/overlay').then(overlay => overlay.start(this)).catch(console.warn) // the map works without
+      import('usher/overlay').then(overlay => overlay.start(this), () => {}) // the map works without
     })
   }
 
