@@ -8,7 +8,7 @@
 
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(`
-    :host { display: block } [hidden] { display: none !important }
+    :host { display: block } :host([scheme=dark]) dialog { color-scheme: dark } :host([scheme=light]) dialog { color-scheme: light } [hidden] { display: none !important }
     p { margin: 0 0 .5em } b { font-weight: 600 } span + span::before { content: " · " }
     button, a { font: inherit } button { cursor: pointer }
     .open { min-height: 44px; padding: .6em 1.4em; border: 0; border-radius: 8px; background: #1c1c22; color: #fff; font-weight: 600 }
