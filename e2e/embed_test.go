@@ -53,13 +53,16 @@ func thirdParty(t *testing.T) string {
 	return server.URL
 }
 
-// strictBrowser is a browser without third-party cookies.
-func strictBrowser(t *testing.T) playwright.Browser {
-	t.Helper()
-	b, err := browser.BrowserType().Launch(launchOptions("--test-third-party-cookie-phaseout"))
-	check(t, err)
-	t.Cleanup(func() { _ = b.Close() })
-	return b
+// blocksThirdParties has the browser block third-party cookies, as browsers do by default or as people set them. What is parted by
+// site stays.
+func (p *person) blocksThirdParties() {
+	p.t.Helper()
+	session, err := p.context.NewCDPSession(p.page)
+	check(p.t, err)
+	_, err = session.Send("Network.enable", map[string]any{})
+	check(p.t, err)
+	_, err = session.Send("Network.setCookieControls", map[string]any{"enableThirdPartyCookieRestriction": true, "disableThirdPartyCookieMetadata": true, "disableThirdPartyCookieHeuristics": true})
+	check(p.t, err)
 }
 
 // holdsBest takes the best seats on a page in a frame and goes to the checkout.
@@ -85,7 +88,7 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 	t.Parallel()
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
-	o, strict := ownOffice(t), strictBrowser(t)
+	o := ownOffice(t)
 	atDoor := o.named(t, "door", "theatre", "--price", "A=95.00")
 	byCard := o.named(t, "card", "theatre", "--demo-card", "--paid-ahead", "--price", "A=95.00")
 	site, unlisted := newTeamSite(t), newTeamSite(t)
@@ -107,7 +110,8 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 
 	t.Run("in a frame, paid at the door", func(t *testing.T) {
 		site.snippet = with(atDoor, "") + `<iframe id="third" title="Third party" src="` + thirdParty(t) + `"></iframe>`
-		bob := someoneWith(t, strict, o, "bob", desktop)
+		bob := someone(t, o, "bob", desktop)
+		bob.blocksThirdParties()
 		bob.expect("execute 'postMessage'") // axe asks into the frame
 		_, err := bob.page.Goto(site.url)
 		check(t, err)
@@ -137,7 +141,8 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 	})
 	t.Run("in a dialog on a phone, paid by card", func(t *testing.T) {
 		site.snippet = with(byCard, `scheme="dark"`)
-		eve := someoneWith(t, strict, o, "eve", phone)
+		eve := someone(t, o, "eve", phone)
+		eve.blocksThirdParties()
 		eve.expect("execute 'postMessage'")
 		_, err := eve.page.Goto(site.url)
 		check(t, err)
@@ -160,7 +165,8 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 	})
 	t.Run("a link on a site that is not listed", func(t *testing.T) {
 		unlisted.snippet = with(atDoor, "")
-		mal := someoneWith(t, strict, o, "mal", desktop)
+		mal := someone(t, o, "mal", desktop)
+		mal.blocksThirdParties()
 		mal.expect("frame-ancestors", "Refused to frame", "Framing")
 		_, err := mal.page.Goto(unlisted.url)
 		check(t, err)

@@ -79,20 +79,15 @@ func launch() (stop func(), err error) {
 	if driver, err = playwright.Run(); err != nil {
 		return nil, err
 	}
-	browser, err = driver.Chromium.Launch(launchOptions())
+	browser, err = driver.Chromium.Launch(playwright.BrowserTypeLaunchOptions{
+		ExecutablePath: chromium(),
+		Args:           []string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"},
+	})
 	if err != nil {
 		_ = driver.Stop()
 		return nil, fmt.Errorf("no Chromium starts (run \"make browser\"): %w", err)
 	}
 	return func() { _ = browser.Close(); _ = driver.Stop() }, nil
-}
-
-// launchOptions are those of the browser of all tests, and more arguments.
-func launchOptions(args ...string) playwright.BrowserTypeLaunchOptions {
-	return playwright.BrowserTypeLaunchOptions{
-		ExecutablePath: chromium(),
-		Args:           append([]string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"}, args...),
-	}
 }
 
 func useDriver() error {

@@ -172,6 +172,8 @@ var budgets = []struct {
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"the dates of a series", 600, []string{"series.js"}},
+	{"the element on a site of a team", 3_000, []string{"embed.js"}},
+	{"a page in a frame", 600, []string{"frame.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"another site that shows an event", 3_000, []string{"embed.js"}},
 	{"an event in a frame", 1_000, []string{"frame.js"}},
