@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
@@ -224,6 +227,21 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			id := o.Tickets[0].ID.String()
 			return url.Values{"ticket": {id}, "to": {w.label(t, 0)}}, url.Values{"ticket": {id}, "to": {w.label(t, 1)}}
 		}),
+		"POST /desk/events/{slug}/orders/{code}/exchanges": func(t *testing.T, w *wall, _ string) sent {
+			w.does(t, owner, "/desk/series/own/performances", url.Values{"dates": {"2036-12-03 19:30"}})
+			other := w.id("SELECT slug AS id FROM event WHERE slug LIKE '%2036-12-03'")
+			for _, slug := range []string{"evening", other} { // read anew: a hand put the first into its series
+				if _, err := w.office.ChangeEvent(t.Context(), slug, nil, func(pgx.Tx, seats.Event) (bool, error) { return true, nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := events.SetStatus(t.Context(), w.office, other, events.Change{Status: seats.OnSale}, nil); err != nil {
+				t.Fatal(err)
+			}
+			_, o := w.ordered(t)
+			form := url.Values{"ticket": {o.Tickets[0].ID.String()}, "event": {other}, "seats": {w.label(t, 0)}, "nofee": {"on"}, "method": {"cash"}}
+			return sent{who: owner, to: "/desk/events/evening/orders/" + o.Code + "/exchanges", form: form, other: url.Values{"ticket": form["ticket"], "event": form["event"], "seats": {w.label(t, 1)}, "method": form["method"]}}
+		},
 		"POST /desk/events/{slug}/orders/{code}/mails": w.onOrder("/mails", func(orders.Order) (url.Values, url.Values) { return url.Values{}, nil }),
 		"POST /desk/events/{slug}/orders/{code}/payments": func(t *testing.T, w *wall, _ string) sent {
 			_, order := w.bought(t, person(t), 1)

@@ -37,6 +37,7 @@ var harmless = map[string]string{
 	"DELETE /credit/session":               "who is signed out is signed out",
 	"POST /credit/session/end":             "who is signed out is signed out",
 	"POST /orders/{code}/attendances":      "a ticket is checked in once, and a repeat is led to the event again",
+	"POST /events/{slug}/exchange/{code}":  "a hold makes one order, and a repeat is led to it",
 	"POST /events/{slug}/codes":            "a browser keeps a code once",
 	"POST /events/{slug}/challenge":        "a proof that comes again gives a pass again",
 	"POST /rooms/{slug}/places":            "a browser has one place in a room, and is given that one again",

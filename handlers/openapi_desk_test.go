@@ -128,6 +128,12 @@ GET /desk/series/SERIES
 POST /desk/series/SERIES/performances {"dates":"2033-03-15 15:00"}
 POST /desk/series/SERIES/changes {"all":true,"time":"15:30"} => DIGEST "digest":"([^"]+)"
 POST /desk/series/SERIES/changes {"all":true,"time":"15:30","digest":"DIGEST"}
+POST /desk/series/SERIES/changes {"all":true,"status":"on sale"} => PUBLISHED "digest":"([^"]+)"
+POST /desk/series/SERIES/changes {"all":true,"status":"on sale","digest":"PUBLISHED"}
+POST /desk/events/MATINEE/sales {"seat":["Stalls/C/12"],"method":"cash"} => EXORDER "code":"([^"]+)"
+GET /desk/events/MATINEE/orders/EXORDER => EXTICKET "id":"([^"]+)"
+POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","show":true}
+POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","difference":0}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}

@@ -101,7 +101,10 @@ func (h *Handlers) table() []route {
 
 		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), shopRule},
 		{"POST /events/{slug}/orders", h.Act(h.shop.Place), shopRule},
+		{"GET /events/{slug}/exchange/{code}", h.By(h.shop.ExchangeSeats), shopRule},
+		{"POST /events/{slug}/exchange/{code}", h.Act(h.shop.Exchange), shopRule},
 		{"GET /orders/{code}", h.shop.Order, shopRule},
+		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, shopRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
 		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},
@@ -183,6 +186,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/orders/{code}/cancellations", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.CancelOrder)), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/refunds", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Refund)), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/moves", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Move)), secretRule},
+		{"POST /desk/events/{slug}/orders/{code}/exchanges", h.desk.OnEvent(organizers.Manage, h.desk.ExchangeOrder), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/mails", h.desk.OnEvent(organizers.Manage, h.desk.OnOrder(h.desk.Resend)), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/payments", h.desk.OnEvent(organizers.Sell, h.desk.OnOrder(h.desk.Paid)), secretRule},
 		{"POST /desk/events/{slug}/orders/{code}/payouts", h.desk.Proved(organizers.Manage, h.desk.OfEvent(h.desk.OnOrder(h.desk.PaidOut))), secretRule},

@@ -40,6 +40,7 @@ type Event struct {
 	Questions      []Question // asked with each order
 	PlanHash       string     // names the drawing: two events with the same hash look the same
 	Team           int64      // the team that owns the event
+	Series         int64      // of which it is a performance; 0 for none
 	Fees           Fees
 	Rules          PriceRules // tax and offers
 	Policy         Policy
@@ -62,7 +63,7 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
-       coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id,
+       coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id, coalesce(e.series_id, 0),
        e.fee_ticket, e.fee_percent, e.fee_absorbed, e.fee_kept, e.price_rules,
        ` + policyColumns + `,
        ` + onlineColumns + `,
@@ -75,7 +76,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	err := row.Scan(slices.Concat([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoOrphanSeats, &e.AsksBirth, &e.PayAtDoor,
-		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team,
+		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Series,
 		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules,
 	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)
 	policy.end(&e.Policy)
@@ -262,6 +263,9 @@ type Policy struct {
 	PayLater      time.Duration // how long an order that is paid at the door or by invoice may stay unpaid
 	PayBefore     time.Duration // before the start; it is due then at the latest
 	Confirm       Confirm       // whether free orders confirm the email first
+	Exchanging    bool          // attendees exchange tickets for those of another performance of the series
+	ExchangeUntil time.Duration // before the start; they do until then
+	ExchangeFee   int64         // kept for each exchanged ticket, minor units
 }
 
 // Confirm says whether free orders confirm the email first. Orders that are paid later always do.
@@ -277,16 +281,16 @@ const (
 // DefaultPolicy is that of a new event.
 var DefaultPolicy = Policy{CancelUntil: 7 * 24 * time.Hour, PayLater: 3 * 24 * time.Hour, PayBefore: time.Hour}
 
-const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, '')`
+const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee`
 
 // policyScan is where the columns of a policy are read to.
 type policyScan struct {
-	until         *float64
-	later, before float64
+	until, exchange *float64
+	later, before   float64
 }
 
 func (s *policyScan) into(p *Policy) []any {
-	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm}
+	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee}
 }
 
 func (s *policyScan) end(p *Policy) {
@@ -294,6 +298,9 @@ func (s *policyScan) end(p *Policy) {
 	p.PayLater, p.PayBefore, p.NoCancelling, p.CancelUntil = seconds(s.later), seconds(s.before), s.until == nil, 0
 	if s.until != nil {
 		p.CancelUntil = seconds(*s.until)
+	}
+	if p.Exchanging, p.ExchangeUntil = s.exchange != nil, 0; p.Exchanging {
+		p.ExchangeUntil = seconds(*s.exchange)
 	}
 }
 
@@ -407,6 +414,19 @@ func changeEvents(ctx context.Context, tx pgx.Tx, slugs []string, also TxHook, c
 		}
 	}
 	return list, versions, nil
+}
+
+// NoteChange makes a version of an event that a transaction changed and locked before. Each node reads the event anew when it
+// meets that.
+func NoteChange(ctx context.Context, tx pgx.Tx, event int64) error {
+	var version int64
+	if err := tx.QueryRow(ctx, noteChangeSQL, event, NewID()).Scan(&version); err != nil {
+		return fmt.Errorf("seats: note a change of event %d: %w", event, err)
+	}
+	if _, err := tx.Exec(ctx, saveTermsSQL, event, version); err != nil {
+		return fmt.Errorf("seats: note a change of event %d: %w", event, err)
+	}
+	return nil
 }
 
 // changedEvent tells this node and the others.

@@ -46,6 +46,8 @@ type eventCreate struct {
 	ConfirmEmail  string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
 	CancelUntil   string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`
 	CancelFee     amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
+	ExchangeUntil string        `default:"never" placeholder:"TIME" help:"How long before the start attendees exchange tickets for another performance of a series, such as \"1 day\", 0 or never."`
+	ExchangeFee   string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that an attendee exchanges, such as 2.00."`
 	DemoCard      bool          `help:"Take the demo card, which moves no money, instead of a real one."`
 	Invoices      bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
 	PayWithin     time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
@@ -137,6 +139,11 @@ func (c *eventCreate) policy() (*seats.Policy, error) {
 		{"pay-before", c.PayBefore, span(&p.PayBefore)},
 		{"confirm-email", c.ConfirmEmail, func(text string) error { return events.ReadConfirm(&p, text) }},
 		{"cancel-until", c.CancelUntil, func(text string) error { return events.ReadCancelUntil(&p, text) }},
+		{"exchange-until", c.ExchangeUntil, func(text string) error { return events.ReadExchangeUntil(&p, text) }},
+		{"exchange-fee", c.ExchangeFee, func(text string) (err error) {
+			p.ExchangeFee, err = pricing.ReadAmount(text, c.Currency)
+			return err
+		}},
 	} {
 		if err := f.read(f.text); err != nil {
 			return nil, fmt.Errorf("--%s %q: %w", f.flag, f.text, err)

@@ -26,9 +26,9 @@ var owners = map[string]string{
 	"seats/letters":       "event_letters letter_run",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
-	"seats/orders":        "cancellation consent door errand errand_order message orders receipt scan ticket ticket_key typed",
+	"seats/orders":        "cancellation consent door errand errand_order exchange message orders receipt scan ticket ticket_key typed",
 	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
-	"seats/payments":      "confirmation inbox intention mandate payment refund",
+	"seats/payments":      "carried confirmation inbox intention mandate payment refund",
 	"seats/pricing":       "code phase price tax_rate ticket_type",
 	"seats/payments/demo": "demo_charge demo_news",
 

@@ -99,6 +99,13 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	p.Frame, p.Order, p.Sent, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Order of %s", order.Name)), order, sent, seats.NewID().String()
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
+	dates, err := h.otherDates(r, s)
+	if err != nil {
+		return err
+	}
+	for _, c := range dates {
+		p.Dates = append(p.Dates, desk.OtherDate{Slug: c.Slug, Local: c.Local, Free: c.Free})
+	}
 	return web.WritePage(w, r, status, desk.Order(p))
 }
 
@@ -120,32 +127,37 @@ func (h *Handlers) OnOrder(act func(r *http.Request, m organizers.Member, s *sea
 		if err != nil {
 			return err
 		}
-		tickets, err := ticketsOf(form)
-		if err != nil {
-			return err
-		}
-		a, key := act(r, m, s), deskKeyOf(r, form)
-		details := url.Values{}
-		for name, values := range form {
-			if name != "key" {
-				details[name] = values
-			}
-		}
-		action := organizers.Action{Key: key, Form: []any{a.what, order.Code, details}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: details}
-		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
-			return a.do(order, form, tickets, MemberKey(m, key), also)
-		})
-		if words, refused := deskRefused(r, err); refused {
-			return h.showOrder(w, r, m, s, order, deskStatus(err), desk.OrderPage{Message: words, Form: form})
-		}
-		if err != nil {
-			return h.problemOf(w, r, s, err)
-		}
-		if order, err = h.orderOf(r, s); err != nil {
-			return err
-		}
-		return deskWith(w, r, desk.OrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+		return h.doOrder(w, r, m, s, order, form, act(r, m, s))
 	}
+}
+
+// doOrder does something with an order, and shows what it is then.
+func (h *Handlers) doOrder(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, order orders.Order, form url.Values, a orderAct) error {
+	tickets, err := ticketsOf(form)
+	if err != nil {
+		return err
+	}
+	key := deskKeyOf(r, form)
+	details := url.Values{}
+	for name, values := range form {
+		if name != "key" {
+			details[name] = values
+		}
+	}
+	action := organizers.Action{Key: key, Form: []any{a.what, order.Code, details}, What: a.what, Subject: "events/" + s.Event.Slug + "/orders/" + order.Code, Detail: details}
+	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
+		return a.do(order, form, tickets, MemberKey(m, key), also)
+	})
+	if words, refused := deskRefused(r, err); refused {
+		return h.showOrder(w, r, m, s, order, deskStatus(err), desk.OrderPage{Message: words, Form: form})
+	}
+	if err != nil {
+		return h.problemOf(w, r, s, err)
+	}
+	if order, err = h.orderOf(r, s); err != nil {
+		return err
+	}
+	return deskWith(w, r, desk.OrderPath(s.Event.Slug, order.Code), a.done, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
 }
 
 func ticketsOf(form url.Values) (tickets []seats.ID, err error) {

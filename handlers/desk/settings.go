@@ -67,6 +67,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept, FeeAbsorbed: e.Fees.Absorbed,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: pricing.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
+		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: pricing.Amount(e.Policy.ExchangeFee, e.Currency),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
 	}
@@ -96,7 +97,8 @@ func typed(form url.Values) desk.SettingsForm {
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoOrphans: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
 		FeeTicket: form.Get("fee_ticket"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"), FeeAbsorbed: is("fee_absorbed"),
-		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
+		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"),
+		ExchangeUntil: form.Get("exchange_until"), ExchangeFee: form.Get("exchange_fee"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
 		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
@@ -192,6 +194,10 @@ func policyIn(ctx context.Context, f desk.SettingsForm, currency string, wrong d
 	if p.CancelPercent, err = pricing.ReadPercent(cmp.Or(strings.TrimSpace(f.CancelPercent), "0")); err != nil {
 		wrong["cancel_percent"] = text.T(ctx, "A percentage is between 0 and 100, such as 2.5.")
 	}
+	if err := events.ReadExchangeUntil(&p, cmp.Or(strings.TrimSpace(f.ExchangeUntil), events.ExchangeUntilText(def))); err != nil {
+		wrong["exchange_until"] = text.T(ctx, "Enter a time such as 7 days or 12 hours, 0 for the start, or never.")
+	}
+	p.ExchangeFee = feeIn(ctx, f.ExchangeFee, "exchange_fee", currency, wrong)
 	if p.PayLater, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), events.Span(def.PayLater))); err != nil || p.PayLater == 0 {
 		wrong["pay_later"] = text.T(ctx, "Enter a time such as 3 days or 12 hours.")
 	}
@@ -280,7 +286,7 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
-		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
+		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
 	}
 	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
@@ -324,6 +330,8 @@ type settingsBody struct {
 	CancelUntil   string   `json:"cancel_until"`   // "7 days", "0" for the start, "never"
 	CancelFee     int64    `json:"cancel_fee"`     // minor units
 	CancelPercent string   `json:"cancel_percent"` // of the price
+	ExchangeUntil string   `json:"exchange_until"` // as cancel_until
+	ExchangeFee   int64    `json:"exchange_fee"`   // minor units
 	PayLater      string   `json:"pay_later"`      // "3 days"
 	PayBefore     string   `json:"pay_before"`     // "1 hour"
 	ConfirmEmail  string   `json:"confirm_email"`  // automatic, always, never
@@ -346,7 +354,8 @@ func settingsAnswer(s *seats.Sale) any {
 	b := settingsBody{
 		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
-		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
+		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
+		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
 		Questions: []string{}, Prices: []priced{},
 	}

@@ -104,7 +104,7 @@ func comeFromPath(from string, s *seats.Sale) string {
 			return from
 		}
 	}
-	if strings.HasPrefix(from, home+"/sections/") {
+	if strings.HasPrefix(from, home+"/sections/") || strings.HasPrefix(from, home+"/exchange/") {
 		return from
 	}
 	return home

@@ -58,6 +58,11 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	h.Limits.Of(s).Ordered(len(form.Seats))
+	return h.leadToPayment(w, r, p)
+}
+
+// leadToPayment answers with a payment that begins, or redirects to it.
+func (h *Handlers) leadToPayment(w http.ResponseWriter, r *http.Request, p payments.Payment) error {
 	w.Header().Set("Location", shop.PaymentPath(p.Code))
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{describePayment(p)})

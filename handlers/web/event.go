@@ -148,6 +148,7 @@ type eventAnswer struct {
 	Types      []typePrices     `json:"types"`
 	Phase      *phaseLeft       `json:"phase,omitempty"`
 	Cancelling *cancelling      `json:"cancelling,omitempty"` // left out: tickets cannot be cancelled
+	Exchanging *exchanging      `json:"exchanging,omitempty"` // left out: tickets cannot be exchanged
 	Terms      *TermsBody       `json:"terms,omitempty"`      // an order has to accept them
 	Page       *PageBody        `json:"page,omitempty"`       // left out: nobody wrote one
 	Extras     *offeredExtras   `json:"extras,omitempty"`     // that an order can add; left out: none
@@ -209,6 +210,12 @@ type cancelling struct {
 	Percent float64   `json:"percent"` // of the price
 }
 
+// exchanging is until when a buyer may exchange tickets for those of another performance, and what is kept of each.
+type exchanging struct {
+	Until time.Time `json:"until"`
+	Fee   int64     `json:"fee"` // minor units, at most the price
+}
+
 // Describe counts everything from one snapshot, so that the numbers of an answer belong together. Its prices are those of a time.
 func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
 	running := s.Prices.Running(now, m.Counts.Quota)
@@ -225,6 +232,9 @@ func Describe(s *seats.Sale, m seats.Snapshot, now time.Time) eventAnswer {
 	}
 	if ends, may := events.CancelEnds(s.Event); may {
 		a.Cancelling = &cancelling{ends.UTC(), s.Event.Policy.CancelFee, float64(s.Event.Policy.CancelPercent) / 100}
+	}
+	if ends, may := events.ExchangeEnds(s.Event); may {
+		a.Exchanging = &exchanging{ends.UTC(), s.Event.Policy.ExchangeFee}
 	}
 	a.Extras = describeExtras(s.Event)
 	for i, c := range s.Plan.Categories {

@@ -45,6 +45,9 @@ type OrderBody struct {
 	CancelUntil *time.Time   `json:"cancel_until,omitempty"` // until when its attendee cancels; left out: never
 	Tickets     []ticketBody `json:"tickets"`
 
+	ExchangeUntil *time.Time        `json:"exchange_until,omitempty"` // until when its attendee exchanges tickets; left out: never
+	Exchanges     []orders.Exchange `json:"exchanges,omitempty"`      // that it came of, or that its tickets went into
+
 	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
 
 	Terms *TermsBody `json:"terms,omitempty"` // those that the buyer accepted
@@ -89,7 +92,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
 		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
-		DueAt: o.DueAt, CancelUntil: o.CancelEnds, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
 	}
 	if o.Consent != nil {
 		at := o.Consent.At.UTC()

@@ -120,22 +120,25 @@ UPDATE event
        cancel_until = make_interval(secs => $23), cancel_fee = $24, cancel_percent = $25, pay_later = make_interval(secs => $26),
        pay_before = make_interval(secs => $27), confirm_email = nullif($28, ''),
        online = $29, join_link = $30, join_early = make_interval(secs => nullif($31::float8, 0)), confirmation = $32,
-       join_link_at = CASE WHEN $30 = '' THEN NULL WHEN join_link = '' THEN clock_timestamp() ELSE join_link_at END
+       join_link_at = CASE WHEN $30 = '' THEN NULL WHEN join_link = '' THEN clock_timestamp() ELSE join_link_at END,
+       exchange_until = make_interval(secs => $33), exchange_fee = $34
  WHERE id = $1`
 
 // save writes the settings of an event, and its plan if there is a newer one.
 func (e Settings) save(ctx context.Context, tx pgx.Tx, event int64, plan *int64) error {
 	p, o := e.Policy, e.Online
-	var until *float64
-	if !p.NoCancelling {
-		secs := p.CancelUntil.Seconds()
-		until = &secs
+	secondsIf := func(d time.Duration, is bool) *float64 {
+		if seconds := d.Seconds(); is {
+			return &seconds
+		}
+		return nil
 	}
 	_, err := tx.Exec(ctx, saveSQL, event, e.Name, e.Venue, e.StartsAt, e.TimeZone, e.HoldLength.Seconds(), e.SeatsPerHolder, e.Extensions,
 		e.Strict, e.NoOrphanSeats, e.AsksBirth, !e.PaidAhead, e.Invoices, e.Demo, e.PaymentLength.Seconds(), plan, e.Currency,
 		e.Fees.Ticket, e.Fees.Absorbed, e.Fees.Percent, e.Fees.Kept, e.Language,
-		until, p.CancelFee, p.CancelPercent, p.PayLater.Seconds(), p.PayBefore.Seconds(), string(p.Confirm),
-		o.On, o.Link, o.Early.Seconds(), e.Confirmation)
+		secondsIf(p.CancelUntil, !p.NoCancelling), p.CancelFee, p.CancelPercent, p.PayLater.Seconds(), p.PayBefore.Seconds(), string(p.Confirm),
+		o.On, o.Link, o.Early.Seconds(), e.Confirmation,
+		secondsIf(p.ExchangeUntil, p.Exchanging), p.ExchangeFee)
 	return err
 }
 

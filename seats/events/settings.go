@@ -153,16 +153,24 @@ func checkPolicy(p seats.Policy) string {
 		return text.Mark("Cancelling ends between the start and a year before it.")
 	case p.CancelFee < 0 || p.CancelFee > mostFee || p.CancelPercent < 0 || p.CancelPercent > pricing.WholePercent:
 		return text.Mark("What is kept of a cancelled ticket is not negative, and not more than its price.")
+	case p.ExchangeUntil < 0 || p.ExchangeUntil > mostSpan:
+		return text.Mark("Exchanging ends between the start and a year before it.")
+	case p.ExchangeFee < 0 || p.ExchangeFee > mostFee:
+		return text.Mark("A fee is an amount that is not negative.")
 	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
 		return text.Mark("An order may stay unpaid between a minute and a year.")
 	}
 	return ""
 }
 
-// sameCancelling compares what two policies say about cancelling.
-func sameCancelling(p, other seats.Policy) bool {
-	other.PayLater, other.PayBefore, other.Confirm = p.PayLater, p.PayBefore, p.Confirm
-	return p == other
+// sameCancelling compares what two policies say about cancelling. A policy that begins to let attendees exchange takes nothing from
+// them.
+func sameCancelling(p, before seats.Policy) bool {
+	before.PayLater, before.PayBefore, before.Confirm = p.PayLater, p.PayBefore, p.Confirm
+	if !before.Exchanging {
+		before.Exchanging, before.ExchangeUntil, before.ExchangeFee = p.Exchanging, p.ExchangeUntil, p.ExchangeFee
+	}
+	return p == before
 }
 
 const (
@@ -208,6 +216,11 @@ const confirmLimit = 2
 // CancelEnds returns until when attendees may cancel, and false if they never may.
 func CancelEnds(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Policy.CancelUntil), !e.Policy.NoCancelling
+}
+
+// ExchangeEnds returns until when attendees may exchange tickets for those of another performance, and false if they never may.
+func ExchangeEnds(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Policy.ExchangeUntil), e.Series != 0 && e.Policy.Exchanging
 }
 
 // CanPayLater reports whether an order that is placed now may be paid later.

@@ -109,6 +109,24 @@ func CancelUntilText(p seats.Policy) string {
 	return Span(p.CancelUntil)
 }
 
+// ReadExchangeUntil reads until when attendees may exchange tickets: "1 day", "0" for the start, or "never".
+func ReadExchangeUntil(p *seats.Policy, text string) (err error) {
+	if p.Exchanging = !strings.EqualFold(strings.TrimSpace(text), never); !p.Exchanging {
+		p.ExchangeUntil = 0
+		return nil
+	}
+	p.ExchangeUntil, err = ReadSpan(text)
+	return err
+}
+
+// ExchangeUntilText writes what ReadExchangeUntil reads.
+func ExchangeUntilText(p seats.Policy) string {
+	if !p.Exchanging {
+		return never
+	}
+	return Span(p.ExchangeUntil)
+}
+
 // ReadConfirm reads what ConfirmText writes.
 func ReadConfirm(p *seats.Policy, text string) error {
 	switch c := seats.Confirm(strings.ToLower(strings.TrimSpace(text))); c {

@@ -297,7 +297,7 @@ func (o Order) refuseCancel(idxs []int) error {
 		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: text.Mark("The event has begun, so its tickets cannot be cancelled any more. Your tickets hold.")}
 	case len(in) > 0:
 		return refuseUsed(in)
-	case o.Paid > 0 && !payments.Ahead(o.Method):
+	case o.PaidOutside():
 		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: text.Mark("This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer.")}
 	}
 	return nil
@@ -353,7 +353,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	}
 	q.Queue(oneAtATimeSQL, c.order)
 	q.Queue(theseTicketsSQL, c.tickets)
-	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee, c.difference)
+	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee, c.difference, false)
 	payments.QueueRefund(q, c.order, c.reason, &c.id)
 	if c.also != nil {
 		c.also(q)
@@ -362,6 +362,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 
 // What the order keeps of its money is what the live tickets cost with their fees, what the buyer added, and of cancelled ones the
 // fee if it is one that does not go back. Both go back if the event was called off. What was added is still due with the rest. Money that is taken later knows of it (capturedSQL).
+// Tickets that are exchanged ($8) keep no other fee than that of the exchange, and the other order has the mail.
 // Every part sees the rows as they were. A ticket that was used meets an amount that may not be null, and nothing is
 // cancelled, nor anything that travels with it: leaveSQL keeps it from coming to that.
 const cancelSQL = `
@@ -375,7 +376,7 @@ WITH revoked AS (
     SELECT o.id, rest.n, rest.cost, CASE WHEN e.status <> 'cancelled' THEN $6::bigint ELSE 0 END AS policy,
            CASE WHEN e.status <> 'cancelled' THEN $7::bigint ELSE least(0, $7) END AS difference, greatest(0, o.paid - rest.cost) AS paid,
            o.kept - CASE WHEN rest.n = 0 AND e.status = 'cancelled' THEN least(o.extra, o.kept) ELSE 0 END
-           + CASE WHEN o.fee_kept AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee,
+           + CASE WHEN o.fee_kept AND NOT $8 AND e.status <> 'cancelled' THEN (SELECT coalesce(sum(fee), 0)::bigint FROM revoked) ELSE 0 END AS fee,
            CASE WHEN rest.n > 0 THEN least(o.extra, o.kept) ELSE 0 END AS extra
       FROM rest, orders o JOIN event e ON e.id = o.event_id WHERE o.id = $1
 ), less AS (
@@ -387,7 +388,7 @@ WITH revoked AS (
     INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back, fee, difference)
     SELECT $3, $4, id, (SELECT array_agg(id) FROM revoked), (SELECT sum(revoked.cost) FROM revoked), back, policy, difference FROM less
 ), told AS (
-    INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> ''
+    INSERT INTO mail (order_id, kind) SELECT id, 'cancellation' FROM orders WHERE id = $1 AND email <> '' AND NOT $8
 )
 UPDATE orders SET paid = paid - back, kept = less.kept, state = CASE n WHEN 0 THEN 'cancelled' ELSE state END,
        due_at = CASE WHEN less.cost + less.kept > 0 THEN due_at END, remind_at = CASE WHEN less.cost + less.kept > 0 THEN remind_at END

@@ -60,6 +60,8 @@ type Form struct {
 
 	Agreed *pricing.Terms `json:"agreed,omitempty"` // by which that payment is of its amount, whatever the event changes meanwhile; nil: those of the event
 
+	Exchange *Exchanging `json:"exchange,omitempty"` // the tickets that these are exchanged for; nil: none
+
 	held *seats.Hold // as it was read for Code; nil: it was not
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
@@ -244,6 +246,9 @@ func wrongTerms(accepted, inForce int) string {
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
 	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes = "", "", nil, nil, nil, nil, nil, nil
+	if f.Exchange != nil { // what it costs is not what was asked for
+		f.Exchange, f.Method = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, ""
+	}
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
 	return sum[:]

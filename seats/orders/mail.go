@@ -18,6 +18,7 @@ const (
 	MailCancellation = "cancellation" // of all tickets or some
 	MailRefund       = "refund"       // money goes back, and the tickets hold
 	MailMoved        = "moved"        // other seats
+	MailExchanged    = "exchanged"    // tickets of another performance
 	MailMessage      = "message"      // words of the organizer's
 	MailPaid         = "paid"         // money came by bank transfer
 	MailReminder     = "reminder"     // what is to be paid later is due soon

@@ -210,6 +210,6 @@ func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}
 	}
 	row := p.row(s, sold, cost)
-	row.Paid, row.AtOffice, row.Offered = cost.Total, true, offered(terms, cost, false)
+	row.Paid, row.Received, row.AtOffice, row.Offered = cost.Total, cost.Total, true, offered(terms, cost, false)
 	p.queueRow(q, s, row)
 }

@@ -49,6 +49,7 @@ func New(db seats.DB) *Orders {
 		Happened: func() {}, MailWritten: func() {}, db: db, Payments: payments.New(db), keys: keys{db: db},
 	}
 	o.jobs = o.newBackground()
+	o.Payments.Sell = o.sellPayment
 	o.Payments.Order, o.Payments.Placed, o.Payments.MailQueued, o.Payments.Changed = o.ofPayment, o.paymentPlaced, o.mailWritten, o.happened
 	return o
 }
@@ -96,14 +97,23 @@ type Order struct {
 	PostedAt *time.Time      // when a member said that they were posted
 
 	DueAt      *time.Time   // until when it is to be paid; nil if nothing is to be paid later
-	Policy     seats.Policy // of its event, as far as it is about cancelling
+	Policy     seats.Policy // of its event, as far as it is about cancelling and exchanging
 	CancelEnds *time.Time   // until when its attendee cancels, by the policy; nil: never
 	CancelOver bool         // that time is over, by the database's clock, or there is none
 
+	ExchangeEnds *time.Time // until when its attendee exchanges tickets for those of another performance; nil: never
+	ExchangeOver bool       // as CancelOver
+	Exchanges    []Exchange // that it came of, or that its tickets went into
+
+	reverse  bool           // its buyer owes the tax
+	byHand   bool           // some of Paid is of another order, which was paid outside of this program
 	keys     []seats.ID     // its live tickets count for these (person.go)
 	offered  *pricing.Terms // with the offer that it was priced by; nil: none
 	differed int64          // minor units of Kept that the tickets cost more since cancellations ended the offer
 }
+
+// PaidOutside reports whether money of the order came outside of this program, so that it can only go back by hand.
+func (o Order) PaidOutside() bool { return o.Paid > 0 && (o.byHand || !payments.Ahead(o.Method)) }
 
 // Consent is that the buyer accepted a version of the team's terms.
 type Consent struct {
@@ -149,6 +159,9 @@ type Ticket struct {
 	listed bool       // line has the price
 }
 
+// TypeNumber is the number of its ticket type in the event.
+func (t Ticket) TypeNumber() int { return t.line.Type }
+
 // TypeWords names the ticket type, and what has to be shown for it at the door. It is empty if the event has one type.
 func (t Ticket) TypeWords() string {
 	if t.Type == "" || t.Proof == "" {
@@ -162,7 +175,10 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
        o.offered, (SELECT coalesce(sum(difference), 0)::bigint FROM cancellation WHERE order_id = o.id),
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
-       c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at
+       c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
+       CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
+       EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = k.payer AND method NOT IN ('free', 'door', 'invoice'))),
+       coalesce((o.billing->>'reverse_charge')::boolean, false), ` + exchangesOf + `
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount - by_credit) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -196,7 +212,8 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
-		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt)
+		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.byHand, &found.reverse, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

@@ -275,8 +275,8 @@ type placed struct {
 const placeSQL = `
 WITH o AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2) AS o(id uuid, code text, holder uuid, hold uuid, wish bytea, name text, email text, born date, method text, currency text,
-           total bigint, paid bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
-           uses uuid[], billing jsonb, language text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, tickets jsonb)
+           total bigint, paid bigint, received bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
+           uses uuid[], billing jsonb, language text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, mail text, tickets jsonb)
 ), due AS MATERIALIZED (
     SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at FROM event WHERE id = $1
 ), forgotten AS (
@@ -284,7 +284,7 @@ WITH o AS MATERIALIZED (
 ), placed AS (
     INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, paid, received, at_office, answers, fee, fee_kept, keys,
            discount, offer, discount_code, uses, billing, language, offered, extras, extra, kept, post_to, due_at, remind_at)
-    SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, paid, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
+    SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, received, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
            discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
            CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
       FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
@@ -293,7 +293,7 @@ WITH o AS MATERIALIZED (
     SELECT t.id, $1, o.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
       FROM o, jsonb_to_recordset(o.tickets) AS t(id uuid, idx integer, price bigint, fee bigint, discount bigint, tax bigint, fee_tax bigint, tax_rate integer, fee_rate integer, type smallint)
 )
-INSERT INTO mail (order_id, kind) SELECT id, 'confirmation' FROM o WHERE email <> ''`
+INSERT INTO mail (order_id, kind) SELECT id, coalesce(mail, 'confirmation') FROM o WHERE email <> ''`
 
 // orderRow is an order as placeSQL reads it.
 type orderRow struct {
@@ -309,6 +309,7 @@ type orderRow struct {
 	Currency     string            `json:"currency"`
 	Total        int64             `json:"total"`
 	Paid         int64             `json:"paid"`
+	Received     int64             `json:"received"` // of Paid, outside of this program
 	AtOffice     bool              `json:"at_office"`
 	Answers      map[string]string `json:"answers"`
 	Fee          int64             `json:"fee"`
@@ -324,6 +325,7 @@ type orderRow struct {
 	Extras       []pricing.Extra   `json:"extras,omitempty"`
 	Extra        int64             `json:"extra"`
 	PostTo       *Address          `json:"post_to,omitempty"`
+	Mail         string            `json:"mail,omitempty"` // its kind; empty: that of a new order
 	Tickets      []ticketRow       `json:"tickets"`
 }
 
@@ -364,6 +366,9 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	row := p.row(s, sold, cost)
 	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language
 	row.Offered = offered(terms, cost, p.form.reversed())
+	if x := p.form.Exchange; x != nil {
+		row.Paid, row.Received, row.AtOffice, row.Mail = x.Carried+x.Received, x.Received, x.AtOffice, MailExchanged
+	}
 	if p.born != nil {
 		born := p.born.Format(time.DateOnly)
 		row.Born = &born
@@ -574,6 +579,12 @@ func (o *Orders) begin(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 	if err != nil {
 		return payments.Payment{}, err
 	}
+	return o.payFor(ctx, s, placed)
+}
+
+// payFor begins the payment of an order about to be placed, or returns the one that began before.
+func (o *Orders) payFor(ctx context.Context, s *seats.Sale, placed placed) (payments.Payment, error) {
+	holder := placed.holder
 	if p, err := o.underWay(ctx, placed); err != nil || p.ID != (seats.ID{}) {
 		return p, err
 	}
@@ -649,7 +660,7 @@ func (p placed) payment(s *seats.Sale, id seats.ID, lines []seats.Line) payments
 	f := p.form
 	return payments.Payment{
 		ID: id, EventID: s.Event.ID, Order: p.id, Code: p.code, Holder: p.holder, Form: form, Details: payments.Details{Hold: f.Hold, Mandate: f.Mandate},
-		Method: f.Method, Currency: s.Event.Currency, Amount: p.total, Keys: p.keys,
+		Method: f.Method, Currency: s.Event.Currency, Amount: p.total - f.Exchange.worth(), Keys: p.keys,
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 type Payments struct {
 	// Order returns what writes the order of a payment in the transaction that sells its seats.
 	Order func(p Payment) (write func(q *pgx.Batch, s *seats.Sale, sold []seats.Line), err error)
+	// Sell sells the seats of a payment, and what is exchanged for them goes back in the same transaction.
+	Sell func(ctx context.Context, p Payment, s *seats.Sale, d seats.Purchase) error
 	// Placed is called after an order was placed, MailQueued after a mail was queued, Changed after other changes.
 	// All must return at once.
 	Placed     func(Payment)
@@ -38,7 +40,7 @@ type Payments struct {
 
 // New returns the payments of a database.
 func New(db seats.DB) *Payments {
-	ps := &Payments{db: db, providers: map[string]Provider{}}
+	ps := &Payments{db: db, providers: map[string]Provider{}, Sell: sellSeats}
 	ps.jobs = ps.newBackground()
 	for _, method := range []string{Free, Door, Invoice} {
 		ps.Accept(method, byEmail{db})
@@ -127,6 +129,10 @@ type Details struct {
 
 	Discount *pricing.Discount `json:"discount"` // of the code that the order has; nil for none
 	Uses     []seats.Use       `json:"uses"`     // that it counts for
+
+	Exchange struct {
+		Worth int64 `json:"worth"` // minor units of the order that tickets of another one pay
+	} `json:"exchange"`
 
 	Billing struct {
 		Reverse bool `json:"reverse_charge"` // the buyer owes the tax

@@ -17,12 +17,16 @@ const (
 	Demo    = "demo"    // ahead, by the demo card, which moves no money
 	Credit  = "credit"  // ahead, from the attendee's credit
 
+	Exchange = "exchange" // with what was paid for tickets of another order; see carry.go
+
 	Cash     = "cash"     // at the box office
 	Terminal = "terminal" // at the box office, by a card terminal that this program does not control
 )
 
 // Ahead reports whether a method moves money before the order is placed.
-func Ahead(method string) bool { return method == Card || method == Demo || method == Credit }
+func Ahead(method string) bool {
+	return method == Card || method == Demo || method == Credit || method == Exchange
+}
 
 // Later reports whether an order with this method is paid after it is placed.
 func Later(method string) bool { return method == Door || method == Invoice }

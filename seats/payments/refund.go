@@ -13,17 +13,17 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 )
 
-// Money that came for an order, is not in it, and is not in a refund goes back. Only this statement makes a refund.
-// Whatever takes money out of an order, or gives up a payment, queues it next in the same transaction. The provider
+// Money that came for an order, is not in it, and is not in a refund goes back, each part the way it came. Only this statement
+// makes a refund. Whatever takes money out of an order, or gives up a payment, queues it next in the same transaction. The provider
 // refunds what it captured; the organizer pays out the rest.
-const refundSQL = `
-WITH owed AS (
-    SELECT p.id AS payment_id, coalesce(p.captured, o.received, 0) - coalesce(o.paid, 0)
-           - (SELECT coalesce(sum(amount), 0)::bigint FROM refund WHERE order_id = $1) AS amount
-      FROM (SELECT $1::uuid AS id) this LEFT JOIN payment p ON p.order_id = this.id AND p.method NOT IN ('free', 'door', 'invoice') LEFT JOIN orders o ON o.id = this.id
+const refundSQL = sources + `, owed AS (
+    SELECT payment_id, least(rest, greatest(0, sum(rest) OVER () - coalesce((SELECT paid FROM orders WHERE id = $1), 0) - coalesce(sum(rest) OVER before, 0)))::bigint AS amount
+      FROM source WINDOW before AS (ORDER BY place, payer ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), way AS (
+    SELECT payment_id, sum(amount)::bigint AS amount, row_number() OVER (ORDER BY payment_id) AS n FROM owed GROUP BY payment_id HAVING sum(amount) > 0
 ), back AS (
     INSERT INTO refund (id, order_id, payment_id, amount, reason, cancellation_id, by_hand)
-    SELECT $2, $1, payment_id, amount, $3, $4, payment_id IS NULL FROM owed WHERE amount > 0
+    SELECT CASE n WHEN 1 THEN $2 ELSE gen_random_uuid() END, $1, payment_id, amount, $3, $4, payment_id IS NULL FROM way
     RETURNING id, payment_id
 )
 INSERT INTO intention (payment_id, step, refund_id) SELECT payment_id, 'refund', id FROM back WHERE payment_id IS NOT NULL`

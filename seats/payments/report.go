@@ -92,7 +92,7 @@ type Movement struct {
 	At        time.Time
 	Order     string // code
 	Name      string
-	Kind      string // payment, received, refund
+	Kind      string // payment, received, refund, or exchange: from or to an order of another event
 	Method    string
 	Reference string // the provider's name of the payment; may be empty
 	Amount    int64  // minor units; negative if it went back
@@ -111,6 +111,9 @@ SELECT r.created_at, coalesce(o.code, p.code), coalesce(o.name, p.form->>'name',
        coalesce(o.currency, p.currency), CASE WHEN r.done_at IS NOT NULL THEN 'done' WHEN r.by_hand THEN 'by hand' ELSE 'on its way' END
   FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
  WHERE o.event_id = $1 OR o.id IS NULL AND p.event_id = $1
+ UNION ALL
+SELECT x.at, o.code, o.name, 'exchange', o.method, '', CASE o.id WHEN x.from_order THEN -x.amount ELSE x.amount END, o.currency, 'done'
+  FROM orders o JOIN exchange x ON o.id IN (x.from_order, x.to_order) WHERE o.event_id = $1 AND x.amount > 0
  ORDER BY 1, 2`
 
 // Movements passes the money that came and went for an event to visit, the oldest first.

@@ -146,13 +146,13 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	}
 	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines}
 	d.Check = func(lines []seats.Line) error {
-		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, &s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount {
+		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, &s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount+p.Exchange.Worth {
 			return errAmount
 		}
 		return nil
 	}
 	d.Write = func(q *pgx.Batch, lines []seats.Line) { write(q, s, lines); q.Queue(soldSQL, p.ID, p.counted) }
-	_, err = s.Sell(ctx, d)
+	err = ps.Sell(ctx, p, s, d)
 	var refusal *seats.Conflict
 	switch {
 	case errors.Is(err, errAmount):
@@ -168,6 +168,11 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 	return true, nil
 }
 
+func sellSeats(ctx context.Context, _ Payment, s *seats.Sale, d seats.Purchase) error {
+	_, err := s.Sell(ctx, d)
+	return err
+}
+
 // The order is written before, in this transaction. It gets what was captured before the sale. A node that slept while
 // another one gave the payment up meets a state that may not be null, and sells nothing.
 const soldSQL = `
@@ -176,7 +181,7 @@ WITH sold AS (
      WHERE id = $1
     RETURNING id, order_id, captured, state
 ), paid AS (
-    UPDATE orders SET paid = sold.captured FROM sold WHERE orders.id = sold.order_id AND sold.captured > 0
+    UPDATE orders SET paid = orders.paid + sold.captured FROM sold WHERE orders.id = sold.order_id AND sold.captured > 0
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND done_at IS NULL
 )
@@ -193,7 +198,7 @@ WITH got AS (
      WHERE id = $1 AND state = 'sold'
     RETURNING id, order_id, captured
 ), due AS (
-    SELECT got.order_id, got.captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
+    SELECT got.order_id, got.captured + (SELECT coalesce(sum(amount), 0)::bigint FROM carried WHERE order_id = got.order_id) AS captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
            coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint
            + (SELECT coalesce(sum(fee + difference), 0)::bigint FROM cancellation WHERE order_id = got.order_id)
            + CASE WHEN count(*) FILTER (WHERE t.revoked_at IS NULL) = 0 AND bool_or(e.status = 'cancelled') THEN 0 ELSE max(o.extra) END AS fee

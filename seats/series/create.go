@@ -93,7 +93,7 @@ func begin(ctx context.Context, tx pgx.Tx, lead seats.Event) (id int64, slug str
 	if err := events.Join(ctx, tx, lead.ID, id); err != nil {
 		return 0, "", err
 	}
-	return id, slug, noteInherited(ctx, tx, []int64{lead.ID})
+	return id, slug, errors.Join(noteInherited(ctx, tx, []int64{lead.ID}), seats.NoteChange(ctx, tx, lead.ID))
 }
 
 func numbered(base string, n int) string {

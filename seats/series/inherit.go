@@ -36,6 +36,7 @@ const (
        (e.name, e.venue, e.time_zone, e.language, e.currency, e.hold_length, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats, e.asks_birth, e.pay_at_door,
         e.invoices, e.demo, e.payment_length, e.fee_ticket, e.fee_absorbed, e.fee_percent, e.fee_kept)::text,
        (e.cancel_until, e.cancel_fee, e.cancel_percent, e.pay_later, e.pay_before, e.confirm_email, e.online, e.join_link, e.join_early, e.confirmation)::text,
+       CASE WHEN e.exchange_until IS NOT NULL THEN (e.exchange_until, e.exchange_fee)::text END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`
 )
 

@@ -11,8 +11,10 @@ import (
 const moneySQL = `
 WITH back AS (
     SELECT order_id, sum(amount) AS amount FROM refund GROUP BY order_id
+), taken AS (
+    SELECT order_id AS id, sum(amount) AS amount FROM (SELECT order_id, amount FROM carried UNION ALL SELECT payer, -amount FROM carried) c GROUP BY order_id
 ), p AS (
-    SELECT p.*, coalesce(b.amount, 0) AS back, o.id AS ordered, coalesce(o.paid, 0) AS paid, o.total, o.currency AS of_currency, o.method AS of_method
+    SELECT p.*, coalesce(b.amount, 0) - coalesce((SELECT amount FROM taken WHERE taken.id = p.order_id), 0) AS back, o.id AS ordered, coalesce(o.paid, 0) AS paid, o.total, o.currency AS of_currency, o.method AS of_method
       FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id
 )
 SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds are %s', id, captured, paid, back)
@@ -22,8 +24,15 @@ SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
   FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
  UNION ALL
 SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s', o.id, o.received, o.paid, coalesce(b.amount, 0))
-  FROM orders o LEFT JOIN back b ON b.order_id = o.id
- WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0)
+  FROM orders o LEFT JOIN back b ON b.order_id = o.id LEFT JOIN taken ON taken.id = o.id
+ WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0) - coalesce(taken.amount, 0)
+ UNION ALL
+SELECT 'M1', format('order %s has %s of other orders, and exchanges brought it %s', o.id, coalesce(taken.amount, 0), x.amount)
+  FROM orders o LEFT JOIN taken ON taken.id = o.id, LATERAL (SELECT coalesce(sum(CASE o.id WHEN to_order THEN amount ELSE -amount END), 0) AS amount FROM exchange WHERE o.id IN (from_order, to_order)) x
+ WHERE coalesce(taken.amount, 0) <> x.amount
+ UNION ALL
+SELECT 'M1', format('payment %s captured %s, and gave back %s', p.id, p.captured, r.amount)
+  FROM p, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE payment_id = p.id) r WHERE r.amount > p.captured
  UNION ALL
 SELECT 'M1', format('order %s keeps %s, and its live tickets cost %s', o.id, o.paid, t.cost)
   FROM orders o, LATERAL (SELECT coalesce(sum(price + fee) FILTER (WHERE revoked_at IS NULL), 0) AS cost FROM ticket WHERE order_id = o.id) t
@@ -34,8 +43,8 @@ SELECT 'M1', format('order %s keeps fees of %s of cancelled tickets or extras, a
        LATERAL (SELECT coalesce(sum(fee + difference), 0) AS fee FROM cancellation WHERE order_id = o.id) c
  WHERE o.kept > 0 AND o.kept > o.extra + f.fee + c.fee
  UNION ALL
-SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s', c.id, c.back, r.amount)
-  FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refund WHERE cancellation_id = c.id) r
+SELECT 'M1', format('cancellation %s gives back %s, and its refunds are %s, with what went on to another order', c.id, c.back, r.amount)
+  FROM cancellation c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM (SELECT amount FROM refund WHERE cancellation_id = c.id UNION ALL SELECT amount FROM exchange WHERE cancellation_id = c.id) b) r
  WHERE c.back IS DISTINCT FROM r.amount
  UNION ALL
 SELECT 'M2', format('payment %s is %s, and there is %s order', id, state, CASE WHEN ordered IS NULL THEN 'no' ELSE 'an' END)

@@ -87,6 +87,7 @@ var notices = map[string]string{
 	"sold":      text.Mark("Sold. The tickets are here."),
 	"cancelled": text.Mark("Cancelled. The seats are free again."),
 	"refunded":  text.Mark("That goes back."),
+	"exchanged": text.Mark("Exchanged. The old tickets open no door any more, and the new order has its own page."),
 	"moved":     text.Mark("Moved. The old ticket opens no door any more."),
 	"sent":      text.Mark("The mail is on its way."),
 	"paid":      text.Mark("Marked as paid."),

@@ -86,6 +86,32 @@ type OrderPage struct {
 	Key     string
 	Message string     // why what was asked was not done
 	Form    url.Values // as it was typed
+
+	Dates    []OtherDate   // of the series, that tickets may be exchanged for
+	Exchange *DeskExchange // that was asked for, to be confirmed; nil: none
+}
+
+// OtherDate is another performance of a series.
+type OtherDate struct {
+	Slug  string
+	Local time.Time // the start on the clock of its place
+	Free  int
+}
+
+// DeskExchange is what an exchange would be, before a member confirms it.
+type DeskExchange struct {
+	Quote orders.Quote
+	To    *seats.Sale
+}
+
+// chosen reports whether a ticket is marked in the form that was sent.
+func (p OrderPage) chosen(t orders.Ticket) bool {
+	return slices.Contains(p.Form["ticket"], t.ID.String())
+}
+
+// moneyWords says what an exchange costs or gives back.
+func (p OrderPage) moneyWords(ctx context.Context) string {
+	return shop.ExchangePage{Order: p.Order, Quote: p.Exchange.Quote}.MoneyWords(ctx)
 }
 
 func (p OrderPage) page() shop.OrderPage {

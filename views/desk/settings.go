@@ -66,6 +66,7 @@ type SettingsForm struct {
 	FeeKept, FeeAbsorbed                bool
 	CancelUntil                         string // as seats.Policy reads it
 	CancelFee, CancelPercent            string
+	ExchangeUntil, ExchangeFee          string // as seats.Policy reads it; an amount
 	Confirm                             string // automatic, always or never
 	PayLater, PayBefore                 string // as events.ReadSpan reads it
 	Questions                           string // one on a line

@@ -48,6 +48,8 @@ func (p LetterPage) words(ctx context.Context) (lines []string) {
 func (p LetterPage) Subject(ctx context.Context) string {
 	name := p.Event.Name
 	switch {
+	case p.Kind == orders.MailExchanged && p.Order.State != orders.Cancelled:
+		return text.T(ctx, "Your tickets were exchanged, here are the new ones: %s", name)
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "Order cancelled: %s", name)
 	case p.Kind == orders.MailCancellation:
@@ -79,7 +81,12 @@ func (p LetterPage) account(ctx context.Context) (lines []string) {
 	if back := shop.WentBack(ctx, p.Order); back != "" {
 		lines = append(lines, back)
 	}
-	if p.Kind == orders.MailConfirmation && len(p.order().Live()) > 0 && !p.Order.AtOffice {
+	if p.Kind == orders.MailExchanged {
+		for _, x := range p.Order.Exchanges {
+			lines = append(lines, shop.ExchangedWords(ctx, p.Event, x))
+		}
+	}
+	if (p.Kind == orders.MailConfirmation || p.Kind == orders.MailExchanged) && len(p.order().Live()) > 0 && !p.Order.AtOffice {
 		if words := p.order().CancelWords(ctx); words != "" {
 			lines = append(lines, words)
 		}

@@ -32,6 +32,7 @@ type CheckoutPage struct {
 	Recharge bool              // a company of another country may owe the tax
 	Wallet   *Wallet           // the reader's credit; nil if orders are not paid with credit
 	CanPay   bool              // there is a way to pay for more than nothing
+	Begun    string            // the page of an exchange that the visitor began; empty: none
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 

@@ -31,8 +31,7 @@ type OrderPage struct {
 
 // cancellable reports whether its attendee may give tickets up.
 func (p OrderPage) cancellable() bool {
-	elsewhere := p.Order.Paid > 0 && !payments.Ahead(p.Order.Method)
-	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !elsewhere && len(p.Unused()) > 0
+	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !p.Order.PaidOutside() && len(p.Unused()) > 0
 }
 
 // Unused are the valid tickets that were not scanned.
@@ -83,15 +82,19 @@ func (p OrderPage) CancelWords(ctx context.Context) string {
 	switch {
 	case len(p.Unused()) == 0:
 		return ""
-	case o.Paid > 0 && !payments.Ahead(o.Method):
+	case o.PaidOutside():
 		return text.T(ctx, "Only the organizer can cancel this order, as it was not paid online.")
-	case o.CancelEnds == nil:
-		return text.T(ctx, neverCancelled)
 	}
-	said := cancelUntil(ctx, p.Event, *o.CancelEnds, o.CancelOver)
+	said := text.T(ctx, neverCancelled)
+	if o.CancelEnds != nil {
+		said = cancelUntil(ctx, p.Event, *o.CancelEnds, o.CancelOver)
+	}
 	keeps := slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return pricing.Kept(o.Policy, t.Price) > 0 })
 	if !o.CancelOver && keeps && payments.Ahead(o.Method) {
 		said += keepWords(ctx, p.Event, o.Policy)
+	}
+	if o.RefuseExchange() == nil {
+		said += exchangeUntil(ctx, p.Event, *o.ExchangeEnds, slices.ContainsFunc(p.Unused(), func(t orders.Ticket) bool { return t.Price > 0 }))
 	}
 	return said
 }
@@ -107,14 +110,24 @@ func (s Sale) CancelWords(ctx context.Context) string {
 }
 
 func (s Sale) cancelWords(ctx context.Context, priced bool) string {
-	ends, may := events.CancelEnds(s.Event)
-	if !may {
-		return text.T(ctx, neverCancelled)
+	said := text.T(ctx, neverCancelled)
+	if ends, may := events.CancelEnds(s.Event); may {
+		over := !s.Now.Before(ends)
+		if said = cancelUntil(ctx, s.Event, ends, over); !over && priced {
+			said += keepWords(ctx, s.Event, s.Event.Policy)
+		}
 	}
-	over := !s.Now.Before(ends)
-	said := cancelUntil(ctx, s.Event, ends, over)
-	if !over && priced {
-		said += keepWords(ctx, s.Event, s.Event.Policy)
+	if ends, may := events.ExchangeEnds(s.Event); may && s.Now.Before(ends) {
+		said += exchangeUntil(ctx, s.Event, ends, priced)
+	}
+	return said
+}
+
+// exchangeUntil says until when tickets may be exchanged for those of another performance, and what we keep.
+func exchangeUntil(ctx context.Context, e seats.Event, ends time.Time, priced bool) string {
+	said := " " + text.T(ctx, "You can exchange tickets for another date until %s.", views.DayTimeIn(ctx, e, ends))
+	if priced && e.Policy.ExchangeFee > 0 {
+		said += " " + text.T(ctx, "We keep %s for each exchanged ticket, at most its price.", views.MoneyIn(ctx, e.Policy.ExchangeFee, e.Currency))
 	}
 	return said
 }
@@ -236,6 +249,8 @@ func last(yes bool) int {
 
 func (p OrderPage) headline(ctx context.Context) string {
 	switch {
+	case p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Exchanges, func(x orders.Exchange) bool { return !x.Came }):
+		return text.T(ctx, "Your tickets were exchanged")
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "This order was cancelled")
 	case len(p.Order.Tickets) == 1:
