@@ -237,3 +237,27 @@ func TestSites_OnlySecureOriginsAreListed(t *testing.T) {
 		t.Error("the database takes a policy as a site")
 	}
 }
+
+func TestFrame_ShowsASeries(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	const at = "http://localhost:8080"
+	for path, form := range map[string]url.Values{"/desk/site": {"sites": {at}}, "/desk/events/evening/series": {"dates": {"2033-07-01 19:30"}}} {
+		form.Set("key", path)
+		if a, body := s.submit(t, ann, path, form); a.StatusCode != http.StatusSeeOther {
+			t.Fatal(path, a.StatusCode, words(body))
+		}
+	}
+	a, _ := send(t, person(t), "GET", s.url+"/series/evening/embed", "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Site", "cross-site", "Accept", asPage)
+	mark, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
+	if to := a.Header.Get("Location"); to != "/series/evening?in=frame" || mark != "usher-frame-on=1..foreign" {
+		t.Fatalf("it leads to %s with %s", to, mark)
+	}
+	if a, page := send(t, person(t), "GET", s.url+"/series/evening?in=frame", "", inFrame(mark)...); ancestors(a) != at || !strings.Contains(page, `href="/events/evening`) {
+		t.Errorf("the series may be framed by %s: %d", ancestors(a), a.StatusCode)
+	}
+	if a, body := send(t, person(t), "GET", s.url+"/series/evening/badge?lang=de", ""); a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body, `"open":"Tickets kaufen"`) {
+		t.Error(body)
+	}
+}
