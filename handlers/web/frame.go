@@ -50,16 +50,20 @@ func forFrame(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "
 // framing tells requests from frames apart, and gives those on foreign sites their own cookies.
 func (h *Server) framing(next http.Handler) http.Handler {
 	name := h.Sessions.Cookie.Name
+	marked := name + frameMark
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mark := h.Cookie(r, name+frameMark)
+		mark, cookies := "", r.Header["Cookie"]
+		if len(cookies) > 0 && (len(cookies) > 1 || strings.Contains(cookies[0], marked)) {
+			mark = h.Cookie(r, marked)
+		}
 		switch {
-		case mark == "" && !forFrame(r):
+		case mark == "" && !forFrame(r): // nearly all requests
 			next.ServeHTTP(w, r)
 			return
 		case r.Header.Get("Sec-Fetch-Dest") == "document":
 			// A tab of its own. A browser that sends a foreign frame's cookies here does not part them: they go.
 			if f := readMark(mark); f.foreign {
-				http.SetCookie(w, &http.Cookie{Name: name + frameMark, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteNoneMode})
+				http.SetCookie(w, &http.Cookie{Name: marked, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteNoneMode})
 			}
 			next.ServeHTTP(w, r)
 			return
