@@ -120,7 +120,7 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	ann.cancelsOne()
 	north.door(slug, "North gate")
 	south.door(slug, "South gate")
-	north.sees(north.page.GetByText("4 tickets known here"))
+	north.sees(north.page.GetByText("4 tickets are known here"))
 	north.scans(codes[1], "in", "Let them in.")
 
 	north.expect("ERR_INTERNET_DISCONNECTED")
@@ -134,11 +134,11 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	north.scans(order, "which", "Scan its tickets")
 	south.scans(codes[3], "in", "Let them in.")
 	north.scans(codes[3], "in", "Let them in.") // it cannot know
-	north.sees(north.page.GetByText("2 scans wait until somebody can be asked."))
+	north.sees(north.page.GetByText("2 scans wait until the box office can be reached."))
 
 	check(t, north.context.SetOffline(false))
 	north.doorSays("again", "at South gate")
-	north.sees(north.page.GetByText("4 tickets known here"))
+	north.sees(north.page.GetByText("4 tickets are known here"))
 	south.scans(codes[2], "again", " at North gate.")
 }
 
@@ -157,18 +157,18 @@ func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
 	o.kill()
 	_, err := usher.page.Reload()
 	check(t, err)
-	usher.sees(usher.page.GetByText("2 tickets known here"))
+	usher.sees(usher.page.GetByText("2 tickets are known here"))
 	usher.scans(codes[1], "in", "Let them in.")
 	usher.doorSays("in", "checked on this phone")
 	_, err = usher.page.Reload()
 	check(t, err)
 	usher.scans(codes[1], "again", "This ticket was already used on ")
-	usher.sees(usher.page.GetByText("1 scan waits until somebody can be asked."))
+	usher.sees(usher.page.GetByText("1 scan waits until the box office can be reached."))
 
 	check(t, o.open())
 	_, err = usher.page.Reload()
 	check(t, err)
-	usher.sees(usher.page.GetByText("2 tickets known here"))
+	usher.sees(usher.page.GetByText("2 tickets are known here"))
 	usher.scans(codes[1], "again", " at North gate.")
 }
 

@@ -6,7 +6,8 @@ import test from 'node:test'
 
 const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
 const source = read('js/draw.js')
-const load = source => import('data:text/javascript,' + encodeURIComponent(source))
+const text = 'data:text/javascript;base64,' + btoa(read('js/text.js'))
+const load = source => import('data:text/javascript,' + encodeURIComponent(source.replace('usher/text', text)))
 const {numbers, reduce, seed, verify} = await load(source)
 const golden = JSON.parse(read('../seats/waitingroom/testdata/draw.json'))
 

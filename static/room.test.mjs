@@ -7,7 +7,8 @@ import test from 'node:test'
 
 const read = name => readFileSync(new URL(name, import.meta.url), 'utf8')
 const source = read('js/stand.js')
-const load = source => import('data:text/javascript,' + encodeURIComponent(source))
+const text = 'data:text/javascript;base64,' + btoa(read('js/text.js'))
+const load = source => import('data:text/javascript,' + encodeURIComponent(source.replace('usher/text', text)))
 const stand = await load(source)
 const zone = 'Europe/Berlin'
 const called = {full: 'next', late: 'late', left: 'left', used: 'left'}

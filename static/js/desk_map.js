@@ -4,7 +4,7 @@
 import {labelOf, numberOf, words} from 'usher/geometry'
 import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
-import {$, $$, data, number, price} from 'usher/page'
+import {$, $$, data, locale, number, price} from 'usher/page'
 import {Painter, packed} from 'usher/paint'
 import {Stage} from 'usher/stage'
 import {T} from 'usher/text'
@@ -70,7 +70,7 @@ function hover(event) {
 function describe(idx) {
   const cost = house.categories[house.category[idx]], state = shown.states?.[idx] ?? FREE
   const when = state === SOLD && replay?.soldAt[idx] ? T('sold at %s', clock(replay.soldAt[idx])) : STATES[state]
-  return `${cost.name}, ${price(cost.price)} · ${when}`
+  return T('%s, %s · %s', cost.name, price(cost.price), when)
 }
 
 function describeSection(s) {
@@ -79,8 +79,8 @@ function describeSection(s) {
   return T('%s of %s sold, %s held', number(counts[SOLD]), number(s.count - counts[BLOCKED]), number(counts[HELD]))
 }
 
-const clocks = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: data.zone || 'UTC'})
-const days = new Intl.DateTimeFormat(document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang, {day: 'numeric', month: 'short', timeZone: data.zone || 'UTC'})
+const clocks = new Intl.DateTimeFormat(locale(), {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: data.zone || 'UTC'})
+const days = new Intl.DateTimeFormat(locale(), {day: 'numeric', month: 'short', timeZone: data.zone || 'UTC'})
 const clock = at => clocks.format(at)
 
 // legend says what the colours mean.
@@ -95,12 +95,12 @@ function legend() {
   const sold = {
     state: () => [entry('of-sold', T('sold'))],
     price: () => house.categories.map((c, i) => entry(`c${i % 5}`, T('sold, %s', c.name))),
-    time: () => Array.from({length: STEPS}, (_, i) => entry(`h${i}`, i === 0 ? T('sold first') + from(0) : i === STEPS - 1 ? T('sold last') + from(1) : '')),
+    time: () => Array.from({length: STEPS}, (_, i) => entry(`h${i}`, i === 0 ? at(T('sold first'), 0) : i === STEPS - 1 ? at(T('sold last'), replay.length - 1) : '')),
   }[by]()
   $('[data-legend]').replaceChildren(...sold, ...rest)
 }
 
-const from = last => replay?.length ? `, ${clock(replay.times[last ? replay.length - 1 : 0])}` : ''
+const at = (what, change) => replay?.length ? T('%s, %s', what, clock(replay.times[change])) : what
 
 // load gets all changes of the sale up to now.
 async function load() {
@@ -168,7 +168,7 @@ function jump(position) {
 // run plays on from where it is. A stretch in which nothing happens is left out.
 function run() {
   if (replay.over) jump(0)
-  play.textContent = 'Pause'
+  play.textContent = T('Pause')
   let before = performance.now(), at = replay.times[replay.position] ?? replay.time
   const step = time => {
     const speed = Number($('[data-speed]', bar).value), next = replay.times[replay.position]

@@ -1,10 +1,11 @@
 // The page of prices. Without this, what is typed has its name in all tables once it is saved.
 
 import {$$} from 'usher/page'
+import {T} from 'usher/text'
 
 // A ticket type that is named or renamed has its new name in all tables, and in what their fields are called.
 function name(field) {
-  const type = field.dataset.names, name = field.value.trim() || `New ticket type ${+type + 1}`
+  const type = field.dataset.names, name = field.value.trim() || T('New ticket type %s', +type + 1)
   for (const row of $$(`[data-type="${type}"]`)) {
     const cell = row.firstElementChild
     if (!cell.children.length) cell.textContent = name

@@ -1,13 +1,15 @@
 // The seats of a section at the desk: a frame drawn around some marks them, and the page says how many are marked and what
 // they cost.
 
+import {N, T} from 'usher/text'
+
 const grid = document.querySelector('.plot'), said = document.querySelector('[data-marked]'), form = grid.closest('form')
 const boxes = [...grid.querySelectorAll('input[name=seat]')]
 document.querySelector('[data-lasso]').hidden = !matchMedia('(pointer: fine)').matches
 
 function count() {
   const n = boxes.filter(b => b.checked).length
-  said.textContent = n ? `${n} ${n === 1 ? 'seat is' : 'seats are'} marked.` : 'Mark seats, or write them down.'
+  said.textContent = n ? N('%d seat is marked.', '%d seats are marked.', n) : T('Mark seats, or write them down.')
 }
 grid.addEventListener('change', count)
 count()

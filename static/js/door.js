@@ -1,6 +1,7 @@
 // The page of the door: reads codes with the camera, checks them here while the server cannot be reached, and sends them later.
 
-import {$, counted, data, key} from 'usher/page'
+import {$, data, key, locale} from 'usher/page'
+import {N, T} from 'usher/text'
 
 const verdict = $('.verdict'), form = $('main > form'), line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
 const store = `usher${data.door}` // what waits to be sent survives the page
@@ -27,8 +28,8 @@ function show(state, ...lines) {
 
 function tell() {
   const n = waiting().length
-  if (n) line.textContent = `${n} ${n === 1 ? 'scan waits' : 'scans wait'} until somebody can be asked. They are kept on this phone.`
-  else line.textContent = known.size ? `${counted(known.size, 'ticket')} known here: this page goes on without a network.` : ''
+  if (n) line.textContent = N('%d scan waits until the box office can be reached. It is kept on this phone.', '%d scans wait until the box office can be reached. They are kept on this phone.', n)
+  else line.textContent = known.size ? N('%d ticket is known here: this page goes on without a network.', '%d tickets are known here: this page goes on without a network.', known.size) : ''
 }
 
 // bytes reads a ticket's code, as package orders writes it; null if it is none.
@@ -57,31 +58,31 @@ function idOf(b) {
 
 // since says when and where the ticket was used, as the server does.
 function since(at, place) {
-  const when = new Date(at), day = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'long'}).format(when)
-  return `This ticket was already used on ${day}, ${when.toLocaleTimeString('en-GB')}${place && ` at ${place}`}.`
+  const when = new Date(at), day = new Intl.DateTimeFormat(locale(), {day: 'numeric', month: 'long'}).format(when), time = when.toLocaleTimeString(locale())
+  return place ? T('This ticket was already used on %s at %s.', T('%s, %s', day, time), place) : T('This ticket was already used on %s.', T('%s, %s', day, time))
 }
 
 // welcome lets somebody in, and says what their ticket type needs, as the server does.
-const welcome = ({type, proof} = {}) => `Let them in.${type ? ` ${type}${proof ? `, to be shown at the door: ${proof}` : ''}.` : ''}`
+const welcome = ({type, proof} = {}) => !type ? T('Let them in.') : proof ? T('Let them in. %s, to be shown at the door: %s.', type, proof) : T('Let them in. %s.', type)
 
 // judge says what a code is without asking anybody: null if this browser cannot check signatures.
 async function judge(code) {
   const b = bytes(code)
-  if (code.length === 26) return {word: 'which', message: 'The code of an order cannot be looked up while nobody can be asked. Scan its tickets.'}
-  if (!b || b[0] !== 1) return {word: 'unknown', message: 'This is no ticket of ours.'}
+  if (code.length === 26) return {word: 'which', message: T('The code of an order cannot be looked up while the box office cannot be reached. Scan its tickets.')}
+  if (!b || b[0] !== 1) return {word: 'unknown', message: T('This is no ticket of ours.')}
   const view = new DataView(b.buffer)
-  if (view.getBigUint64(5) !== BigInt(data.event)) return {word: 'foreign', message: 'This ticket is for another event.'}
+  if (view.getBigUint64(5) !== BigInt(data.event)) return {word: 'foreign', message: T('This ticket is for another event.')}
   const mine = JSON.parse(data.keys).find(k => k.id === view.getInt32(1))
-  if (!mine) return {word: 'unknown', message: 'This is no ticket of ours.'}
+  if (!mine) return {word: 'unknown', message: T('This is no ticket of ours.')}
   try {
     const raw = Uint8Array.from(atob(mine.key), c => c.charCodeAt(0))
     const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
-    if (!await crypto.subtle.verify('Ed25519', publicKey, b.subarray(29), b.subarray(0, 29))) return {word: 'unknown', message: 'This is no ticket of ours.'}
+    if (!await crypto.subtle.verify('Ed25519', publicKey, b.subarray(29), b.subarray(0, 29))) return {word: 'unknown', message: T('This is no ticket of ours.')}
   } catch {
     return null
   }
   const id = idOf(b), ticket = known.get(id)
-  if (ticket?.revoked) return {word: 'revoked', message: 'This ticket was cancelled.', seat: ticket.seat}
+  if (ticket?.revoked) return {word: 'revoked', message: T('This ticket was cancelled.'), seat: ticket.seat}
   if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat}
   return {word: 'in', message: welcome(ticket), seat: ticket?.seat, id}
 }
@@ -98,8 +99,8 @@ async function send(scan) {
 // keep judges a scan that could not be sent, and keeps it.
 async function keep(scan) {
   const v = await judge(scan.code)
-  if (!v) show('which', 'Kept, and not checked.', 'This browser cannot check codes while nobody can be asked. It is checked later.')
-  else show(v.word, v.message, v.seat, 'Nobody could be asked: checked on this phone.')
+  if (!v) show('which', T('Kept, and not checked.'), T('This browser cannot check codes while the box office cannot be reached. It is checked later.'))
+  else show(v.word, v.message, v.seat, T('The box office could not be reached: checked on this phone.'))
   if (v && v.word !== 'in') return
   scan.at = Date.now()
   if (v) here.set(v.id, since(scan.at, scan.place))
@@ -144,10 +145,10 @@ async function catchUp() {
     known = new Map(list.tickets.map(t => [t.id, t]))
     tell()
   } catch (err) { // another time; what was not taken stays
-    if (err.refused) show('unknown', err.message, waiting().length && 'Scans from before are kept on this phone. Open a link that opens the door.')
+    if (err.refused) show('unknown', err.message, waiting().length && T('Scans from before are kept on this phone. Open a link that opens the door.'))
   }
   sending = false
-  if (twice.length) show('again', `${twice.length} of the scans from before:`, ...twice.map(v => [v.seat, v.message].filter(Boolean).join(': ')))
+  if (twice.length) show('again', N('%d of the scans from before:', '%d of the scans from before:', twice.length), ...twice.map(v => v.seat ? T('%s: %s', v.seat, v.message) : v.message))
 }
 
 form.onsubmit = event => {
@@ -174,7 +175,7 @@ async function look() {
 }
 if (navigator.mediaDevices) {
   camera.hidden = false
-  $('button', camera).onclick = () => look().catch(() => { line.textContent = 'The camera cannot be used. Type the code, or allow the camera in the browser.' })
+  $('button', camera).onclick = () => look().catch(() => { line.textContent = T('The camera cannot be used. Type the code, or allow the camera in the browser.') })
 }
 
 for (const scan of waiting()) {

@@ -1,6 +1,8 @@
 // The draw of a waiting room, done again: who got which number follows from a secret that was committed to before, a
 // public random number that came after, and how many people there were. The same as seats/waitingroom/draw.go says in Go.
 
+import {T} from 'usher/text'
+
 const bytes = hex => Uint8Array.from(hex?.match(/../g) ?? [], b => parseInt(b, 16))
 const hex = buffer => Array.from(new Uint8Array(buffer), b => b.toString(16).padStart(2, '0')).join('')
 const sha256 = data => crypto.subtle.digest('SHA-256', data)
@@ -67,14 +69,14 @@ export async function sum(table) {
 // verify does the draw of a record again. It gives what does not hold, in a sentence each, and the numbers.
 export async function verify(r) {
   const wrong = []
-  if (r.format !== 'usher/draw/v1' || !(r.people <= 1 << 26)) return {wrong: ['The record is in a format that this page does not know.']}
-  if (await commitment(r) !== r.commitment) wrong.push('The secret is not the one that was committed to.')
-  if (r.beacon.kind === 'none' && r.beacon.value) wrong.push('The record names no beacon, but has a value of one.')
+  if (r.format !== 'usher/draw/v1' || !(r.people <= 1 << 26)) return {wrong: [T('The record is in a format that this page does not know.')]}
+  if (await commitment(r) !== r.commitment) wrong.push(T('The secret is not the one that was committed to.'))
+  if (r.beacon.kind === 'none' && r.beacon.value) wrong.push(T('The record names no beacon, but has a value of one.'))
   if (r.beacon.kind === 'drand' && r.beacon.signature && hex(await sha256(bytes(r.beacon.signature))) !== r.beacon.value) {
-    wrong.push('The random number is not the one of its signature.')
+    wrong.push(T('The random number is not the one of its signature.'))
   }
-  if (await seed(r) !== r.seed) wrong.push('The seed does not follow from the secret, the random number and the people.')
+  if (await seed(r) !== r.seed) wrong.push(T('The seed does not follow from the secret, the random number and the people.'))
   const table = await numbers(await seed(r), r.people)
-  if (await sum(table) !== r.sum) wrong.push('The numbers are not those that the seed gives.')
+  if (await sum(table) !== r.sum) wrong.push(T('The numbers are not those that the seed gives.'))
   return {wrong, table}
 }

@@ -13,7 +13,8 @@ import {showSelection} from 'usher/editor_panel'
 import {showOutline} from 'usher/editor_outline'
 import {showCategories, showPlan} from 'usher/editor_lists'
 import {dropDraft, keepDraft, readDraft} from 'usher/editor_draft'
-import {$, $$, counted, data, key, say} from 'usher/page'
+import {$, $$, data, key, locale, say} from 'usher/page'
+import {N, T} from 'usher/text'
 
 const DRAFT_AFTER = 300, REST = 200 // ms without an edit, after which it is kept and the panel filled
 const MANY = 500 // things selected
@@ -56,14 +57,14 @@ function showButtons() {
   $('[data-do=undo]').disabled = !state.h.past.length
   $('[data-do=redo]').disabled = !state.h.future.length
   $('[data-name]').textContent = state.plan.name
-  $('[data-figures]').textContent = counted(seatCount(state.plan), 'seat')
+  $('[data-figures]').textContent = N('%d seat', '%d seats', seatCount(state.plan))
   canvas.dataset.hand = state.tool
   tellSaved()
 }
 
 function tellSaved() {
   saveButton.disabled = !state.unsaved || Boolean(sending)
-  notice.textContent = sending ? 'Saving …' : state.unsaved ? `Not saved yet${kept === state.plan ? '; kept in this browser' : ''}.` : `Version ${version} is saved.`
+  notice.textContent = sending ? T('Saving …') : !state.unsaved ? T('Version %s is saved.', version) : kept === state.plan ? T('Not saved yet; kept in this browser.') : T('Not saved yet.')
 }
 
 function changed() {
@@ -93,7 +94,7 @@ async function save() {
   if (found.length) {
     panel = 'plan'
     show()
-    return say(`It cannot be saved yet: ${found[0].text}`)
+    return say(T('It cannot be saved yet: %s', found[0].text))
   }
   state.act((plan, selection) => ({plan: fitted(plan), selection}))
   const plan = state.plan, body = JSON.stringify({base: version, note: $('[name=note]').value.trim(), document: written(plan)})
@@ -103,7 +104,7 @@ async function save() {
   try {
     await sent(plan, body)
   } catch {
-    say('The plan was not saved: the box office cannot be reached. It is kept in this browser; try again in a moment.')
+    say(T('The plan was not saved: the box office cannot be reached. It is kept in this browser; try again in a moment.'))
   } finally {
     sending = undefined
     tellSaved()
@@ -115,13 +116,13 @@ async function sent(plan, body) {
   const told = await answer.json()
   if (!answer.ok) {
     if (told.error?.code === 'version') ask(told.error)
-    return say(told.error?.message ?? `The plan was not saved: status ${answer.status}.`)
+    return say(told.error?.message ?? T('The plan was not saved: status %s.', answer.status))
   }
   version = told.version
   $('[name=note]').value = ''
   state.saved(plan)
   await (state.unsaved ? keep() : dropDraft(data.plan))
-  say(`Saved as version ${version}.`)
+  say(T('Saved as version %s.', version))
 }
 
 // ask says that another member saved the plan meanwhile, and what can be done.
@@ -135,9 +136,9 @@ function ask({message, fields}) {
 async function offer() {
   const draft = await readDraft(data.plan)
   if (!draft) return
-  const when = new Date(draft.at).toLocaleString('en-GB', {weekday: 'long', hour: '2-digit', minute: '2-digit'})
+  const when = new Date(draft.at).toLocaleString(locale(), {weekday: 'long', hour: '2-digit', minute: '2-digit'})
   state.replace(draft.document)
-  say(draft.version === version ? `What you drew on ${when} and did not save is here again. Undo takes it back.` : `What you drew on ${when} from version ${draft.version} is here again; version ${version} is newer. Undo shows that one.`)
+  say(draft.version === version ? T('What you drew on %s and did not save is here again. Undo takes it back.', when) : T('What you drew on %s from version %s is here again; version %s is newer. Undo shows that one.', when, draft.version, version))
 }
 
 function reveal() {
@@ -187,6 +188,6 @@ async function start() {
 }
 
 start().catch(error => {
-  notice.textContent = 'The plan could not be loaded. Load the page again.'
+  notice.textContent = T('The plan could not be loaded. Load the page again.')
   throw error
 })

@@ -5,24 +5,25 @@ import {makeArea, makeRows, makeShape, makeTable} from 'usher/editor_make'
 import {KEY} from 'usher/editor_model'
 import {longSize, rowsWish, wishes} from 'usher/editor_tools'
 import {button, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
+import {T} from 'usher/text'
 
 export const TOOLS = {
-  select: ['Select', 'Tap to select, drag to move. A frame around things selects them; with Alt held it is a line drawn by hand.'],
-  pan: ['Move the view', 'Drag to move the view. Two fingers and the middle button do that with every tool.'],
-  rows: ['Rows', 'Drag a frame: it fills with rows. A tap sets as many as the form says.'],
-  round: ['Round table', 'Tap where the table stands.'], long: ['Long table', 'Tap where the table stands.'],
-  area: ['Area without seats', 'Drag a frame, or set corner after corner; the first corner again ends it.'],
-  shape: ['Shape', 'Drag a frame, or set corner after corner; the first corner again ends it.'],
-  text: ['Text', 'Tap where the text stands.'],
-  outline: ['Outline', 'Drag a frame around the section, or set corner after corner; the first corner again ends it.'],
-  focus: ['Where people look', 'Tap where people look: the best seats are near it.'],
+  select: [T('Select'), T('Tap to select, drag to move. A frame around things selects them; with Alt held it is a line drawn by hand.')],
+  pan: [T('Move the view'), T('Drag to move the view. Two fingers and the middle button do that with every tool.')],
+  rows: [T('Rows'), T('Drag a frame: it fills with rows. A tap sets as many as the form says.')],
+  round: [T('Round table'), T('Tap where the table stands.')], long: [T('Long table'), T('Tap where the table stands.')],
+  area: [T('Area without seats'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
+  shape: [T('Shape'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
+  text: [T('Text'), T('Tap where the text stands.')],
+  outline: [T('Outline'), T('Drag a frame around the section, or set corner after corner; the first corner again ends it.')],
+  focus: [T('Where people look'), T('Tap where people look: the best seats are near it.')],
 }
 
 export function showTool(node, state) {
   const [name, hint] = TOOLS[state.tool], form = forms[state.tool]
   const middle = () => state.camera.plan(state.camera.width / 2, state.camera.height / 2).map(n => Math.round(n / 5) * 5)
-  fill(node, el('h2', {}, name), el('p', {class: 'hint'}, hint), form && group('What it will be', el('div', {class: 'pair'}, form.fields(wishes[state.tool], state))),
-    form && button('Add in the middle', () => {
+  fill(node, el('h2', {}, name), el('p', {class: 'hint'}, hint), form && group(T('What it will be'), el('div', {class: 'pair'}, form.fields(wishes[state.tool], state))),
+    form && button(T('Add in the middle'), () => {
       state.act((plan, _, mint) => form.add(plan, wishes[state.tool], middle(), state, mint))
       state.use('select')
     }, {class: 'primary'}))
@@ -32,22 +33,22 @@ const count = (wish, name, label, most) => numberField(label, wish[name], n => {
 const words = (wish, name, label, more) => field(label, wish[name], v => { wish[name] = v.trim() }, more)
 
 // into says which section gets what is made.
-const into = state => choice('Section', String(state.section ?? ''), {'': 'a new one', ...Object.fromEntries(state.plan.sections.filter(s => !s.area).map(s => [s[KEY], s.name]))}, key => { state.section = key ? Number(key) : undefined })
+const into = state => choice(T('Section'), String(state.section ?? ''), {'': T('a new one'), ...Object.fromEntries(state.plan.sections.filter(s => !s.area).map(s => [s[KEY], s.name]))}, key => { state.section = key ? Number(key) : undefined })
 
 const forms = {
   rows: {
     fields: (w, state) => [
-      count(w, 'rows', 'Rows', 200), count(w, 'seats', 'Seats in a row', 500), numberField('Curve, degrees', w.bend, n => { w.bend = Math.max(-180, Math.min(180, n)) }), numberField('More in each row behind', w.grow, n => { w.grow = Math.max(0, Math.min(20, Math.round(n))) }),
-      words(w, 'row', 'First row', {placeholder: 'the next one'}), words(w, 'number', 'First number'), choice('Numbers', w.step, {1: 'every number', 2: 'odd or even'}, v => { w.step = v }), choice('Begin', w.from, {left: 'from the left', right: 'from the right'}, v => { w.from = v }), into(state),
+      count(w, 'rows', T('Rows'), 200), count(w, 'seats', T('Seats in a row'), 500), numberField(T('Curve, degrees'), w.bend, n => { w.bend = Math.max(-180, Math.min(180, n)) }), numberField(T('More in each row behind'), w.grow, n => { w.grow = Math.max(0, Math.min(20, Math.round(n))) }),
+      words(w, 'row', T('First row'), {placeholder: T('the next one')}), words(w, 'number', T('First number')), choice(T('Numbers'), w.step, {1: T('every number'), 2: T('odd or even')}, v => { w.step = v }), choice(T('Begin'), w.from, {left: T('from the left'), right: T('from the right')}, v => { w.from = v }), into(state),
     ],
     add: (plan, w, at, state, mint) => makeRows(plan, rowsWish(w, at), state.section, mint),
   },
-  round: {fields: (w, state) => [count(w, 'seats', 'Chairs', 60), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats}, state.section, mint)},
-  long: {fields: (w, state) => [count(w, 'seats', 'Chairs', 200), count(w, 'width', 'Width', 2000), count(w, 'depth', 'Depth', 2000), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats, size: longSize()}, state.section, mint)},
-  area: {fields: w => [count(w, 'capacity', 'Places', 100000)], add: (plan, w, [x, y], state, mint) => makeArea(plan, {outline: [[x - 100, y - 60], [x + 100, y - 60], [x + 100, y + 60], [x - 100, y + 60]], capacity: w.capacity}, mint)},
+  round: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 60), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats}, state.section, mint)},
+  long: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 200), count(w, 'width', T('Width'), 2000), count(w, 'depth', T('Depth'), 2000), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats, size: longSize()}, state.section, mint)},
+  area: {fields: w => [count(w, 'capacity', T('Places'), 100000)], add: (plan, w, [x, y], state, mint) => makeArea(plan, {outline: [[x - 100, y - 60], [x + 100, y - 60], [x + 100, y + 60], [x - 100, y + 60]], capacity: w.capacity}, mint)},
   shape: {
-    fields: w => [choice('Form', w.kind, {polygon: 'polygon', line: 'line', ellipse: 'ellipse'}, v => { w.kind = v }), choice('It is', w.role, {stage: 'a stage', wall: 'a wall', other: 'something else'}, v => { w.role = v })],
+    fields: w => [choice(T('Form'), w.kind, {polygon: T('polygon'), line: T('line'), ellipse: T('ellipse')}, v => { w.kind = v }), choice(T('It is'), w.role, {stage: T('a stage'), wall: T('a wall'), other: T('something else')}, v => { w.role = v })],
     add: (plan, w, [x, y], state, mint) => makeShape(plan, w.kind === 'ellipse' ? {...w, center: [x, y], rx: 80, ry: 50} : w.kind === 'line' ? {...w, points: [[x - 80, y], [x + 80, y]]} : {...w, points: [[x - 100, y - 30], [x + 100, y - 30], [x + 100, y + 30], [x - 100, y + 30]]}, mint),
   },
-  text: {fields: w => [words(w, 'text', 'Text', {maxlength: 200}), count(w, 'size', 'Height', 500)], add: (plan, w, at, state, mint) => makeShape(plan, {kind: 'text', role: 'label', center: at, text: w.text || 'Text', size: w.size}, mint)},
+  text: {fields: w => [words(w, 'text', T('Text'), {maxlength: 200}), count(w, 'size', T('Height'), 500)], add: (plan, w, at, state, mint) => makeShape(plan, {kind: 'text', role: 'label', center: at, text: w.text || T('Text'), size: w.size}, mint)},
 }

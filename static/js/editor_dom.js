@@ -39,7 +39,7 @@ export const button = (text, click, attributes = {}) => el('button', {type: 'but
 
 export const group = (title, ...children) => el('fieldset', {}, el('legend', {}, title), ...children)
 
-const slug = text => text.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+const slug = text => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
 
 // fill puts children in place of what is there, and the focus back to the field or button of the same name.
 export function fill(node, ...children) {

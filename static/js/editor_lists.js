@@ -4,7 +4,7 @@ import {KEY, categoryOf, index, set} from 'usher/editor_model'
 import {costs, editCategory, makeCategory, removeCategory} from 'usher/editor_make'
 import {problems} from 'usher/editor_section'
 import {button, el, field, fill, group} from 'usher/editor_dom'
-import {counted} from 'usher/page'
+import {N, T} from 'usher/text'
 
 const money = minor => (minor / 100).toFixed(2)
 
@@ -15,24 +15,24 @@ export function showCategories(node, state, colours) {
   fill(node, plan.categories.map(c => {
     const edit = fields => state.act(p => ({plan: editCategory(p, c[KEY], fields)}))
     return group(`${c.key} · ${c.name}`, el('div', {class: 'pair'},
-      field('Key', c.key, text => text.trim() && edit({key: text.trim()}), {maxlength: 20}),
-      field('Name', c.name, text => text.trim() && edit({name: text.trim()}), {maxlength: 100}),
-      field('Price', money(c.price), text => {
+      field(T('Key'), c.key, text => text.trim() && edit({key: text.trim()}), {maxlength: 20}),
+      field(T('Name'), c.name, text => text.trim() && edit({name: text.trim()}), {maxlength: 100}),
+      field(T('Price'), money(c.price), text => {
         const n = Math.round(Number(text.replace(',', '.')) * 100)
         if (Number.isFinite(n) && n >= 0) edit({price: n})
       }, {inputmode: 'decimal'}),
-      field('Colour', colour.get(c.key), text => edit({color: text}), {type: 'color'})),
-    el('p', {class: 'hint'}, counted(counts.get(c.key) ?? 0, 'seat')),
-    !costs(plan, c.key) && plan.categories.length > 1 && button('Delete', () => state.act(p => ({plan: removeCategory(p, c[KEY])})), {class: 'danger', 'aria-label': `Delete category ${c.key}`}))
-  }), button('New category', () => state.act((p, _, mint) => ({plan: makeCategory(p, mint)}))),
-  el('p', {class: 'hint'}, 'Prices are in the currency of the event, with two decimals. Each event may have its own.'))
+      field(T('Colour'), colour.get(c.key), text => edit({color: text}), {type: 'color'})),
+    el('p', {class: 'hint'}, N('%d seat', '%d seats', counts.get(c.key) ?? 0)),
+    !costs(plan, c.key) && plan.categories.length > 1 && button(T('Delete'), () => state.act(p => ({plan: removeCategory(p, c[KEY])})), {class: 'danger', 'aria-label': T('Delete category %s', c.key)}))
+  }), button(T('New category'), () => state.act((p, _, mint) => ({plan: makeCategory(p, mint)}))),
+  el('p', {class: 'hint'}, T('Prices are in the currency of the event, with two decimals. Each event may have its own.')))
 }
 
 export function showPlan(node, state) {
   const {plan} = state, found = problems(plan), edit = fields => state.act(p => ({plan: Object.entries(fields).reduce((q, [f, v]) => set(q, f, v), p)}))
   fill(node,
-    group('Plan', field('Name of the plan', plan.name, name => edit({name: name.trim()}), {maxlength: 100}),
-      el('p', {class: 'hint'}, plan.focus ? 'The best seats are near the point marked with a cross.' : 'The best seats are near the stage, or the upper middle.'),
-      el('div', {class: 'buttons'}, button('Mark where people look', () => state.use('focus')), plan.focus && button('No mark', () => edit({focus: undefined})))),
-    found.length ? group('To be put right', el('ul', {class: 'problems'}, found.slice(0, 50).map(p => el('li', {}, p.keys.length ? button(p.text, () => state.select(p.keys.filter(k => k !== undefined))) : p.text)))) : el('p', {class: 'hint'}, 'Nothing is in the way of saving this plan.'))
+    group(T('Plan'), field(T('Name of the plan'), plan.name, name => edit({name: name.trim()}), {maxlength: 100}),
+      el('p', {class: 'hint'}, plan.focus ? T('The best seats are near the point marked with a cross.') : T('The best seats are near the stage, or the upper middle.')),
+      el('div', {class: 'buttons'}, button(T('Mark where people look'), () => state.use('focus')), plan.focus && button(T('No mark'), () => edit({focus: undefined})))),
+    found.length ? group(T('To be put right'), el('ul', {class: 'problems'}, found.slice(0, 50).map(p => el('li', {}, p.keys.length ? button(p.text, () => state.select(p.keys.filter(k => k !== undefined))) : p.text)))) : el('p', {class: 'hint'}, T('Nothing is in the way of saving this plan.')))
 }

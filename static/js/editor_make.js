@@ -4,16 +4,17 @@
 import {KEY, assign, index, labelOf, mapSections, mapShapes, mapped, partsOf, placesOf, set} from 'usher/editor_model'
 import {ROW_SPACING, SPACING, around, line, spread, tenth} from 'usher/editor_shape'
 import {follows, freeName, names} from 'usher/editor_number'
+import {T} from 'usher/text'
 
 // blank is the document of a plan with nothing in it yet.
 export const blank = name => ({
   format: 'usher-plan/1', name, width: 1000, height: 700,
-  categories: [{key: 'A', name: 'Seat', price: 0}], sections: [],
-  shapes: [{kind: 'polygon', role: 'stage', points: [[350, 40], [650, 40], [650, 90], [350, 90]]}, {kind: 'text', role: 'label', center: [500, 65], text: 'Stage', size: 20}],
+  categories: [{key: 'A', name: T('Seat'), price: 0}], sections: [],
+  shapes: [{kind: 'polygon', role: 'stage', points: [[350, 40], [650, 40], [650, 90], [350, 90]]}, {kind: 'text', role: 'label', center: [500, 65], text: T('Stage'), size: 20}],
 })
 
 // target is the section that new rows go to: the one asked for if it can have rows, else a new one.
-function target(plan, key, mint, name = 'Section') {
+function target(plan, key, mint, name = T('Section')) {
   const section = index(plan).get(key)?.section
   if (section && !section.area) return {plan, key: section[KEY]}
   const made = {name: freeName(name, plan.sections.map(s => s.name)), category: plan.categories[0]?.key, rows: [], [KEY]: mint.key()}
@@ -51,9 +52,9 @@ export function makeRows(plan, wish, section, mint) {
 
 // makeTable adds a table with chairs: round ({radius}) or rectangular ({size: [width, height], rotation}).
 export function makeTable(plan, {at, seats = 8, radius, size, rotation}, section, mint) {
-  const to = target(plan, section, mint, 'Tables'), old = partsOf(index(to.plan).get(to.key).section)
+  const to = target(plan, section, mint, T('Tables')), old = partsOf(index(to.plan).get(to.key).section)
   const table = {
-    table: follows(old.length ? old.map(labelOf) : ['Table 0']), center: at.map(tenth), ...size ? {size, ...rotation && {rotation}} : {radius: radius ?? roundRadius(seats)},
+    table: follows(old.length ? old.map(labelOf) : [T('Table %s', 0)]), center: at.map(tenth), ...size ? {size, ...rotation && {rotation}} : {radius: radius ?? roundRadius(seats)},
     [KEY]: mint.key(),
   }
   table.seats = around(table, seats).map((p, i) => seat(mint.id(), String(i + 1), p, mint.key()))
@@ -83,7 +84,7 @@ export function layTable(plan, key, {seats, radius, size, rotation}, mint) {
 }
 
 // makeArea adds room for people without seats.
-export function makeArea(plan, {outline, capacity = 100, name = 'Standing'}, mint) {
+export function makeArea(plan, {outline, capacity = 100, name = T('Standing')}, mint) {
   const area = {
     name: freeName(name, plan.sections.map(s => s.name)), category: plan.categories[0]?.key,
     outline: outline.map(p => p.map(tenth)), area: filled({capacity: 0, places: []}, outline, capacity, mint), [KEY]: mint.key(),
@@ -124,7 +125,7 @@ export const editShape = (plan, key, fields) => mapShapes(plan, shape => shape[K
 
 export function makeCategory(plan, mint) {
   const keys = plan.categories.map(c => c.key), key = keys.length ? follows(keys) : 'A'
-  const made = {key, name: `Category ${key}`, price: 0, [KEY]: mint.key()}
+  const made = {key, name: T('Category %s', key), price: 0, [KEY]: mint.key()}
   return set(plan, 'categories', [...plan.categories, made])
 }
 

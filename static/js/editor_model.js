@@ -1,6 +1,8 @@
 // The plan as the editor has it: the objects of the file themselves, never changed in place, each with a key that no file
 // sees. An edit makes a new plan that shares with the old one all it left alone.
 
+import {T} from 'usher/text'
+
 export const KEY = Symbol('key') // JSON does not write it
 
 // Mint gives keys to what is loaded or made, and ids to new seats. It never gives one twice, not even after an undo: an id
@@ -114,12 +116,15 @@ export function alive(plan, selection) {
   return new Set([...selection].filter(key => has.has(key)))
 }
 
+const ROLES = {stage: T('Stage'), wall: T('Wall'), table: T('Table'), label: T('Label'), other: T('Shape')}
+const KINDS = {polygon: T('polygon'), line: T('line'), ellipse: T('ellipse')}
+
 // words is what a thing is called in a list or by a screen reader.
 export function words(plan, key) {
-  const at = index(plan).get(key)
-  if (!at) return ''
-  if (at.shape) return at.shape.kind === 'text' ? `Text “${at.shape.text}”` : `${at.shape.role === 'other' ? 'Shape' : at.shape.role[0].toUpperCase() + at.shape.role.slice(1)} (${at.shape.kind})`
-  const part = at.part && (at.part.table !== undefined ? `table ${at.part.table}` : `row ${at.part.row}`)
-  const list = [at.section.name, part, at.seat && (at.part ? `seat ${at.seat.number}` : `place ${at.seat.number}`)]
-  return list.filter(Boolean).join(', ')
+  const {section: {name} = {}, part, seat, shape} = index(plan).get(key) ?? {}
+  if (shape) return shape.kind === 'text' ? T('Text “%s”', shape.text) : T('%s (%s)', ROLES[shape.role] ?? shape.role, KINDS[shape.kind] ?? shape.kind)
+  if (!part) return seat ? T('%s, place %s', name, seat.number) : name ?? ''
+  const {table, row} = part
+  if (table !== undefined) return seat ? T('%s, table %s, seat %s', name, table, seat.number) : T('%s, table %s', name, table)
+  return seat ? T('%s, row %s, seat %s', name, row, seat.number) : T('%s, row %s', name, row)
 }

@@ -3,6 +3,7 @@
 import {inside} from 'usher/geometry'
 import {KEY, labelOf, partsOf, seatsOf} from 'usher/editor_model'
 import {SPACING, corners, pointsOf} from 'usher/editor_shape'
+import {T} from 'usher/text'
 
 const CELL = 4 * SPACING
 
@@ -113,4 +114,4 @@ export function snap(plan, [x, y], selection, reach) {
 }
 
 // rowsAt names the rows something is in, for a card beside the pointer.
-export const nameAt = at => at?.seat ? `${at.section.name}, ${at.part.table !== undefined ? at.part.table : `row ${labelOf(at.part)}`}, seat ${at.seat.number}` : at?.part ? `${at.section.name}, ${labelOf(at.part)}` : at?.section?.name ?? ''
+export const nameAt = at => at?.seat ? at.part.table !== undefined ? T('%s, %s, seat %s', at.section.name, at.part.table, at.seat.number) : T('%s, row %s, seat %s', at.section.name, at.part.row, at.seat.number) : at?.part ? T('%s, %s', at.section.name, labelOf(at.part)) : at?.section?.name ?? ''

@@ -2,9 +2,10 @@
 
 import {KEY, alive, assign, index, labelOf, mapParts, mapSections, mapped, partsOf, set} from 'usher/editor_model'
 import {freeName} from 'usher/editor_number'
+import {T} from 'usher/text'
 
 export function makeSection(plan, name, mint) {
-  const made = {name: freeName(name || 'Section', plan.sections.map(s => s.name)), category: plan.categories[0]?.key, rows: [], [KEY]: mint.key()}
+  const made = {name: freeName(name || T('Section'), plan.sections.map(s => s.name)), category: plan.categories[0]?.key, rows: [], [KEY]: mint.key()}
   return {plan: set(plan, 'sections', [...plan.sections, made]), selection: new Set([made[KEY]])}
 }
 
@@ -75,32 +76,32 @@ function shifted(list, item, by) {
 export function problems(plan) {
   const list = []
   const add = (text, ...keys) => list.push({text, keys})
-  const named = (what, name, key) => {
-    if (!name?.trim()) add(`${what} has no name.`, key)
-    else if (name.includes('/')) add(`${what} is called “${name}”. A slash parts the names in a label, so it stands in none.`, key)
+  const named = (name, key, without) => {
+    if (!name?.trim()) add(without, key)
+    else if (name.includes('/')) add(T('The name “%s” has a slash. A slash separates the names in a label, so none of them can have one.', name), key)
   }
-  named('The plan', plan.name)
+  named(plan.name, undefined, T('The plan has no name.'))
   const seen = new Map()
   for (const section of plan.sections) {
-    named('A section', section.name, section[KEY])
-    if (seen.has(section.name)) add(`Two sections are called ${section.name}.`, section[KEY], seen.get(section.name))
+    named(section.name, section[KEY], T('A section has no name.'))
+    if (seen.has(section.name)) add(T('Two sections are called %s.', section.name), section[KEY], seen.get(section.name))
     seen.set(section.name, section[KEY])
     problemsOf(section, named, add)
   }
-  if (!plan.sections.some(s => s.area || partsOf(s).some(p => p.seats.length))) add('The plan has no seats yet.')
+  if (!plan.sections.some(s => s.area || partsOf(s).some(p => p.seats.length))) add(T('The plan has no seats yet.'))
   return list
 }
 
 function problemsOf(section, named, add) {
   const labels = new Map()
   for (const part of partsOf(section)) {
-    named(`A row of ${section.name}`, labelOf(part), part[KEY])
-    if (labels.has(labelOf(part))) add(`Two rows of ${section.name} are called ${labelOf(part)}.`, part[KEY], labels.get(labelOf(part)))
+    named(labelOf(part), part[KEY], T('A row of %s has no name.', section.name))
+    if (labels.has(labelOf(part))) add(T('Two rows of %s are called %s.', section.name, labelOf(part)), part[KEY], labels.get(labelOf(part)))
     labels.set(labelOf(part), part[KEY])
     const numbers = new Map()
     for (const seat of part.seats) {
-      named(`A seat of ${section.name}, row ${labelOf(part)},`, seat.number, seat[KEY])
-      if (numbers.has(seat.number)) add(`Two seats are called ${section.name}, row ${labelOf(part)}, seat ${seat.number}.`, seat[KEY], numbers.get(seat.number))
+      named(seat.number, seat[KEY], T('A seat of %s, row %s, has no number.', section.name, labelOf(part)))
+      if (numbers.has(seat.number)) add(T('Two seats are called %s, row %s, seat %s.', section.name, labelOf(part), seat.number), seat[KEY], numbers.get(seat.number))
       numbers.set(seat.number, seat[KEY])
     }
   }

@@ -8,10 +8,11 @@ import {editSection} from 'usher/editor_section'
 import {enclosed, keysOf, pick, snap} from 'usher/editor_pick'
 import {ROW_SPACING, SPACING, around, line, mover, tenth, turner} from 'usher/editor_shape'
 import {set} from 'usher/editor_model'
+import {T} from 'usher/text'
 
 export const wishes = { // what the next thing will be, as the forms of the tools say
   rows: {rows: 5, seats: 12, bend: 0, grow: 0, row: '', number: '1', step: '1', from: 'left'},
-  round: {seats: 8}, long: {seats: 8, width: 120, depth: 40}, area: {capacity: 100}, shape: {kind: 'polygon', role: 'stage'}, text: {text: 'Text', size: 24},
+  round: {seats: 8}, long: {seats: 8, width: 120, depth: 40}, area: {capacity: 100}, shape: {kind: 'polygon', role: 'stage'}, text: {text: T('Text'), size: 24},
 }
 
 const rectangle = ([ax, ay], [bx, by]) => [[Math.min(ax, bx), Math.min(ay, by)], [Math.max(ax, bx), Math.min(ay, by)], [Math.max(ax, bx), Math.max(ay, by)], [Math.min(ax, bx), Math.max(ay, by)]]

@@ -9,7 +9,8 @@ export const $ = (selector, root = document) => root.querySelector(selector)
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 export const calm = /* @__PURE__ */ matchMedia('(prefers-reduced-motion: reduce)')
 
-export const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? '' : 's'}`
+// locale is the page's language for dates, as the server writes them: British ones in English, and Western digits.
+export const locale = () => document.documentElement.lang === 'en' ? 'en-GB' : `${document.documentElement.lang}-u-nu-latn`
 
 // money writes minor units of the event's currency, as the server does, which says how: "€%s".
 export function money(minor) {

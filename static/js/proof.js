@@ -1,11 +1,11 @@
 // The page of a draw: it does the draw again in this browser.
 
 import {verify} from 'usher/draw'
+import {T, number} from 'usher/text'
 
 const data = document.body.dataset
 const button = document.querySelector('[data-check]')
 const checked = document.querySelector('[data-checked]')
-const number = n => n.toLocaleString('en')
 
 function say(lines) {
   checked.replaceChildren(...lines.map(text => Object.assign(document.createElement('p'), {textContent: text})))
@@ -18,12 +18,12 @@ async function check() {
     const began = performance.now()
     const {wrong, table} = await verify(record)
     const took = ((performance.now() - began) / 1000).toFixed(1)
-    say(wrong.length ? ['The draw does not hold.', ...wrong] : [
-      `The draw holds: ${number(record.people)} numbers were drawn again in ${took} s, and all are the same.`,
-      ...+data.kind === 1 && table[data.index - 1] ? [`Your place ${number(+data.index)} in the lobby has number ${number(table[data.index - 1])}.`] : [],
+    say(wrong.length ? [T('The draw does not hold.'), ...wrong] : [
+      T('The draw holds: %s numbers were drawn again in %s s, and all are the same.', number(record.people), took),
+      ...+data.kind === 1 && table[data.index - 1] ? [T('Your place %s in the lobby has number %s.', number(+data.index), number(table[data.index - 1]))] : [],
     ])
   } catch (error) {
-    say([`The draw could not be done again: ${error.message}`])
+    say([T('The draw could not be done again: %s', error.message)])
   }
   button.disabled = false
 }

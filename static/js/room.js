@@ -2,6 +2,7 @@
 // own follows from their number. Where a socket is to be had, it tells at once what changes, and the page asks less.
 
 import {advice, before, chance, every, exactly, left, moved, near, newer, number, people, sampled, seconds, stands, words} from 'usher/stand'
+import {T} from 'usher/text'
 
 const data = document.body.dataset
 const $ = selector => document.querySelector(selector)
@@ -23,7 +24,7 @@ let told = least, heard = Date.now(), turned = false
 const now = () => Date.now() + early
 
 function show(state, wait) {
-  const main = $('main'), ahead = least ? number(least) : 'nobody', changed = main.dataset.state !== state
+  const main = $('main'), ahead = least ? number(least) : T('nobody'), changed = main.dataset.state !== state
   main.dataset.state = state
   $$('[data-when]').forEach(e => { e.hidden = !e.dataset.when.split(' ').includes(state) })
   write('people', people(shown))
@@ -35,12 +36,13 @@ function show(state, wait) {
     write('number', number(me.number))
     write('ahead', ahead)
     write('wait', words(wait, now(), data.zone))
-    write('seat', seat)
+    write('seat', T(seat)) // views/shop/room.go marks these words
     write('advice', advice(seat))
   }
   write('left-seats', left(shown, data.zone))
-  write('as-of', `as of ${exactly(fresh, data.zone)}`)
-  document.title = `${{waiting: `${ahead} ahead`, called: 'Your turn', inside: 'Your turn', next: 'You are next'}[state] ?? 'Waiting room'} · ${name}`
+  write('as-of', T('as of %s', exactly(fresh, data.zone)))
+  const turn = T('Your turn')
+  document.title = `${{waiting: T('%s ahead', ahead), called: turn, inside: turn, next: T('You are next')}[state] ?? T('Waiting room')} · ${name}`
   announce(state, changed, ahead)
 }
 
@@ -49,9 +51,9 @@ function announce(state, changed, ahead) {
   const called = ['called', 'next', 'inside'].includes(state)
   if (called && !turned) {
     turned = true
-    if (changed || state !== 'inside') $('#turn').textContent = 'Your number is called. It is your turn.'
+    if (changed || state !== 'inside') $('#turn').textContent = T('Your number is called. It is your turn.')
   } else if (changed) say($(`#stand [data-when="${state}"] h2`)?.textContent ?? '')
-  else if (state === 'waiting' && least !== told && Date.now() - heard > 30e3) say(`${ahead} ahead of you.`)
+  else if (state === 'waiting' && least !== told && Date.now() - heard > 30e3) say(T('%s ahead of you.', ahead))
 }
 
 function say(text) {

@@ -1,8 +1,9 @@
 // Where one person stands in a waiting room, of what everybody is told and what is theirs. handlers/shop/room.go, views/shop/room.go
 // and seats/waitingroom/estimate.go say the same in Go; handlers/shop/testdata/room.json holds both to it.
 
-const numbers = new Intl.NumberFormat('en')
-export const number = n => numbers.format(n)
+import {T, number} from 'usher/text'
+
+export {number}
 
 // before is how many people are before a number.
 export function before(ahead, number) {
@@ -28,12 +29,12 @@ export const exactly = (at, zone) => time(at, zone, '2-digit')
 
 // words are a wait from now on, and when it is over.
 export function words(wait, now, zone) {
-  if (wait === undefined) return 'not known yet'
+  if (wait === undefined) return T('not known yet')
   const from = wait * 0.8, to = wait * 1.2
-  if (to < 60) return 'less than a minute'
+  if (to < 60) return T('less than a minute')
   const low = Math.floor(from / 60), high = Math.ceil(to / 60)
-  if (low < 1) return `up to ${high} min`
-  return `${low}–${high} min (${time(now + from * 1000, zone)}–${time(now + to * 1000, zone)})`
+  if (low < 1) return T('up to %d min', high)
+  return T('%d–%d min (%s–%s)', low, high, time(now + from * 1000, zone), time(now + to * 1000, zone))
 }
 
 // people is how many are in the draw: the reader is one, also before they were counted.
@@ -43,19 +44,19 @@ export const chance = (s, number) => !s.ahead?.length ? 'not known yet' : number
 
 // advice is what a chance means for the visitor.
 export const advice = seat => ({
-  uncertain: 'It depends on how many seats the people before you take.',
-  unlikely: 'The people before you will probably take what is left. You may stay: held seats can come back.',
+  uncertain: T('It depends on how many seats the people before you take.'),
+  unlikely: T('The people before you will probably take what is left. You may stay: held seats can come back.'),
 }[seat] ?? '')
 
 // moved says when numbers were called last.
-export const moved = (s, zone) => s.moved_at ? `since ${exactly(s.moved_at, zone)}` : ''
+export const moved = (s, zone) => s.moved_at ? T('since %s', exactly(s.moved_at, zone)) : ''
 
 // left says what there is to hope for while no seat is free.
 export function left(s, zone) {
   if (s.free > 0) return ''
-  if (s.held > 0 && s.next_ends) return `No seat is free. The next hold ends at ${exactly(s.next_ends, zone)}; if its seats come back, the next in line is let in.`
-  if (s.held > 0) return 'No seat is free. If a held one comes back, the next in line is let in.'
-  return 'No seat is free or held.'
+  if (s.held > 0 && s.next_ends) return T('No seat is free. The next hold ends at %s; if its seats come back, the next in line is let in.', exactly(s.next_ends, zone))
+  if (s.held > 0) return T('No seat is free. If a held one comes back, the next in line is let in.')
+  return T('No seat is free or held.')
 }
 
 // stands is the visitor's state at a time of the server's clock. called is the outcome of their try to come in.

@@ -1,11 +1,13 @@
 // The work that a waiting room may ask of a browser before it joins: ALTCHA's solver does it, in some workers beside the page.
 
+import {T} from 'usher/text'
+
 const most = 4 // workers; a phone is to stay cool
 
 // join works and puts the solution into the form of a visitor who joins.
 export async function join(form, room) {
   form.querySelector('button').disabled = true
-  form.querySelector('[data-work]').textContent = 'Your browser is at work. You join in a few seconds.'
+  form.querySelector('[data-work]').textContent = T('Your browser is at work. You join in a few seconds.')
   const answer = await fetch(`${room}/work`, {headers: {Accept: 'application/json'}})
   if (answer.status !== 200) return // none is asked for any more
   const challenge = await answer.json()
