@@ -112,7 +112,7 @@ func TestLimits_AScriptDoesNotTakeTheHallAndOthersGetSeats(t *testing.T) {
 		}
 	}
 	until(t, "the attack is noticed", func() bool { return s.config.Limits.Of(s.sale).State(time.Now()).Alarm != nil })
-	if a := s.config.Limits.Of(s.sale).State(time.Now()).Alarm; !strings.Contains(a.Reason, "203.0.113.0/24") || a.Everyone {
+	if a := s.config.Limits.Of(s.sale).State(time.Now()).Alarm; !strings.Contains(a.Reason.String(), "203.0.113.0/24") || a.Everyone {
 		t.Errorf("the alarm says %+v", a)
 	}
 	_, page := send(t, s.owner(t), "GET", s.url+"/desk/events/evening", "", "Accept", page)

@@ -63,7 +63,7 @@ func TestWaitlist_IsSteeredAtTheDeskWithAuditEntries(t *testing.T) {
 	}
 	s.does(t, olga, path, url.Values{"do": {"remove"}, "email": {"bob@example.org"}, "reason": {"He called."}})
 	s.does(t, olga, path, url.Values{"do": {"resume"}})
-	for _, what := range []string{"paused the wait list", "put an entry first in the wait list", "offered seats out of turn", "took an entry off the wait list", "resumed the wait list"} {
+	for _, what := range []string{"paused the waiting list", "put an entry first in the waiting list", "offered seats out of turn", "took an entry off the waiting list", "resumed the waiting list"} {
 		if n := s.audited(t, what); n != 1 {
 			t.Errorf("%d audit entries say %q", n, what)
 		}

@@ -70,6 +70,11 @@ func (n *ValidationError) Error() string { return n.In(context.Background()) }
 // In says it in the language of its reader.
 func (n *ValidationError) In(ctx context.Context) string { return text.T(ctx, n.Message, n.Args...) }
 
+// Unchanged is a ValidationError about a change that was refused as a whole.
+func Unchanged(wrong text.Local) *ValidationError {
+	return &ValidationError{Message: "%s %s", Args: []any{wrong, text.Say("Nothing was changed.")}}
+}
+
 // ID names a holder, a hold or an order: 128 random bits, written as a UUID (RFC 9562, version 4).
 type ID [16]byte
 

@@ -168,7 +168,7 @@ var budgets = []struct {
 	{"the way of a buyer", 20 << 10, []string{"event.js", "buy.js"}},
 	{"ticket types and prices that change", 2_000, []string{"types.js"}},
 	{"what lies over the map", 8_000, []string{"overlay.js"}},
-	{"a waiting room", 6_000, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
+	{"a waiting room", 6_500, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"the dates of a series", 600, []string{"series.js"}},

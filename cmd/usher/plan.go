@@ -74,7 +74,7 @@ func report(w io.Writer, result *plan.Result) error {
 		lines = append(lines, "- "+r.String())
 	}
 	for _, warning := range result.Warnings {
-		lines = append(lines, "- note: "+warning)
+		lines = append(lines, "- note: "+warning.String())
 	}
 	_, err := fmt.Fprintf(w, "%s (%s): %s in %s\n\n%s\n%s\n%s\n", p.Name, result.Format,
 		counted(len(p.Seats), "seat"), counted(len(p.Sections), "section"), sectionTable(p), categoryTable(p),

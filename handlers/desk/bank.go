@@ -144,7 +144,7 @@ func (h *Handlers) ImportStatement(w http.ResponseWriter, r *http.Request, m org
 		return h.bankRefused(w, r, m, err)
 	}
 	var done banktransfer.Import
-	act := organizers.Action{Key: deskKeyOf(r, r.Form), Form: []any{"statement", sha256.Sum256(content)}, What: "imported a bank statement", Subject: "bank", Detail: map[string]any{"file": name, "entries": len(s.Entries)}}
+	act := organizers.Action{Key: deskKeyOf(r, r.Form), Form: []any{"statement", sha256.Sum256(content)}, What: text.Mark("imported a bank statement"), Subject: "bank", Detail: map[string]any{"file": name, "entries": len(s.Entries)}}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		done, err = h.Banks.Import(r.Context(), m.Team, name, content, s, also)
 		return err
@@ -204,9 +204,9 @@ func (h *Handlers) DecideEntry(w http.ResponseWriter, r *http.Request, m organiz
 		return err
 	}
 	aside, order := form.Get("aside") != "", form.Get("order")
-	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"entry", id, aside, order}, What: "applied a bank payment", Subject: "bank/" + id.String(), Detail: map[string]string{"order": order}}
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"entry", id, aside, order}, What: text.Mark("applied a bank payment"), Subject: "bank/" + id.String(), Detail: map[string]string{"order": order}}
 	if aside {
-		act.What = "set a bank payment aside"
+		act.What = text.Mark("set a bank payment aside")
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		if aside {

@@ -131,7 +131,7 @@ func brandingOf(f url.Values) (b pages.Branding, err error) {
 	}
 	if base := f.Get("base"); base != "" {
 		if b.Version, err = strconv.Atoi(base); err != nil || b.Version < 0 || b.Version > 1<<30 {
-			return b, web.Invalid("base is the number of a version.")
+			return b, web.Invalid(text.Mark("base is the number of a version."))
 		}
 	}
 	return b, nil

@@ -212,7 +212,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 			key = shortKey(key + "." + e.event.Slug)
 		}
 		action := organizers.Action{
-			Key: key, Form: []any{"codes", e.event.Slug, form}, What: "created codes for", Subject: "events/" + e.event.Slug,
+			Key: key, Form: []any{"codes", e.event.Slug, form}, What: text.Mark("created codes for"), Subject: "events/" + e.event.Slug,
 			Detail: map[string]any{"name": e.code.Name, "codes": len(codes), "percent": e.code.Percent, "amount": e.code.Amount},
 		}
 		err := h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
@@ -263,17 +263,17 @@ func codesOf(form url.Values, s *seats.Sale) (c pricing.Code, number int, err er
 	switch {
 	case f.err != nil:
 	case f.text("code") != "" && c.Code == "":
-		f.fail("%s", badCode)
+		f.fail(text.Say(badCode))
 	case f.text("code") != "" && number > 1:
-		f.fail("A code of your own is one code. Leave it empty to get %d random codes.", number)
+		f.fail(text.Say("A code of your own is one code. Leave it empty to get %d random codes.", number))
 	case f.text("code") == "" && number == 0:
-		f.fail("Enter a code, or how many random codes you want.")
+		f.fail(text.Say("Enter a code, or how many random codes you want."))
 	case number < 0 || number > pricing.MostCodes:
-		f.fail("You can create at most %d codes at once.", pricing.MostCodes)
+		f.fail(text.Say("You can create at most %d codes at once.", pricing.MostCodes))
 	case number > 1 && c.Name == "":
-		f.fail("Give these codes a name, so that you find them in the list.")
-	case wrong != "":
-		f.fail("%s", wrong)
+		f.fail(text.Say("Give these codes a name, so that you find them in the list."))
+	case wrong.ID != "":
+		f.fail(wrong)
 	}
 	return c, number, f.err
 }

@@ -42,7 +42,7 @@ func (h *Handlers) OpenDoor(w http.ResponseWriter, r *http.Request, m organizers
 		return err
 	}
 	secret := ""
-	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: "opened the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"open a door", s.Event.Slug}, What: text.Mark("opened the door"), Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		secret, err = h.Orders.OpenDoor(r.Context(), s.Event.Slug, also)
 		return err
@@ -67,7 +67,7 @@ func (h *Handlers) CloseDoors(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	var closed int64
-	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: "closed the door", Subject: "events/" + s.Event.Slug + "/doors"}
+	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"close the doors", s.Event.Slug}, What: text.Mark("closed the door"), Subject: "events/" + s.Event.Slug + "/doors"}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		closed, err = h.Orders.CloseDoors(r.Context(), s.Event.Slug, also)
 		return err

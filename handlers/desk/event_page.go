@@ -128,7 +128,7 @@ func eventDraft(f url.Values) (d pages.EventDraft, wrong error) {
 	if base := f.Get("base"); base != "" {
 		var err error
 		if d.Base, err = strconv.Atoi(base); err != nil || d.Base < 0 || d.Base > 1<<30 {
-			return d, web.Invalid("base is the number of a version.")
+			return d, web.Invalid(text.Mark("base is the number of a version."))
 		}
 	}
 	if mistakes != nil {
@@ -163,7 +163,7 @@ func upload(r *http.Request) (u pages.Upload, f url.Values, err error) {
 		return u, nil, web.ErrMedia
 	}
 	if err := r.ParseMultipartForm(web.BodyLimit); err != nil {
-		return u, nil, web.TooLargeOr(err, "The form cannot be read: its picture is broken or too large.")
+		return u, nil, web.TooLargeOr(err, text.Mark("The form cannot be read: its picture is broken or too large."))
 	}
 	f = url.Values(r.MultipartForm.Value)
 	u = pages.Upload{Kind: pages.PictureKind(f.Get(pages.FieldPictureKind)), Section: f.Get(pages.FieldSection), Alt: f.Get(pages.FieldAlt)}

@@ -50,7 +50,7 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 		return err
 	}
 	action := organizers.Action{
-		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: "replaced the plan of an event", Subject: "events/" + s.Event.Slug,
+		Key: deskKeyOf(r, form), Form: []any{"plan", s.Event.Slug, id, version}, What: text.Mark("replaced the plan of an event"), Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"plan": id, "version": version, "name": next.Name},
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {

@@ -100,7 +100,7 @@ func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key s
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		defer web.RemoveFiles(r)
 		if err := r.ParseMultipartForm(web.BodyLimit); err != nil {
-			return page, nil, "", web.TooLargeOr(err, "The form cannot be read: its file is broken or too large.")
+			return page, nil, "", web.TooLargeOr(err, text.Mark("The form cannot be read: its file is broken or too large."))
 		}
 		r.PostForm = r.MultipartForm.Value
 		if list := r.MultipartForm.File["file"]; len(list) > 0 && list[0].Size > 0 {
@@ -165,7 +165,7 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if name := strings.Join(strings.Fields(form.Get("name")), " "); name != "" {
 		n.Name = name
 	}
-	slug, err := h.createOnce(r, m, deskKeyOf(r, form), n, s.Plan, "copied "+s.Event.Name)
+	slug, err := h.createOnce(r, m, deskKeyOf(r, form), n, s.Plan, text.Mark("copied an event to"))
 	if err != nil {
 		return err
 	}
@@ -201,6 +201,12 @@ func withoutPhases(list *seats.Prices) *seats.Prices {
 	return next
 }
 
+// steps are what the log says of each status that an event is given.
+var steps = map[seats.Status]string{
+	seats.Draft: text.Mark("made the event a draft"), seats.Scheduled: text.Mark("scheduled the event"), seats.OnSale: text.Mark("put the event on sale"),
+	seats.Paused: text.Mark("paused the event"), seats.Closed: text.Mark("closed the event"), seats.Cancelled: text.Mark("cancelled the event"),
+}
+
 // SetStatus answers POST /desk/events/{slug}/status
 func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	form, err := deskForm(r)
@@ -220,7 +226,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 		}
 	}
 	act := organizers.Action{
-		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: "made the event " + string(to.Status), Subject: "events/" + s.Event.Slug,
+		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: steps[to.Status], Subject: "events/" + s.Event.Slug,
 		Detail: map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")},
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {

@@ -35,11 +35,11 @@ func deskForm(r *http.Request) (url.Values, error) {
 		return url.Values{}, nil
 	}
 	if !utf8.Valid(body) {
-		return nil, web.Invalid("The request is not valid UTF-8.")
+		return nil, web.Invalid(text.Mark("The request is not valid UTF-8."))
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, web.Invalid("The request is not a JSON object: " + err.Error() + ".")
+		return nil, web.Invalid(text.Mark("The request is not a JSON object: %s."), err.Error())
 	}
 	return formOfObject(object)
 }
@@ -63,7 +63,7 @@ func formOfObject(object map[string]any) (url.Values, error) {
 				form.Add(name, fmt.Sprint(v))
 			case nil:
 			default:
-				return nil, web.Invalid(fmt.Sprintf("%q is neither a text, a number, a truth nor a list of texts.", name))
+				return nil, web.Invalid(text.Mark("“%s” is neither a text, a number, true or false, nor a list of texts."), name)
 			}
 		}
 	}

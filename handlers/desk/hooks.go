@@ -114,9 +114,9 @@ func (h *Handlers) ShowHook(w http.ResponseWriter, r *http.Request, m organizers
 
 func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64, status int, p desk.HookPage) (err error) {
 	var before time.Time
-	if text := r.URL.Query().Get("before"); text != "" {
-		if before, err = time.Parse(time.RFC3339Nano, text); err != nil {
-			return web.Invalid("before is not a time such as 2030-03-01T20:00:00Z.")
+	if at := r.URL.Query().Get("before"); at != "" {
+		if before, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			return web.Invalid(text.Mark("before is not a time such as 2030-03-01T20:00:00Z."))
 		}
 	}
 	if p.Hook, err = h.Hooks.Find(r.Context(), m, id); err != nil {

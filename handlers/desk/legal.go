@@ -141,7 +141,7 @@ func draftOf(f url.Values) (d pages.Draft, err error) {
 	d = pages.Draft{Kind: pages.Kind(f.Get("kind")), Text: f.Get("text"), Base: -1, Publish: f.Get("publish") != ""}
 	if base := f.Get("base"); base != "" {
 		if d.Base, err = strconv.Atoi(base); err != nil || d.Base < 0 {
-			return d, web.Invalid("base is the number of a version.")
+			return d, web.Invalid(text.Mark("base is the number of a version."))
 		}
 	}
 	return d, nil

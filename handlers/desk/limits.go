@@ -45,7 +45,7 @@ func (h *Handlers) SetLimits(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	action := organizers.Action{
-		Key: deskKeyOf(r, f), Form: []any{"limits", s.Event.Slug, to}, What: "changed the protection against bots of", Subject: "events/" + s.Event.Slug, Detail: to,
+		Key: deskKeyOf(r, f), Form: []any{"limits", s.Event.Slug, to}, What: text.Mark("changed the protection against bots of"), Subject: "events/" + s.Event.Slug, Detail: to,
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
 		return h.Limits.Set(r.Context(), s.Event.ID, to, also)

@@ -99,7 +99,7 @@ func logFilter(r *http.Request) (f organizers.Filter, err error) {
 	f.Email, f.Subject, f.What = q.Get("who"), q.Get("about"), q.Get("what")
 	if day := q.Get("day"); day != "" {
 		if f.Day, err = time.Parse(time.DateOnly, day); err != nil {
-			return f, web.NewProblem(422, "invalid", "The day is not one such as 2030-12-31.", "Nothing was changed.", "Change it, or leave it out.")
+			return f, web.NewProblem(422, "invalid", text.Mark("The day is not one such as 2030-12-31."), text.Mark("Nothing was changed."), text.Mark("Change it, or leave it out."))
 		}
 	}
 	if before := q.Get("before"); before != "" {

@@ -38,7 +38,7 @@ func (h *Handlers) ListOrders(w http.ResponseWriter, r *http.Request, m organize
 	if before := r.URL.Query().Get("before"); before != "" {
 		at, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {
-			return web.Invalid("before is not a time such as 2030-03-01T20:00:00Z.")
+			return web.Invalid(text.Mark("before is not a time such as 2030-03-01T20:00:00Z."))
 		}
 		look.Before = at
 	}

@@ -25,11 +25,11 @@ func planError(err error) *web.Problem {
 	var file *plan.Error
 	switch {
 	case errors.As(err, &unfit):
-		return web.NewProblem(422, "invalid", unfit.Error(), "Nothing was saved; the versions before are as they were.", "Put it right and save it again.")
+		return web.NewProblem(422, "invalid", "%s", text.Mark("Nothing was saved; the versions before are as they were."), text.Mark("Put it right and save it again.")).Filled(unfit)
 	case errors.As(err, &late):
-		return web.NewProblem(409, "version", late.Error(), "Nothing was saved, and nothing of theirs was overwritten.", "Look at their version, or save yours as the newest one.")
+		return web.NewProblem(409, "version", "%s", text.Mark("Nothing was saved, and nothing of theirs was overwritten."), text.Mark("Look at their version, or save yours as the newest one.")).Filled(late)
 	case errors.As(err, &file):
-		return web.NewProblem(422, "invalid", "The file was not read: "+strings.TrimPrefix(file.Error(), "plan: read: ")+".", "Nothing was changed.", "Put the file right and choose it again.")
+		return web.NewProblem(422, "invalid", text.Mark("The file was not read: %s."), text.Mark("Nothing was changed."), text.Mark("Put the file right and choose it again.")).Filled(strings.TrimPrefix(file.Error(), "plan: read: "))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func beginning(from, name string) ([]byte, error) {
 	if from != "" {
 		p, known := plan.Named(from)
 		if !known {
-			return nil, web.NewProblem(422, "invalid", "No plan of this name comes with Usher.", "Nothing was changed.", "Choose one of those that are listed.")
+			return nil, web.NewProblem(422, "invalid", text.Mark("No plan of this name comes with Usher."), text.Mark("Nothing was changed."), text.Mark("Choose one of those that are listed."))
 		}
 		var err error
 		if document, err = plan.Document(p); err != nil {
@@ -259,7 +259,7 @@ func (h *Handlers) SavePlan(w http.ResponseWriter, r *http.Request, m organizers
 	if errors.As(err, &late) {
 		p := planError(err)
 		return web.WriteJSON(w, p.Status, web.ErrorAnswer{Error: web.ErrorBody{
-			Code: p.Code, Message: p.What + " " + p.Holds + " " + p.Next, Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
+			Code: p.Code, Message: p.In(r.Context()), Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
 		}})
 	}
 	var unfit *organizers.Unfit

@@ -47,9 +47,9 @@ func (h *Handlers) MarkPosted(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	codes, posted := form["order"], form.Get("undo") == ""
-	what := "noted tickets as posted"
+	what := text.Mark("noted tickets as posted")
 	if !posted {
-		what = "noted tickets as not posted"
+		what = text.Mark("noted tickets as not posted")
 	}
 	deed := organizers.Action{Key: deskKeyOf(r, form), Form: []any{what, codes}, What: what, Subject: "events/" + s.Event.Slug + "/orders", Detail: url.Values{"order": codes}}
 	if err := h.Organizers.WithAudit(r.Context(), m, deed, func(also seats.TxHook) error {

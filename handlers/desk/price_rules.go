@@ -2,7 +2,7 @@ package desk
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -21,10 +22,19 @@ type fieldReader struct {
 	err  error
 }
 
-func (f *fieldReader) fail(format string, values ...any) {
+func (f *fieldReader) fail(wrong text.Local) {
 	if f.err == nil {
-		f.err = &seats.ValidationError{Message: fmt.Sprintf(format, values...) + " Nothing was changed."}
+		f.err = seats.Unchanged(wrong)
 	}
+}
+
+// wrongIn says what is wrong with something that an organizer typed, as package pricing reads it.
+func wrongIn(err error) text.Local {
+	var wrong *seats.ValidationError
+	if errors.As(err, &wrong) {
+		return wrong
+	}
+	return text.Message{ID: err.Error()}
 }
 
 func (f *fieldReader) text(name string) string { return strings.TrimSpace(f.form.Get(name)) }
@@ -35,7 +45,7 @@ func (f *fieldReader) is(name string) bool { return f.form.Get(name) != "" }
 func (f *fieldReader) whole(name string) int {
 	n, err := strconv.Atoi(cmp.Or(f.text(name), "0"))
 	if err != nil {
-		f.fail("%q is not a whole number.", f.text(name))
+		f.fail(notWhole(f.text(name)))
 	}
 	return n
 }
@@ -44,7 +54,7 @@ func (f *fieldReader) whole(name string) int {
 func (f *fieldReader) percent(name string) int {
 	n, err := pricing.ReadPercent(cmp.Or(strings.TrimSpace(strings.TrimSuffix(f.text(name), "%")), "0"))
 	if err != nil {
-		f.fail("%v.", err)
+		f.fail(wrongIn(err))
 	}
 	return n
 }
@@ -52,10 +62,10 @@ func (f *fieldReader) percent(name string) int {
 // rate reads thousandths of a percent; 0 if the field is empty.
 func (f *fieldReader) rate(name string) int { return f.rateIn(f.text(name)) }
 
-func (f *fieldReader) rateIn(text string) int {
-	n, err := pricing.ReadRate(cmp.Or(strings.TrimSpace(strings.TrimSuffix(text, "%")), "0"))
+func (f *fieldReader) rateIn(written string) int {
+	n, err := pricing.ReadRate(cmp.Or(strings.TrimSpace(strings.TrimSuffix(written, "%")), "0"))
 	if err != nil {
-		f.fail("%v.", err)
+		f.fail(wrongIn(err))
 	}
 	return n
 }
@@ -64,7 +74,7 @@ func (f *fieldReader) rateIn(text string) int {
 func (f *fieldReader) moment(name string) *time.Time {
 	t, err := pricing.ReadTime(f.text(name), f.sale.Event.Local(time.Now()).Location())
 	if err != nil {
-		f.fail("%v.", err)
+		f.fail(wrongIn(err))
 	}
 	return t
 }
@@ -74,9 +84,9 @@ func (f *fieldReader) off(name string) (percent int, amount int64) {
 	amount, of, some, err := pricing.ReadPrice(f.text(name), f.sale.Event.Currency)
 	switch {
 	case err != nil:
-		f.fail("%v.", err)
+		f.fail(wrongIn(err))
 	case !some:
-		f.fail("Say what the code takes off: a percentage such as 10%%, or an amount such as %s.", pricing.Amount(500, f.sale.Event.Currency))
+		f.fail(text.Say("Say what the code takes off: a percentage such as 10%%, or an amount such as %s.", pricing.Amount(500, f.sale.Event.Currency)))
 	case of != nil:
 		percent = *of
 	}
@@ -85,10 +95,10 @@ func (f *fieldReader) off(name string) (percent int, amount int64) {
 
 // ids reads ids that are chosen.
 func (f *fieldReader) ids(name string) (chosen []seats.ID) {
-	for _, text := range f.form[name] {
-		id, err := seats.ParseID(text)
+	for _, one := range f.form[name] {
+		id, err := seats.ParseID(one)
 		if err != nil {
-			f.fail("%q is not an id.", text)
+			f.fail(text.Say("“%s” is not an id.", one))
 		}
 		chosen = append(chosen, id)
 	}
@@ -101,7 +111,7 @@ func (f *fieldReader) types(name string, list *seats.Prices) (chosen []int) {
 		if kind := list.TypeKeyed(key); kind >= 0 {
 			chosen = append(chosen, kind)
 		} else {
-			f.fail("There is no ticket type %q.", key)
+			f.fail(text.Say(noTicketType, key))
 		}
 	}
 	return chosen
@@ -117,7 +127,7 @@ func (f *fieldReader) categories(name string) (chosen []int) {
 			}
 		}
 		if at < 0 {
-			f.fail("There is no category %q.", key)
+			f.fail(text.Say(noCategory, key))
 		}
 		chosen = append(chosen, at)
 	}
@@ -173,8 +183,8 @@ func (f *fieldReader) tax(list *seats.Prices) seats.Tax {
 
 // extras reads what buyers can add to an order.
 func (f *fieldReader) extras() (x seats.Extras) {
-	for _, text := range strings.FieldsFunc(f.text("extra.donations"), func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		x.Donations = append(x.Donations, f.amount(text))
+	for _, one := range strings.FieldsFunc(f.text("extra.donations"), func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		x.Donations = append(x.Donations, f.amount(one))
 	}
 	slices.Sort(x.Donations)
 	x.Donations = slices.Compact(x.Donations)
@@ -183,13 +193,13 @@ func (f *fieldReader) extras() (x seats.Extras) {
 }
 
 // amount reads an amount in the currency of the event; 0 if there is none.
-func (f *fieldReader) amount(text string) int64 {
-	if text == "" {
+func (f *fieldReader) amount(written string) int64 {
+	if written == "" {
 		return 0
 	}
-	n, err := pricing.ReadAmount(text, f.sale.Event.Currency)
+	n, err := pricing.ReadAmount(written, f.sale.Event.Currency)
 	if err != nil {
-		f.fail("%q is not an amount such as %s.", text, pricing.Amount(500, f.sale.Event.Currency))
+		f.fail(text.Say("“%s” is not an amount such as %s.", written, pricing.Amount(500, f.sale.Event.Currency)))
 	}
 	return n
 }
@@ -227,15 +237,21 @@ func newCodeOf(form url.Values, s *seats.Sale) (*pricing.Code, error) {
 	c := pricing.Code{Code: pricing.SpellCode(f.text("code.new"))}
 	c.Percent, c.Amount = f.off("code.off")
 	if f.err == nil && c.Code == "" {
-		f.fail("%s", badCode)
+		f.fail(text.Say(badCode))
 	}
-	if wrong := pricing.CheckCode(c); f.err == nil && wrong != "" {
-		f.fail("%s", wrong)
+	if wrong := pricing.CheckCode(c); f.err == nil && wrong.ID != "" {
+		f.fail(wrong)
 	}
 	return &c, f.err
 }
 
-const badCode = "A code is 3 to 40 letters and digits, such as MEMBERS. Spaces and dashes do not count."
+var (
+	badCode      = text.Mark("A code is 3 to 40 letters and digits, such as MEMBERS. Spaces and dashes do not count.")
+	noTicketType = text.Mark("There is no ticket type “%s”.")
+	noCategory   = text.Mark("There is no category “%s”.")
+)
+
+func notWhole(written string) text.Local { return text.Say("“%s” is not a whole number.", written) }
 
 type taxBody struct {
 	Name    string      `json:"name"`

@@ -64,7 +64,7 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	if err == nil {
 		action := organizers.Action{
-			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, f}, What: "changed the prices of", Subject: "events/" + s.Event.Slug,
+			Key: deskKeyOf(r, f), Form: []any{"prices", s.Event.Slug, f}, What: text.Mark("changed the prices of"), Subject: "events/" + s.Event.Slug,
 			Detail: changesOf(edit),
 		}
 		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
@@ -133,11 +133,10 @@ func changesOf(edit events.PriceEdit) map[string]any {
 // left out without a name.
 func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 	next := &seats.Prices{}
-	invalid := func(message string) error { return &seats.ValidationError{Message: message + " Nothing was changed."} }
 	whole := func(name string) (int, error) {
 		n, err := strconv.Atoi(cmp.Or(strings.TrimSpace(f.Get(name)), "0"))
 		if err != nil {
-			return 0, invalid(fmt.Sprintf("%q is not a whole number.", f.Get(name)))
+			return 0, seats.Unchanged(notWhole(f.Get(name)))
 		}
 		return n, nil
 	}
@@ -164,7 +163,7 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 		default:
 			kind := next.TypeKeyed(with)
 			if kind < 0 {
-				return nil, invalid(fmt.Sprintf("There is no ticket type %q.", with))
+				return nil, seats.Unchanged(text.Say(noTicketType, with))
 			}
 			next.Types[i].With.Type = &kind
 		}
@@ -180,9 +179,9 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 			phase.EndsAt, err = pricing.ReadTime(f.Get(desk.PhaseField(n, "ends")), zone)
 		}
 		if err != nil {
-			return nil, invalid(err.Error() + ".")
+			return nil, seats.Unchanged(wrongIn(err))
 		}
-		if text := strings.TrimSpace(f.Get(desk.PhaseField(n, "sells"))); text != "" {
+		if strings.TrimSpace(f.Get(desk.PhaseField(n, "sells"))) != "" {
 			sells, err := whole(desk.PhaseField(n, "sells"))
 			if err != nil {
 				return nil, err
@@ -191,18 +190,18 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 		}
 		next.Phases = append(next.Phases, phase)
 	}
-	if wrong := unnamed(f, next); wrong != "" {
-		return nil, invalid(wrong)
+	if wrong := unnamed(f, next); wrong.ID != "" {
+		return nil, seats.Unchanged(wrong)
 	}
 	for phase := 0; phase <= len(next.Phases); phase++ {
 		for kind := range next.Types {
 			for category, c := range s.Plan.Categories {
 				amount, percent, sold, err := pricing.ReadPrice(f.Get(desk.PriceField(phase, kind, c.Key)), s.Event.Currency)
 				if err != nil {
-					return nil, invalid(err.Error() + ".")
+					return nil, seats.Unchanged(wrongIn(err))
 				}
 				if phase == 0 && kind == 0 && percent != nil {
-					return nil, invalid("The prices of the first ticket type are amounts: percentages are of those.")
+					return nil, seats.Unchanged(text.Say("The prices of the first ticket type are amounts: percentages are of those."))
 				}
 				if sold {
 					next.Amounts = append(next.Amounts, seats.Amount{Phase: phase, Type: kind, Category: category, Amount: amount, Percent: percent})
@@ -214,24 +213,24 @@ func listOf(f url.Values, s *seats.Sale) (*seats.Prices, error) {
 }
 
 // unnamed says which new row or phase was filled in without a name; empty if none was.
-func unnamed(f url.Values, list *seats.Prices) string {
+func unnamed(f url.Values, list *seats.Prices) text.Message {
 	for field := range f {
 		phase, kind := 0, 0
 		_ = scans(field, "price.%d.%d.", &phase, &kind) || scans(field, "phase.%d.", &phase) || strings.HasSuffix(field, ".name") && scans(field, "type.%d.", &kind)
 		switch {
 		case strings.TrimSpace(f.Get(field)) == "":
 		case kind >= len(list.Types):
-			return fmt.Sprintf("The ticket type in row %d has no name. Give it one.", len(list.Types)+1)
+			return text.Say("The ticket type in row %d has no name. Give it one.", len(list.Types)+1)
 		case phase > len(list.Phases):
-			return "The new phase has no name. Give it one, such as Early bird."
+			return text.Say("The new phase has no name. Give it one, such as Early bird.")
 		}
 	}
-	return ""
+	return text.Message{}
 }
 
 // scans reads numbers at the beginning of a text.
-func scans(text, format string, numbers ...any) bool {
-	n, err := fmt.Sscanf(text, format, numbers...)
+func scans(field, format string, numbers ...any) bool {
+	n, err := fmt.Sscanf(field, format, numbers...)
 	return err == nil && n == len(numbers)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -33,7 +34,7 @@ type pricesBody struct {
 	Offers   []offerBody `json:"offers"`
 }
 
-var errPricesChanged = web.NewProblem(409, "changed", "The prices changed since you read them.", web.NothingChanged, "Read them again.")
+var errPricesChanged = web.NewProblem(409, "changed", text.Mark("The prices changed since you read them."), web.NothingChanged, text.Mark("Read them again."))
 
 // pricesForm reads a form of the page, or the same as JSON: with the names of the fields, or as GET answers it.
 func pricesForm(r *http.Request, s *seats.Sale) (url.Values, error) {
@@ -56,7 +57,7 @@ func pricesForm(r *http.Request, s *seats.Sale) (url.Values, error) {
 	}
 	switch {
 	case b.Currency != "" && b.Currency != s.Event.Currency:
-		return nil, web.Invalid("The prices of this event are in " + s.Event.Currency + ".")
+		return nil, web.Invalid(text.Mark("The prices of this event are in %s."), s.Event.Currency)
 	case b.Version != nil && *b.Version != s.Prices.Version:
 		return nil, errPricesChanged
 	}
@@ -129,7 +130,7 @@ func (b pricesBody) list(f url.Values, now pricesAnswer, types []typeBody, s *se
 		case at == len(phases)+1:
 			phases = append(phases, p)
 		default:
-			return web.Invalid(fmt.Sprintf("There is no phase %d.", at))
+			return web.Invalid(noPhase, at)
 		}
 	}
 	for i, p := range phases {
@@ -150,9 +151,9 @@ func (b pricesBody) list(f url.Values, now pricesAnswer, types []typeBody, s *se
 		case kind < 0:
 			return noType(p.Type)
 		case p.Phase < 0 || p.Phase > len(phases):
-			return web.Invalid(fmt.Sprintf("There is no phase %d.", p.Phase))
+			return web.Invalid(noPhase, p.Phase)
 		case s.Plan.CategoryKeyed(p.Category) < 0:
-			return web.Invalid(fmt.Sprintf("There is no category %q.", p.Category))
+			return web.Invalid(noCategory, p.Category)
 		}
 		text := pricing.Amount(p.Amount, s.Event.Currency)
 		if p.Percent != "" {
@@ -185,7 +186,9 @@ func typeAt(types []typeBody, key string) int {
 	return slices.IndexFunc(types, func(t typeBody) bool { return t.Key == key })
 }
 
-func noType(key string) error { return web.Invalid(fmt.Sprintf("There is no ticket type %q.", key)) }
+func noType(key string) error { return web.Invalid(noTicketType, key) }
+
+var noPhase = text.Mark("There is no phase %d.")
 
 // on is the value of a field that is marked.
 func on(is bool) string {

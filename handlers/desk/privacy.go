@@ -3,7 +3,6 @@ package desk
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -111,9 +110,9 @@ func (h *Handlers) privacyRefused(w http.ResponseWriter, r *http.Request, m orga
 	var blocked *privacy.Blocked
 	switch {
 	case errors.As(err, &blocked) && web.WantsJSON(r):
-		return web.NewProblem(409, "needed", blocked.Error(), "Nothing was erased.", "Cancel the orders first, or wait until they are over.")
+		return web.NewProblem(409, "needed", blocked.In(r.Context()), text.Mark("Nothing was erased."), text.Mark("Cancel the orders first, or wait until they are over."))
 	case errors.As(err, &blocked):
-		again.Wrong = fmt.Sprintf("%s Nothing was erased. Cancel the orders first, or wait until they are over.", blocked.Error())
+		again.Wrong = text.T(r.Context(), "%s Nothing was erased. Cancel the orders first, or wait until they are over.", blocked)
 		return h.showPrivacy(w, r, m, http.StatusConflict, again)
 	case errors.As(err, &again.Mistakes) && !web.WantsJSON(r):
 		return h.showPrivacy(w, r, m, http.StatusUnprocessableEntity, again)

@@ -41,7 +41,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	what := map[string]string{"open": "opened", "pause": "paused", "resume": "resumed", "rate": "limited", "slots": "changed the slots of", "work": "changed what browsers do before they join", "end": "ended"}[f.Get("do")] + " the waiting room"
+	what := steered[f.Get("do")]
 	action := organizers.Action{
 		Key: deskKeyOf(r, f), Form: []any{what, s.Event.Slug, detail}, What: what, Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": room.Slug, "to": detail},
 	}
@@ -55,6 +55,12 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	h.Desks.Changed(s)
 	return deskAgain(w, r, s, f.Get("back"))
+}
+
+// steered is what the log says of each way to steer a waiting room.
+var steered = map[string]string{
+	"open": text.Mark("opened the waiting room"), "pause": text.Mark("paused the waiting room"), "resume": text.Mark("resumed the waiting room"), "rate": text.Mark("limited the waiting room"),
+	"slots": text.Mark("changed the slots of the waiting room"), "work": text.Mark("changed what browsers do before they join the waiting room"), "end": text.Mark("ended the waiting room"),
 }
 
 // deskAgain leads back to the live desk as it was looked at; a program is told that it is done.

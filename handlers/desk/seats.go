@@ -120,7 +120,7 @@ func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, 
 	if typed := form.Get("total"); typed != "" {
 		total, err := strconv.ParseInt(typed, 10, 64)
 		if err != nil {
-			return f, web.Invalid("The total is a whole number of minor units.")
+			return f, web.Invalid(text.Mark("The total is a whole number of minor units."))
 		}
 		f.Total = &total
 	}

@@ -110,13 +110,13 @@ func ratesOf(form url.Values) (list []pricing.CountryRate, err error) {
 		if c.Name == "" {
 			c.Name = nameOf(code)
 		}
-		if wrong := pricing.CheckRate(c); wrong != "" {
-			f.fail("%s", wrong)
+		if wrong := pricing.CheckRate(c); wrong.ID != "" {
+			f.fail(wrong)
 		}
 		list = append(list, c)
 	}
 	if len(list) > 300 {
-		f.fail("There are fewer countries than %d.", len(list))
+		f.fail(text.Say("There are fewer countries than %d.", len(list)))
 	}
 	return list, f.err
 }

@@ -26,9 +26,9 @@ const (
 )
 
 var (
-	errNoReason   = web.NewProblem(422, "reason", "What is done out of turn needs a reason, which is written down.", web.WaitHolds, "Say why, then send it again.")
-	errNotWaiting = web.NewProblem(404, "unknown", "This address is not on the waiting list of this event.", web.WaitHolds, "Look at the list again.")
-	errNoWaitAct  = web.NewProblem(422, "invalid", "That is nothing a wait list does.", web.WaitHolds, "Use the forms of the desk: pause, resume, first, offer and remove.")
+	errNoReason   = web.NewProblem(422, "reason", text.Mark("What is done out of turn needs a reason, which is written down."), web.WaitHolds, text.Mark("Say why, then send it again."))
+	errNotWaiting = web.NewProblem(404, "unknown", text.Mark("This address is not on the waiting list of this event."), web.WaitHolds, text.Mark("Look at the list again."))
+	errNoWaitAct  = web.NewProblem(422, "invalid", text.Mark("That is nothing a waiting list does."), web.WaitHolds, text.Mark("Use the forms of the desk: pause, resume, first, offer and remove."))
 )
 
 // WaitList answers GET /desk/events/{slug}/waitlist
@@ -113,19 +113,19 @@ func waitActOf(s *seats.Sale, form url.Values) (act waitAct, err error) {
 	slug, email, reason := s.Event.Slug, form.Get("email"), form.Get("reason")
 	switch form.Get("do") {
 	case "pause":
-		act = waitAct{"paused the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Pause(ctx, slug, reason) }}
+		act = waitAct{text.Mark("paused the waiting list"), func(ctx context.Context, c waitlist.Control) error { return c.Pause(ctx, slug, reason) }}
 	case "resume":
-		act = waitAct{"resumed the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Resume(ctx, slug) }}
+		act = waitAct{text.Mark("resumed the waiting list"), func(ctx context.Context, c waitlist.Control) error { return c.Resume(ctx, slug) }}
 	case "first":
-		act = waitAct{"put an entry first in the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Priority(ctx, slug, email, reason) }}
+		act = waitAct{text.Mark("put an entry first in the waiting list"), func(ctx context.Context, c waitlist.Control) error { return c.Priority(ctx, slug, email, reason) }}
 	case "remove":
-		act = waitAct{"took an entry off the wait list", func(ctx context.Context, c waitlist.Control) error { return c.Remove(ctx, slug, email, reason) }}
+		act = waitAct{text.Mark("took an entry off the waiting list"), func(ctx context.Context, c waitlist.Control) error { return c.Remove(ctx, slug, email, reason) }}
 	case "offer":
 		list, err := sales.Pick(s, form.Get("seats"))
 		if err != nil {
 			return act, err
 		}
-		act = waitAct{"offered seats out of turn", func(ctx context.Context, c waitlist.Control) error {
+		act = waitAct{text.Mark("offered seats out of turn"), func(ctx context.Context, c waitlist.Control) error {
 			_, err := c.Offer(ctx, slug, email, reason, list)
 			return err
 		}}
@@ -145,8 +145,8 @@ func (h *Handlers) SteerWaitList(w http.ResponseWriter, r *http.Request, m organ
 	if err == nil {
 		detail := map[string]string{}
 		for _, field := range []string{"email", "reason", "seats"} {
-			if text := strings.TrimSpace(form.Get(field)); text != "" {
-				detail[field] = text
+			if typed := strings.TrimSpace(form.Get(field)); typed != "" {
+				detail[field] = typed
 			}
 		}
 		noted := maps.Clone(detail)

@@ -22,8 +22,8 @@ import (
 const StatusChallenge = http.StatusPreconditionRequired
 
 var (
-	errChallenge = web.NewProblem(StatusChallenge, "challenge", "Many requests come from your network, so we check that yours comes from a browser.", web.SeatsStay, "Do the work that the event's address /challenge gives you, then send the request again.")
-	errTooFast   = web.NewProblem(http.StatusTooManyRequests, "too_many", "You have sent too many requests in a short time.", web.SeatsStay, "Wait for the seconds in Retry-After, then try again.")
+	errChallenge = web.NewProblem(StatusChallenge, "challenge", text.Mark("Many requests come from your network, so we check that yours comes from a browser."), web.SeatsStay, text.Mark("Do the work that the event's address /challenge gives you, then send the request again."))
+	errTooFast   = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("You have sent too many requests in a short time."), web.SeatsStay, text.Mark("Wait for the seconds in Retry-After, then try again."))
 )
 
 // ClaimsPerVisitor is how many claims one visitor may send within a minute, unless a node is told otherwise.

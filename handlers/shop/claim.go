@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -158,7 +159,7 @@ func ticketsOf(f url.Values) (tickets map[string]int, err error) {
 		}
 	}
 	if tickets != nil && len(tickets) == 0 {
-		return nil, web.Invalid("Choose at least one ticket.")
+		return nil, web.Invalid(text.Mark("Choose at least one ticket."))
 	}
 	return tickets, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -21,7 +22,7 @@ var codeGuesses = limit.Per(20, time.Minute)
 
 var codeSeed = maphash.MakeSeed()
 
-var errGuesses = web.NewProblem(http.StatusTooManyRequests, "too_many", "Too many codes were tried from your network.", web.SeatsStay, "Wait a minute, then try again.")
+var errGuesses = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("Too many codes were tried from your network."), web.SeatsStay, text.Mark("Wait a minute, then try again."))
 
 // limitCodes refuses a network that guesses codes. A code that the event has costs nothing. It returns the code, nil if none was
 // typed.

@@ -52,7 +52,7 @@ func (h *Handlers) Statement(w http.ResponseWriter, r *http.Request) error {
 	}
 	var p shop.CreditPage
 	if r.URL.Query().Has("loaded") {
-		p.Notice = "What your voucher loaded is in your credit."
+		p.Notice = text.T(h.Reading(r), "What your voucher loaded is in your credit.")
 	}
 	return h.showCredit(w, r, http.StatusOK, p)
 }
@@ -115,13 +115,13 @@ func refusedVoucher(err error) *web.Problem {
 		what   string
 		next   string
 	}{
-		{credit.ErrNoVoucher, 404, "There is no voucher with this code.", "Look at it again, letter by letter: it has sixteen of them."},
-		{credit.ErrExpired, 410, "This voucher has expired.", "Ask the person who gave it to you."},
-		{credit.ErrPaidBack, 410, "This gift card was paid back to its buyer.", "Ask the person who gave it to you."},
-		{credit.ErrRedeemed, 409, "This voucher was redeemed already.", "Another person had its code."},
+		{credit.ErrNoVoucher, 404, text.Mark("There is no voucher with this code."), text.Mark("Look at it again, letter by letter: it has sixteen of them.")},
+		{credit.ErrExpired, 410, text.Mark("This voucher has expired."), text.Mark("Ask the person who gave it to you.")},
+		{credit.ErrPaidBack, 410, text.Mark("This gift card was paid back to its buyer."), text.Mark("Ask the person who gave it to you.")},
+		{credit.ErrRedeemed, 409, text.Mark("This voucher was redeemed already."), text.Mark("Another person had its code.")},
 	} {
 		if errors.Is(err, known.err) {
-			return web.NewProblem(known.status, "voucher", known.what, "Your credit is as it was.", known.next)
+			return web.NewProblem(known.status, "voucher", known.what, text.Mark("Your credit is as it was."), known.next)
 		}
 	}
 	return nil

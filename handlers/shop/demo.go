@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	errNoCharge = web.NewProblem(404, "unknown", "The demo card has no such charge.", web.NothingChanged, "Start from the checkout of a demo event.")
-	errAnswered = web.NewProblem(409, "answered", "The demo card was told something else for this payment before.", "The first answer holds.", "The page of the payment shows what became of it.")
+	errNoCharge = web.NewProblem(404, "unknown", text.Mark("The demo card has no such charge."), web.NothingChanged, text.Mark("Start from the checkout of a demo event."))
+	errAnswered = web.NewProblem(409, "answered", text.Mark("The demo card was told something else for this payment before."), text.Mark("The first answer holds."), text.Mark("The page of the payment shows what became of it."))
 )
 
 // DemoCard answers GET /demo-card/{reference}

@@ -26,7 +26,7 @@ func (h *Handlers) EventsCalendar(w http.ResponseWriter, r *http.Request) error 
 	filter, wrong := programme.Read(r.URL.Query())
 	filter.Team = web.HostTeam(r)
 	if wrong != "" {
-		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", "Change the address and ask again.")
+		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", text.Mark("Change the address and ask again."))
 	}
 	list, err := h.Programme.Each(r.Context(), filter, mostCalendar)
 	if err != nil {

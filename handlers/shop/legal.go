@@ -14,7 +14,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoText = web.NewProblem(404, "unknown", "There is no such text here.", "Orders and tickets are as they were.", "Ask the organizer of the event.")
+var errNoText = web.NewProblem(404, "unknown", text.Mark("There is no such text here."), text.Mark("Orders and tickets are as they were."), text.Mark("Ask the organizer of the event."))
 
 type legalBody struct {
 	Team      int64      `json:"team"`

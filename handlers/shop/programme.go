@@ -22,7 +22,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request) error {
 	filter, wrong := programme.Read(r.URL.Query())
 	filter.Team = web.HostTeam(r)
 	if wrong != "" && web.WantsJSON(r) {
-		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", "Change the address and ask again.")
+		return web.NewProblem(http.StatusUnprocessableEntity, "invalid", wrong, "", text.Mark("Change the address and ask again."))
 	}
 	status := http.StatusUnprocessableEntity
 	page := shop.EventsPage{Filter: filter, Wrong: wrong, Now: h.Hub.Now()}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -77,14 +78,14 @@ func partyOf(s *seats.Sale, q url.Values) (p shop.Party, err error) {
 		p.Size += n
 	}
 	if p.Size < 1 || p.Size > s.Event.SeatsPerHolder {
-		return p, web.Invalid("Choose 1 to " + strconv.Itoa(s.Event.SeatsPerHolder) + " seats.")
+		return p, web.Invalid(text.Mark("Choose 1 to %d seats."), s.Event.SeatsPerHolder)
 	}
 	if p.Category = q.Get("category"); p.Category != "" && s.Plan.CategoryKeyed(p.Category) < 0 {
-		return p, web.Invalid("This event has no such category.")
+		return p, web.Invalid(text.Mark("This event has no such category."))
 	}
 	if most := q.Get("most"); most != "" {
 		if p.Most, err = strconv.ParseInt(most, 10, 64); err != nil || p.Most < 0 {
-			return p, web.Invalid("The highest price is not a whole number.")
+			return p, web.Invalid(text.Mark("The highest price is not a whole number."))
 		}
 	}
 	p.Apart, p.Aisle = q.Has("party") && !q.Has("together"), q.Has("aisle")
@@ -99,7 +100,7 @@ func idxsOf(s *seats.Sale, list string) (idxs []int, err error) {
 	for field := range strings.FieldsSeq(list) {
 		idx, err := strconv.Atoi(field)
 		if err != nil || idx < 0 || idx >= len(s.Plan.Seats) {
-			return nil, web.Invalid("This event has no such seat.")
+			return nil, web.Invalid(text.Mark("This event has no such seat."))
 		}
 		idxs = append(idxs, idx)
 	}

@@ -218,12 +218,12 @@ func (h *Handlers) RoomRecord(w http.ResponseWriter, _ *http.Request, room *wait
 }
 
 var (
-	errNoDraw       = web.NewProblem(404, "unknown", "No numbers were drawn in this waiting room.", web.PlaceHolds, "Look again after its lobby has closed.")
-	errNotYet       = web.NewProblem(409, "not_yet", "The lobby of this waiting room is not open yet.", "Nothing was changed.", "Come back when it opens; being the first gives no better number.")
-	errRoomEnded    = web.NewProblem(409, "ended", "This waiting room has ended.", "Orders that were placed hold.", "See the other events.")
-	errInvited      = web.NewProblem(403, "email", "This waiting room is for people who were invited by mail.", web.PlaceHolds, "Open the link of your invitation.")
-	errNoPlace      = web.NewProblem(403, "no_place", "You have no place in this waiting room.", "Nothing was changed.", "Join it first.")
-	errNoInvitation = web.NewProblem(404, "unknown", "This invitation opens nothing: it is too old, or not whole.", web.PlaceHolds, "Open the link in the mail once more; mail programs cut long ones.")
-	errHurried      = web.NewProblem(429, "too_many", "Very many people join from your network at this moment.", web.PlaceHolds, "Wait a few seconds, then join again.")
-	errNoCookie     = web.NewProblem(403, "no_cookie", "Your browser keeps no cookies for this site, so it could not keep a place.", "Nothing was changed.", "Allow them for this site, then join again.")
+	errNoDraw       = web.NewProblem(404, "unknown", text.Mark("No numbers were drawn in this waiting room."), web.PlaceHolds, text.Mark("Look again after its lobby has closed."))
+	errNotYet       = web.NewProblem(409, "not_yet", text.Mark("The lobby of this waiting room is not open yet."), text.Mark("Nothing was changed."), text.Mark("Come back when it opens; being the first gives no better number."))
+	errRoomEnded    = web.NewProblem(409, "ended", text.Mark("This waiting room has ended."), text.Mark("Orders that were placed hold."), text.Mark("See the other events."))
+	errInvited      = web.NewProblem(403, "email", text.Mark("This waiting room is for people who were invited by mail."), web.PlaceHolds, text.Mark("Open the link of your invitation."))
+	errNoPlace      = web.NewProblem(403, "no_place", text.Mark("You have no place in this waiting room."), text.Mark("Nothing was changed."), text.Mark("Join it first."))
+	errNoInvitation = web.NewProblem(404, "unknown", text.Mark("This invitation opens nothing: it is too old, or not whole."), web.PlaceHolds, text.Mark("Open the link in the mail once more; mail programs cut long ones."))
+	errHurried      = web.NewProblem(429, "too_many", text.Mark("Very many people join from your network at this moment."), web.PlaceHolds, text.Mark("Wait a few seconds, then join again."))
+	errNoCookie     = web.NewProblem(403, "no_cookie", text.Mark("Your browser keeps no cookies for this site, so it could not keep a place."), text.Mark("Nothing was changed."), text.Mark("Allow them for this site, then join again."))
 )

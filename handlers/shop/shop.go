@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -38,7 +39,7 @@ var problems = web.Problems{
 func Explain(ctx context.Context, err error) *web.Problem {
 	var mistakes waitlist.Mistakes
 	if errors.As(err, &mistakes) {
-		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, "Change it and send it again.")
+		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, text.Mark("Change it and send it again."))
 	}
 	return problems.Of(err)
 }

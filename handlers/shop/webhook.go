@@ -7,11 +7,12 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 var (
-	errForged  = web.NewProblem(400, "invalid", "This is not signed by the provider, or is too old.", web.NothingChanged, "Check the secret of the webhook.")
-	errWebhook = web.NewProblem(404, "unknown", "No webhook is set up here.", web.NothingChanged, "Start usher with USHER_STRIPE_WEBHOOK_SECRET.")
+	errForged  = web.NewProblem(400, "invalid", text.Mark("This is not signed by the provider, or is too old."), web.NothingChanged, text.Mark("Check the secret of the webhook."))
+	errWebhook = web.NewProblem(404, "unknown", text.Mark("No webhook is set up here."), web.NothingChanged, text.Mark("Start usher with USHER_STRIPE_WEBHOOK_SECRET."))
 )
 
 // StripeWebhook answers POST /webhooks/stripe

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -13,8 +14,8 @@ import (
 const patientOf = 20
 
 var (
-	errWork     = web.NewProblem(403, "work", "This waiting room asks your browser for some work before it joins, and that was not done, or too long ago.", web.PlaceHolds, "Press the button once more. A browser without scripts waits on this page for a minute first.")
-	errPatience = web.NewProblem(403, "patience", "Your browser did no work before it joined, so it waits for a minute instead.", web.PlaceHolds, "Stay on this page until the minute is over, then press the button.")
+	errWork     = web.NewProblem(403, "work", text.Mark("This waiting room asks your browser for some work before it joins, and that was not done, or too long ago."), web.PlaceHolds, text.Mark("Press the button once more. A browser without scripts waits on this page for a minute first."))
+	errPatience = web.NewProblem(403, "patience", text.Mark("Your browser did no work before it joined, so it waits for a minute instead."), web.PlaceHolds, text.Mark("Stay on this page until the minute is over, then press the button."))
 )
 
 // RoomWork answers GET /rooms/{slug}/work

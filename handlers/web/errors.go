@@ -23,13 +23,16 @@ type Problem struct {
 	Status            int
 	Code              string
 	What, Holds, Next string
+	Args              []any // that fill the verbs of What
 }
 
-func (p *Problem) Error() string { return p.What }
+func (p *Problem) Error() string { return p.what(context.Background()) }
+
+func (p *Problem) what(ctx context.Context) string { return text.T(ctx, p.What, p.Args...) }
 
 // In says it in the language of its reader.
 func (p *Problem) In(ctx context.Context) string {
-	said := text.T(ctx, p.What)
+	said := p.what(ctx)
 	for _, more := range []string{p.Holds, p.Next} {
 		if more != "" {
 			said += " " + text.T(ctx, more)
@@ -41,13 +44,13 @@ func (p *Problem) In(ctx context.Context) string {
 // Brief says what happened and what to do, for a page that shows the form again.
 func (p *Problem) Brief(ctx context.Context) string {
 	if p.Next == "" {
-		return text.T(ctx, p.What)
+		return p.what(ctx)
 	}
-	return text.T(ctx, p.What) + " " + text.T(ctx, p.Next)
+	return p.what(ctx) + " " + text.T(ctx, p.Next)
 }
 
 func NewProblem(status int, code, what, holds, next string) *Problem {
-	return &Problem{status, code, what, holds, next}
+	return &Problem{Status: status, Code: code, What: what, Holds: holds, Next: next}
 }
 
 var NothingChanged = text.Mark("Nothing has changed, and your seats are still held.")
@@ -90,8 +93,16 @@ func (p *Problem) TooOften(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(after/time.Second)))
 }
 
-func Invalid(what string) *Problem {
-	return NewProblem(422, "invalid", what, NothingChanged, text.Mark("Send seats, or an area and a quantity, or how many of the best seats."))
+// Filled returns the problem with values for the verbs of What.
+func (p *Problem) Filled(values ...any) *Problem {
+	q := *p
+	q.Args = values
+	return &q
+}
+
+// Invalid is a request that cannot be read; args fill the verbs of what.
+func Invalid(what string, args ...any) *Problem {
+	return NewProblem(422, "invalid", what, NothingChanged, text.Mark("Send seats, or an area and a quantity, or how many of the best seats.")).Filled(args...)
 }
 
 // Problems are the words for errors.
@@ -186,7 +197,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number}})
 	} else {
 		page := views.ErrorPage{
-			Page: views.Page{Title: text.T(ctx, p.What), Nonce: Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0)}, Status: p.Status, What: text.T(ctx, p.What), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
+			Page: views.Page{Title: p.what(ctx), Nonce: Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0)}, Status: p.Status, What: p.what(ctx), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
 		}
 		if !p.gone() || atDesk(r) {
 			page.Back, page.Words = Onward(r)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // DecodeBody reads JSON; another kind of body is refused.
@@ -46,28 +48,28 @@ func WrongKey(key string) error {
 // DecodeJSON reads one JSON value strictly: what is not understood is refused.
 func DecodeJSON(body []byte, to any) error {
 	if !utf8.Valid(body) {
-		return Invalid("The request is not valid UTF-8.")
+		return Invalid(text.Mark("The request is not valid UTF-8."))
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return Invalid("The request cannot be read: " + strings.TrimPrefix(err.Error(), "json: ") + ".")
+		return Invalid(text.Mark("The request cannot be read: %s."), strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Invalid("Something follows it.")
+		return Invalid(text.Mark("Something follows it."))
 	}
 	return nil
 }
 
 // WholeNumber is what a field of a form says; 0 if it says nothing.
 func WholeNumber(form url.Values, field string) (int, error) {
-	text := form.Get(field)
-	if text == "" {
+	typed := form.Get(field)
+	if typed == "" {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(typed)
 	if err != nil {
-		return 0, Invalid("How many you want is not a whole number.")
+		return 0, Invalid(text.Mark("How many you want is not a whole number."))
 	}
 	return n, nil
 }
@@ -95,12 +97,12 @@ func ParseForm(r *http.Request) error {
 		if errors.As(err, &large) {
 			return err
 		}
-		return Invalid("The form cannot be read.")
+		return Invalid(text.Mark("The form cannot be read."))
 	}
 	for _, values := range r.PostForm {
 		for _, v := range values {
 			if !utf8.ValidString(v) {
-				return Invalid("The form is not valid UTF-8.")
+				return Invalid(text.Mark("The form is not valid UTF-8."))
 			}
 		}
 	}

@@ -17,11 +17,12 @@ import (
 
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 var (
-	errOtherPost = NewProblem(409, "key", "This form was sent before with other content. What it said then was done.", "Nothing else was changed.", "Load the page again, then send it once more; programs take another key.")
-	errStillAtIt = NewProblem(409, "under_way", "This form was sent a moment ago, and is still being done.", "Nothing was changed twice.", "Load the page again in a few seconds.")
+	errOtherPost = NewProblem(409, "key", text.Mark("This form was sent before with other content. What it said then was done."), text.Mark("Nothing else was changed."), text.Mark("Load the page again, then send it once more; programs take another key."))
+	errStillAtIt = NewProblem(409, "under_way", text.Mark("This form was sent a moment ago, and is still being done."), text.Mark("Nothing was changed twice."), text.Mark("Load the page again in a few seconds."))
 )
 
 // formAnswer is what a form was answered, as its repeats get it.
@@ -165,7 +166,7 @@ func RemoveFiles(r *http.Request) {
 // saidInParts is the key of a form with files, and all else that it says.
 func saidInParts(r *http.Request) (key string, said any, err error) {
 	if err := r.ParseMultipartForm(BodyLimit); err != nil {
-		return "", nil, TooLargeOr(err, "The form cannot be read.")
+		return "", nil, TooLargeOr(err, text.Mark("The form cannot be read."))
 	}
 	files, err := hashFiles(r.MultipartForm)
 	return first(r.MultipartForm.Value["key"]), []any{keyless(r.MultipartForm.Value), files}, err

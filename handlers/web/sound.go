@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 var (
-	errNoText = NewProblem(404, "unknown", "There is no such page: the address has characters that are no text.", NothingChanged, "Start from the list of events.")
-	errCut    = NewProblem(400, "cut", "The request did not arrive whole.", NothingChanged, "Send it again; with the same Idempotency-Key it counts once.")
-	errUnfit  = NewProblem(422, "invalid", "Something in the request is no text, or a number or a time that is far too large.", NothingChanged, "Change it and send it again.")
+	errNoText = NewProblem(404, "unknown", text.Mark("There is no such page: the address has characters that are no text."), NothingChanged, text.Mark("Start from the list of events."))
+	errCut    = NewProblem(400, "cut", text.Mark("The request did not arrive whole."), NothingChanged, text.Mark("Send it again; with the same Idempotency-Key it counts once."))
+	errUnfit  = NewProblem(422, "invalid", text.Mark("Something in the request is no text, or a number or a time that is far too large."), NothingChanged, text.Mark("Change it and send it again."))
 )
 
 // sound refuses addresses that no page of ours has, before anything looks at them: those that are not UTF-8, or contain a zero.

@@ -126,7 +126,7 @@ func (e Settings) check() error {
 		wrong = text.Mark("The currency is three letters of ISO 4217, such as EUR.")
 	}
 	if wrong != "" {
-		return &seats.ValidationError{Message: "%s %s", Args: []any{text.Say(wrong), text.Say("Nothing was changed.")}}
+		return seats.Unchanged(text.Say(wrong))
 	}
 	return nil
 }

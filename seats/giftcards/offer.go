@@ -123,7 +123,7 @@ func (g *GiftCards) SetOffer(ctx context.Context, m organizers.Member, o Offer, 
 		if _, err := tx.Exec(ctx, setOfferSQL, m.Team, o.Open, o.Currency, o.Amounts, o.Months); err != nil {
 			return fmt.Errorf("giftcards: set the offer: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "changed the gift cards on sale", "gift-cards", o)
+		return organizers.Note(ctx, tx, m, text.Mark("changed the gift cards on sale"), "gift-cards", o)
 	})
 }
 

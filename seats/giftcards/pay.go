@@ -195,7 +195,7 @@ func (g *GiftCards) Refund(ctx context.Context, m organizers.Member, id seats.ID
 		if err := organizers.TellOwners(m, "paid a gift card back").Run(ctx, tx); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "paid a gift card back", "gift-cards", map[string]string{"card": code})
+		return organizers.Note(ctx, tx, m, text.Mark("paid a gift card back"), "gift-cards", map[string]string{"card": code})
 	})
 	switch {
 	case errors.Is(err, credit.ErrRedeemed):

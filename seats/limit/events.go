@@ -2,9 +2,11 @@ package limit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Mode says when visitors of an event do work before they claim seats.
@@ -59,9 +62,35 @@ func (s Settings) check() error {
 type Alarm struct {
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
-	Reason   string    `json:"reason"`
+	Reason   Reason    `json:"reason"`
 	Everyone bool      `json:"everyone"` // all visitors work, not only those of busy networks
 }
+
+// Reason is what was noticed: a message with its values as JSON, which readers get in their language.
+type Reason string
+
+func reason(id string, values ...string) Reason {
+	written, _ := json.Marshal(append([]string{id}, values...)) // strings always marshal
+	return Reason(written)
+}
+
+// In says it in the language of its reader.
+func (r Reason) In(ctx context.Context) string {
+	var parts []string
+	if json.Unmarshal([]byte(r), &parts) != nil || len(parts) == 0 {
+		return string(r) // as earlier versions wrote it
+	}
+	values := make([]any, len(parts)-1)
+	for i, v := range parts[1:] {
+		values[i] = v
+	}
+	return text.T(ctx, parts[0], values...)
+}
+
+func (r Reason) String() string { return r.In(context.Background()) }
+
+// MarshalText writes it in English, for programs.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 const alarmFor = 10 * time.Minute
 
@@ -169,7 +198,7 @@ func (e *Event) Asks(network Network, n int, now time.Time) bool {
 		return false
 	}
 	if s.Alarm == nil || s.Alarm.Until.Sub(now) < alarmFor-time.Minute {
-		e.raise(fmt.Sprintf("Visitors from %s claimed %d seats within %s.", network, rate.Burst, time.Duration(e.hold.Load())), false, now)
+		e.raise(reason(text.Mark("Visitors from %s claimed %s seats within %s."), network.String(), strconv.Itoa(rate.Burst), time.Duration(e.hold.Load()).String()), false, now)
 	}
 	return true
 }
@@ -229,11 +258,11 @@ func held(by map[uint64]share, most int) (n int) {
 // Ordered records seats that a visitor ordered or began to pay for.
 func (e *Event) Ordered(n int) { e.ordered.Add(int64(n)) }
 
-func (e *Event) raise(reason string, everyone bool, now time.Time) {
+func (e *Event) raise(why Reason, everyone bool, now time.Time) {
 	if before := e.alarm.Load(); before != nil && before.Everyone && !everyone {
 		return // a stronger alarm is not stored yet
 	}
-	e.alarm.Store(&Alarm{Since: now, Until: now.Add(alarmFor), Reason: reason, Everyone: everyone})
+	e.alarm.Store(&Alarm{Since: now, Until: now.Add(alarmFor), Reason: why, Everyone: everyone})
 }
 
 const (
@@ -255,7 +284,7 @@ func (e *Event) judge(now time.Time) {
 	e.granted, e.grantedOf = nil, e.granted
 	e.mu.Unlock()
 	if sold := int(e.orderedOf + ordered); had >= many && sold*5 < had {
-		e.raise(fmt.Sprintf("Visitors claimed %d seats within %s and ordered %d.", had, window, sold), true, now)
+		e.raise(reason(text.Mark("Visitors claimed %s seats within %s and ordered %s."), strconv.Itoa(had), window.String(), strconv.Itoa(sold)), true, now)
 	}
 	e.orderedOf, e.began = ordered, now
 }
@@ -274,12 +303,12 @@ func (es *Events) Read(ctx context.Context) error {
 	var id int64
 	var s State
 	var since, until *time.Time
-	var reason string
+	var why Reason
 	var everyone bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &s.Challenge, &s.SeatsPerNetwork, &s.UnpaidPerNetwork, &s.UnpaidPerEmail, &since, &until, &reason, &everyone}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &s.Challenge, &s.SeatsPerNetwork, &s.UnpaidPerNetwork, &s.UnpaidPerEmail, &since, &until, &why, &everyone}, func() error {
 		next := s
 		if since != nil && until != nil {
-			next.Alarm = &Alarm{*since, *until, reason, everyone}
+			next.Alarm = &Alarm{*since, *until, why, everyone}
 		}
 		known, _ := es.events.LoadOrStore(id, &Event{id: id, all: es, began: time.Now()})
 		e, _ := known.(*Event)

@@ -86,7 +86,7 @@ func TestAlarm_HoardedSeatsChallengeAllVisitors(t *testing.T) {
 				if a == nil {
 					continue
 				}
-				if !a.Everyone || !strings.Contains(a.Reason, "claimed 60 seats") || !strings.Contains(a.Reason, "ordered 11") {
+				if !a.Everyone || !strings.Contains(a.Reason.String(), "claimed 60 seats") || !strings.Contains(a.Reason.String(), "ordered 11") {
 					t.Errorf("%s the alarm is %+v", node, a)
 				}
 				if e.Asks(network("198.51.101.7"), 1, a.Until) {

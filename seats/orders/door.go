@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ErrNoDoor is a link that opens no door: it never did, it was revoked, or
@@ -264,7 +265,7 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 	err := o.db.QueryRow(ctx, scannedSQL, d.EventID, s.Key).Scan(&ticket, &admitted, &v.At, &v.Place)
 	switch {
 	case err == nil && ticket != v.Ticket.ID:
-		return v, &seats.Conflict{Code: CodeKey, Message: "This scan was sent before for another ticket. It let no visitor in. Scan the ticket again."}
+		return v, &seats.Conflict{Code: CodeKey, Message: text.Mark("This scan was sent before for another ticket. It let no visitor in. Scan the ticket again.")}
 	case err == nil && admitted:
 		v.Word = ScanIn
 		o.happened()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Address is where tickets go by post. The name is that of the order.
@@ -36,10 +37,10 @@ const (
 // texts are those of an address, and the most characters of each.
 func (a *Address) texts() []addressText {
 	return []addressText{
-		{FieldPostStreet, &a.Street, 200, "Enter street and house number."},
+		{FieldPostStreet, &a.Street, 200, text.Mark("Enter street and house number.")},
 		{FieldPostPostcode, &a.Postcode, 20, ""},
-		{FieldPostCity, &a.City, 100, "Enter the city."},
-		{FieldPostCountry, &a.Country, 2, "Choose the country."},
+		{FieldPostCity, &a.City, 100, text.Mark("Enter the city.")},
+		{FieldPostCountry, &a.Country, 2, text.Mark("Choose the country.")},
 	}
 }
 
@@ -73,7 +74,7 @@ func (a *Address) mistakes() (m Mistakes) {
 		case *t.text == "" && t.missing != "", t.field == FieldPostCountry && !countryForm.MatchString(*t.text):
 			m = append(m, Mistake{t.field, t.missing})
 		case !utf8.ValidString(*t.text) || strings.ContainsFunc(*t.text, unicode.IsControl):
-			m = append(m, Mistake{t.field, "This has characters that cannot be printed."})
+			m = append(m, Mistake{t.field, text.Mark("This has characters that cannot be printed.")})
 		case utf8.RuneCountInString(*t.text) > t.most:
 			m = append(m, Mistake{t.field, fmt.Sprintf("This is longer than %d characters.", t.most)})
 		}
@@ -89,10 +90,10 @@ func (f Form) Extras(e seats.Event) []pricing.Extra {
 // wrongExtras finds what the event does not offer.
 func (f Form) wrongExtras(e seats.Event) (m Mistakes) {
 	if f.Donation != 0 && !slices.Contains(e.Rules.Extras.Donations, f.Donation) {
-		m = append(m, Mistake{FieldDonation, "This donation is not offered any more. Choose another amount, or none."})
+		m = append(m, Mistake{FieldDonation, text.Mark("This donation is not offered any more. Choose another amount, or none.")})
 	}
 	if f.Post != nil && !pricing.Posts(e) {
-		m = append(m, Mistake{FieldPost, "Tickets for this event are not sent by post. We’ll email them to you."})
+		m = append(m, Mistake{FieldPost, text.Mark("Tickets for this event are not sent by post. We’ll email them to you.")})
 	}
 	return append(m, f.Post.mistakes()...)
 }

@@ -156,7 +156,7 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 		if err := TellOwners(m, "made the key “"+name+"” for programs").Run(ctx, tx); err != nil {
 			return err
 		}
-		return Note(ctx, tx, m, "made a key", "keys", map[string]any{"name": name, "may": scopes, "days": days})
+		return Note(ctx, tx, m, text.Mark("made a key"), "keys", map[string]any{"name": name, "may": scopes, "days": days})
 	})
 	if err == nil && key != "" {
 		d.teamChanged(m, "key made")
@@ -178,7 +178,7 @@ func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string
 		if err != nil {
 			return fmt.Errorf("organizers: revoke a key: %w", err)
 		}
-		return Note(ctx, tx, m, "revoked a key", "keys", map[string]any{"name": name})
+		return Note(ctx, tx, m, text.Mark("revoked a key"), "keys", map[string]any{"name": name})
 	})
 }
 

@@ -122,7 +122,7 @@ func invite(ctx context.Context, tx pgx.Tx, m Member, email string, role Role) (
 	if err := tx.QueryRow(ctx, inviteSQL, m.Team, email, role).Scan(&id); err != nil {
 		return 0, fmt.Errorf("organizers: invite: %w", err)
 	}
-	return id, Note(ctx, tx, m, "invited", "team/"+email, map[string]Role{"role": role})
+	return id, Note(ctx, tx, m, text.Mark("invited"), "team/"+email, map[string]Role{"role": role})
 }
 
 const withdrawSQL = `
@@ -141,7 +141,7 @@ func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) err
 		if err != nil {
 			return fmt.Errorf("organizers: withdraw an invitation: %w", err)
 		}
-		return Note(ctx, tx, m, "withdrew the invitation", "team/"+email, nil)
+		return Note(ctx, tx, m, text.Mark("withdrew the invitation"), "team/"+email, nil)
 	})
 }
 
@@ -268,7 +268,7 @@ func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invite
 		if err := TellOwners(m, "joined as "+string(i.Role)).Run(ctx, tx); err != nil {
 			return err
 		}
-		return Note(ctx, tx, m, "joined", "team/"+m.Email, map[string]Role{"role": i.Role})
+		return Note(ctx, tx, m, text.Mark("joined"), "team/"+m.Email, map[string]Role{"role": i.Role})
 	})
 	if err == nil {
 		d.wake()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Plan is a seating plan of a team, as of its newest version.
@@ -30,15 +31,27 @@ type PlanVersion struct {
 }
 
 // Unfit says why a document cannot be a version of a plan, a sentence each.
-type Unfit struct{ Reasons []string }
+type Unfit struct{ Reasons []text.Message }
 
-func (u *Unfit) Error() string { return strings.Join(u.Reasons, " ") }
+func (u *Unfit) Error() string { return u.In(context.Background()) }
+
+// In says the reasons in the language of their reader.
+func (u *Unfit) In(ctx context.Context) string {
+	said := make([]string, len(u.Reasons))
+	for i, r := range u.Reasons {
+		said[i] = r.In(ctx)
+	}
+	return strings.Join(said, " ")
+}
 
 // NotNewest is the answer to saving a plan that another member saved meanwhile. Nothing was saved.
 type NotNewest struct{ Newest PlanVersion }
 
-func (n *NotNewest) Error() string {
-	return fmt.Sprintf("%s saved version %d meanwhile.", n.Newest.SavedBy, n.Newest.Version)
+func (n *NotNewest) Error() string { return n.In(context.Background()) }
+
+// In says it in the language of its reader.
+func (n *NotNewest) In(ctx context.Context) string {
+	return text.T(ctx, "%s saved version %d meanwhile.", n.Newest.SavedBy, n.Newest.Version)
 }
 
 const versionColumns = `v.version, v.name, v.note, v.seats, v.sections, v.saved_by, v.saved_at`
@@ -127,12 +140,12 @@ func (d *Desk) Plan(ctx context.Context, m Member, id int64, version int) (*seat
 func fit(document []byte) (*plan.Opened, error) {
 	opened, err := plan.Open(bytes.NewReader(document))
 	if err != nil {
-		return nil, &Unfit{[]string{"This is not a plan: " + strings.TrimPrefix(err.Error(), "plan: read: ") + "."}}
+		return nil, &Unfit{[]text.Message{text.Say("This is not a plan: %s.", strings.TrimPrefix(err.Error(), "plan: read: "))}}
 	}
 	if len(opened.Repairs) > 0 {
 		u := &Unfit{}
 		for _, r := range opened.Repairs {
-			u.Reasons = append(u.Reasons, r.String())
+			u.Reasons = append(u.Reasons, text.Message{ID: "%s", Args: []any{r}})
 		}
 		return nil, u
 	}

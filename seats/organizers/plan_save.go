@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const newPlanSQL = `INSERT INTO team_plan (team_id) VALUES ($1) RETURNING id`
@@ -112,7 +113,7 @@ func save(ctx context.Context, tx pgx.Tx, m Member, id int64, note string, docum
 	if err != nil {
 		return 0, err
 	}
-	return version, Note(ctx, tx, m, "saved a plan", fmt.Sprintf("plans/%d", id), map[string]any{"version": version, "name": p.Name, "seats": len(p.Seats), "note": note})
+	return version, Note(ctx, tx, m, text.Mark("saved a plan"), fmt.Sprintf("plans/%d", id), map[string]any{"version": version, "name": p.Name, "seats": len(p.Seats), "note": note})
 }
 
 const keepImportSQL = `

@@ -121,5 +121,5 @@ func setUp(ctx context.Context, tx pgx.Tx, token string, n Newcomer, hash string
 	if _, err := tx.Exec(ctx, addMemberSQL, m.Team, m.Organizer, m.Role); err != nil {
 		return s, err
 	}
-	return s, Note(ctx, tx, m, "set the desk up", "team", nil)
+	return s, Note(ctx, tx, m, text.Mark("set the desk up"), "team", nil)
 }

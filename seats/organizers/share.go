@@ -67,7 +67,7 @@ func (d *Desk) Share(ctx context.Context, m Member, event int64, slug, name stri
 			return fmt.Errorf("organizers: share: %w", err)
 		}
 		token = fresh
-		return Note(ctx, tx, m, "shared the live desk", "events/"+slug+"/shares", map[string]any{"with": name, "days": days})
+		return Note(ctx, tx, m, text.Mark("shared the live desk"), "events/"+slug+"/shares", map[string]any{"with": name, "days": days})
 	})
 	return token, err
 }
@@ -86,7 +86,7 @@ func (d *Desk) RevokeShare(ctx context.Context, m Member, event int64, slug stri
 		if err != nil {
 			return fmt.Errorf("organizers: revoke a share: %w", err)
 		}
-		return Note(ctx, tx, m, "revoked a link to the live desk", "events/"+slug+"/shares", map[string]any{"with": name})
+		return Note(ctx, tx, m, text.Mark("revoked a link to the live desk"), "events/"+slug+"/shares", map[string]any{"with": name})
 	})
 }
 

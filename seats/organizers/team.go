@@ -105,7 +105,7 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 			return err
 		}
 		done = true
-		return Note(ctx, tx, m, "gave a role", "team/"+c.Email, map[string]Role{"role": role, "before": c.Role})
+		return Note(ctx, tx, m, text.Mark("gave a role"), "team/"+c.Email, map[string]Role{"role": role, "before": c.Role})
 	})
 	if err == nil && done {
 		d.teamChanged(m, "role "+string(role))
@@ -135,7 +135,7 @@ func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string
 			return err
 		}
 		done = true
-		return Note(ctx, tx, m, "removed", "team/"+c.Email, map[string]Role{"before": c.Role})
+		return Note(ctx, tx, m, text.Mark("removed"), "team/"+c.Email, map[string]Role{"before": c.Role})
 	})
 	if err == nil && done {
 		d.teamChanged(m, "member removed")
@@ -147,9 +147,9 @@ const demandSQL = `UPDATE team SET second_factor = $2 WHERE id = $1 AND second_f
 
 // Demand says whether every member of the team needs a second factor. Errors: those of idempotency.Key.Take; the database's.
 func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error {
-	what, words := "stopped demanding a second factor", "no longer demands a second factor of every member"
+	what, words := text.Mark("stopped demanding a second factor"), "no longer demands a second factor of every member"
 	if on {
-		what, words = "demanded a second factor", "now demands a second factor of every member"
+		what, words = text.Mark("demanded a second factor"), "now demands a second factor of every member"
 	}
 	done := false
 	err := d.Change(ctx, m, key, []any{"second factor", on}, func(tx pgx.Tx) error {
@@ -182,7 +182,7 @@ func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 		if err != nil || tag.RowsAffected() == 0 { // 0: it has it
 			return err
 		}
-		return Note(ctx, tx, m, "renamed the team", "team", map[string]string{"name": name, "before": m.TeamName})
+		return Note(ctx, tx, m, text.Mark("renamed the team"), "team", map[string]string{"name": name, "before": m.TeamName})
 	})
 }
 
@@ -212,7 +212,7 @@ func (d *Desk) NewTeam(ctx context.Context, m Member, name, key string) (team in
 			return fmt.Errorf("organizers: make a team: %w", err)
 		}
 		m.Team = team
-		return Note(ctx, tx, m, "made the team", "team", map[string]string{"name": name})
+		return Note(ctx, tx, m, text.Mark("made the team"), "team", map[string]string{"name": name})
 	})
 	return team, err
 }

@@ -174,7 +174,7 @@ func (p *Pages) SaveBranding(ctx context.Context, m organizers.Member, f Brandin
 		if err != nil {
 			return fmt.Errorf("pages: save a branding: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "changed the look of the pages", "look", map[string]any{"version": version})
+		return organizers.Note(ctx, tx, m, text.Mark("changed the look of the pages"), "look", map[string]any{"version": version})
 	})
 	p.published.Store(nil) // this node shows it at once
 	return err
@@ -221,7 +221,7 @@ func (p *Pages) AddTeamPicture(ctx context.Context, m organizers.Member, u Uploa
 		if _, err := tx.Exec(ctx, addTeamPictureSQL, m.Team, u.Kind, file.hash, file.widths, file.width, file.height, u.Alt); err != nil {
 			return fmt.Errorf("pages: add a picture of a team: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "added a picture", "look", map[string]any{"kind": u.Kind, "alt": u.Alt, "hash": file.hash})
+		return organizers.Note(ctx, tx, m, text.Mark("added a picture"), "look", map[string]any{"kind": u.Kind, "alt": u.Alt, "hash": file.hash})
 	})
 	p.published.Store(nil)
 	return err
@@ -237,7 +237,7 @@ func (p *Pages) RemoveTeamPicture(ctx context.Context, m organizers.Member, kind
 		if tag.RowsAffected() == 0 { // it is gone
 			return nil
 		}
-		return organizers.Note(ctx, tx, m, "removed a picture", "look", map[string]any{"kind": kind})
+		return organizers.Note(ctx, tx, m, text.Mark("removed a picture"), "look", map[string]any{"kind": kind})
 	})
 	p.published.Store(nil)
 	return err

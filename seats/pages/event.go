@@ -240,7 +240,7 @@ func (p *Pages) SaveEvent(ctx context.Context, m organizers.Member, e Subject, d
 		if version, err = savePage(ctx, tx, e.ID, d); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "changed the event page", e.address(), map[string]any{"version": version, "language": d.Text.Language})
+		return organizers.Note(ctx, tx, m, text.Mark("changed the event page"), e.address(), map[string]any{"version": version, "language": d.Text.Language})
 	})
 	p.events.forget(e.ID)
 	return version, err

@@ -219,9 +219,9 @@ func (p *Pages) Save(ctx context.Context, m organizers.Member, d Draft, key stri
 		if _, err := tx.Exec(ctx, saveSQL, m.Team, d.Kind, version, d.Text, d.Publish, m.Name); err != nil {
 			return fmt.Errorf("pages: save a text: %w", err)
 		}
-		what := "saved a draft of a legal text"
+		what := text.Mark("saved a draft of a legal text")
 		if d.Publish {
-			what = "published a legal text"
+			what = text.Mark("published a legal text")
 		}
 		return organizers.Note(ctx, tx, m, what, "legal", map[string]any{"text": d.Kind, "version": version})
 	})

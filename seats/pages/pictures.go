@@ -136,7 +136,7 @@ func (p *Pages) AddPicture(ctx context.Context, m organizers.Member, e Subject, 
 		if pic.ID, err = addPicture(ctx, tx, m.Team, e.ID, pic); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "added a picture", e.address(), map[string]any{"kind": u.Kind, "section": u.Section, "alt": u.Alt, "hash": file.hash})
+		return organizers.Note(ctx, tx, m, text.Mark("added a picture"), e.address(), map[string]any{"kind": u.Kind, "section": u.Section, "alt": u.Alt, "hash": file.hash})
 	})
 	p.events.forget(e.ID)
 	return pic, err
@@ -211,7 +211,7 @@ const (
 func (p *Pages) RemovePicture(ctx context.Context, m organizers.Member, e Subject, id int64, key string) error {
 	err := p.desk.Change(ctx, m, key, []any{"remove picture", e.Slug, id}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, removePictureSQL, e.ID, id)
-		return p.changedPicture(ctx, tx, m, e, "removed a picture", map[string]any{"picture": id}, tag.RowsAffected(), err)
+		return p.changedPicture(ctx, tx, m, e, text.Mark("removed a picture"), map[string]any{"picture": id}, tag.RowsAffected(), err)
 	})
 	p.events.forget(e.ID)
 	return err
@@ -225,7 +225,7 @@ func (p *Pages) DescribePicture(ctx context.Context, m organizers.Member, e Subj
 	}
 	err := p.desk.Change(ctx, m, key, []any{"describe picture", e.Slug, id, u.Alt}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, describeSQL, e.ID, id, u.Alt)
-		return p.changedPicture(ctx, tx, m, e, "changed the text of a picture", map[string]any{"picture": id, "alt": u.Alt}, tag.RowsAffected(), err)
+		return p.changedPicture(ctx, tx, m, e, text.Mark("changed the text of a picture"), map[string]any{"picture": id, "alt": u.Alt}, tag.RowsAffected(), err)
 	})
 	p.events.forget(e.ID)
 	return err

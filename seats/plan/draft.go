@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // draft is a plan as the file has it: names may be dirty, ids and labels may stand twice, the drawing may have any scale.
@@ -25,7 +26,7 @@ type draft struct {
 	imported bool        // drawn in another program: to be scaled, and rid of what no seat uses
 	seats    int         // so far, to stop at the limit
 	repairs  []Repair
-	warnings []string
+	warnings []text.Message
 }
 
 type draftSection struct {
@@ -58,12 +59,12 @@ const farthest = 1e9
 // errNoSeats refuses a file that has a drawing and nothing to sell.
 var errNoSeats = errors.New("the file has no seats")
 
-func (d *draft) warn(format string, args ...any) {
-	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
+func (d *draft) warn(what text.Message) {
+	d.warnings = append(d.warnings, what)
 }
 
-func (d *draft) repaired(kind, where string, count int, format string, args ...any) {
-	d.repairs = append(d.repairs, Repair{kind, where, count, fmt.Sprintf(format, args...)})
+func (d *draft) repaired(kind, where string, count int, what text.Message) {
+	d.repairs = append(d.repairs, Repair{kind, where, count, what})
 }
 
 // room counts n more seats, and refuses them if they do not fit into a plan.
@@ -118,7 +119,7 @@ func (d *draft) build() *seats.Plan {
 	if d.imported {
 		d.scale()
 		d.aisles()
-		d.warn("The file does not say what seats cost. An event of this plan is free of charge until its prices are set.")
+		d.warn(text.Say("The file does not say what seats cost. An event of this plan is free of charge until its prices are set."))
 	}
 	for i := range d.sections {
 		if s := &d.sections[i]; len(s.outline) == 0 {
@@ -159,10 +160,10 @@ func around(s *draftSection) []seats.Point {
 }
 
 // overlaps warns of seats that lie on each other: on the map only one of them can be reached by a finger.
-func overlaps(p *seats.Plan) []string {
+func overlaps(p *seats.Plan) []text.Message {
 	type cell struct{ x, y int }
 	const touching = 4 // units; a seat is drawn about 16 wide
-	var warnings []string
+	var warnings []text.Message
 	for _, s := range p.Sections {
 		if s.Area {
 			continue
@@ -179,7 +180,7 @@ func overlaps(p *seats.Plan) []string {
 			cells[at] = i
 		}
 		if on > 0 {
-			warnings = append(warnings, fmt.Sprintf("Seats of section %q drawn on top of others: %d (%s). They are easier to find in the list than on the map.", s.Name, on, example))
+			warnings = append(warnings, text.Say("Seats of section “%s” drawn on top of others: %d (%s). They are easier to find in the list than on the map.", s.Name, on, example))
 		}
 	}
 	return warnings

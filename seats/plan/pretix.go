@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // The parts of a pretix seating plan that Usher knows. Positions are relative: to the plan, the zone, the row.
@@ -234,7 +235,7 @@ func (d *draft) pretixForm(a pretixArea, at point, path []any) (s seats.Shape) {
 		s = seats.Shape{Kind: "ellipse", Center: seats.Point(at), RX: a.Ellipse.Radius.X, RY: a.Ellipse.Radius.Y, Rotation: a.Rotation}
 	case a.Shape == "text":
 	default:
-		d.warn("Area %s has a shape Usher does not know (%.40q) and is not drawn.", spell(path), a.Shape)
+		d.warn(text.Say("Area %s has a shape Usher does not know (“%.40s”) and is not drawn.", spell(path), a.Shape))
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MaxBytes is the size of the largest file Read takes: 64 MiB.
@@ -25,25 +27,28 @@ const (
 // Result is a plan that was read, with its repairs and warnings.
 type Result struct {
 	Plan     *seats.Plan
-	Format   string   // FormatOwn, FormatPretix or FormatSeatsio
-	Repairs  []Repair // faults of the file that are mended in the plan
-	Warnings []string // parts of the file that the plan lacks, a sentence each
+	Format   string         // FormatOwn, FormatPretix or FormatSeatsio
+	Repairs  []Repair       // faults of the file that are mended in the plan
+	Warnings []text.Message // parts of the file that the plan lacks, a sentence each
 }
 
 // Repair is something the file had wrong and Read put right, so that every seat has its own id and its own label.
 type Repair struct {
-	Kind    string // "duplicate-id", "duplicate-label", "duplicate-section", "name" or "overlap"
-	Where   string // the section it is about; empty if it is about the whole plan
-	Count   int    // how many seats, rows or names it touched
-	Message string // a sentence for the organizer
+	Kind    string       // "duplicate-id", "duplicate-label", "duplicate-section", "name" or "overlap"
+	Where   string       // the section it is about; empty if it is about the whole plan
+	Count   int          // how many seats, rows or names it touched
+	Message text.Message // a sentence for the organizer
 }
 
 // String is the repair as a line of a report.
-func (r Repair) String() string {
+func (r Repair) String() string { return r.In(context.Background()) }
+
+// In is the repair in the language of its reader.
+func (r Repair) In(ctx context.Context) string {
 	if r.Where == "" {
-		return r.Message
+		return r.Message.In(ctx)
 	}
-	return r.Where + ": " + r.Message
+	return text.T(ctx, "%s: %s", r.Where, r.Message)
 }
 
 // Read reads a plan of any format it knows. It returns a whole plan that passes Check, or an error and no plan: an

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Words of Records.Kind.
@@ -404,5 +405,5 @@ func (d *draft) lay() {
 		}
 		y += 3 * spacing
 	}
-	d.warn("The file does not say where the seats are, so rows were laid out behind each other.")
+	d.warn(text.Say("The file does not say where the seats are, so rows were laid out behind each other."))
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // repair makes a draft obey the rules of Check as far as names, ids and labels go, and notes what it did. In a draft
@@ -59,14 +60,14 @@ func (d *draft) dropEmpty() {
 			sections = append(sections, s)
 			continue
 		}
-		d.warn("Section %q has no seats; it is drawn, and nothing in it is for sale.", s.name)
+		d.warn(text.Say("Section “%s” has no seats; it is drawn, and nothing in it is for sale.", s.name))
 		if len(s.outline) > 2 {
 			d.shapes = append(d.shapes, seats.Shape{Kind: "polygon", Role: "other", Points: s.outline})
 		}
 	}
 	d.sections = sections
 	if empty > 0 {
-		d.warn("Rows without seats were left out: %d.", empty)
+		d.warn(text.Say("Rows without seats were left out: %d.", empty))
 	}
 }
 
@@ -103,7 +104,7 @@ func (d *draft) cleanNames() {
 		}
 	}
 	if n := len(cleaned); n > 0 {
-		d.repaired("name", "", n, "names that were empty, too long or not fit for a label were changed: %s.", some(cleaned))
+		d.repaired("name", "", n, text.Say("names that were empty, too long or not fit for a label were changed: %s.", some(cleaned)))
 	}
 }
 
@@ -126,12 +127,12 @@ func cleanName(s string, most int) string {
 }
 
 // some lists a few of many things.
-func some(list []string) string {
+func some(list []string) text.Message {
 	const few = 3
 	if len(list) <= few {
-		return strings.Join(list, ", ")
+		return text.Message{ID: strings.Join(list, ", ")}
 	}
-	return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d more", len(list)-few)
+	return text.Say("%s and %d more", strings.Join(list[:few], ", "), len(list)-few)
 }
 
 // nameSections gives sections of the same name different ones.
@@ -148,7 +149,7 @@ func (d *draft) nameSections() {
 			continue
 		}
 		s.name = fresh(old, taken, times)
-		d.repaired("duplicate-section", old, 1, "another section has this name too; the later one is %q.", s.name)
+		d.repaired("duplicate-section", old, 1, text.Say("another section has this name too; the later one is “%s”.", s.name))
 	}
 }
 
@@ -164,7 +165,7 @@ func (d *draft) dropCategories() {
 			kept = append(kept, c)
 			continue
 		}
-		d.warn("Category %q has no seats and was left out.", c.Name)
+		d.warn(text.Say("Category “%s” has no seats and was left out.", c.Name))
 	}
 	d.categories = kept
 	d.each(func(_ *draftSection, _ *draftRow, s *draftSeat) { s.category = place[s.category] })
@@ -192,8 +193,7 @@ func (d *draft) splitSections() {
 		if repeated := repeats(s.rows); repeated > 0 {
 			parts := split(s)
 			d.repaired("duplicate-label", s.name, repeated,
-				"%d seats had a label that another seat has; its %d rows are now the sections %q to %q, a block of rows each.",
-				repeated, len(s.rows), parts[0].name, parts[len(parts)-1].name)
+				text.Say("%d seats had a label that another seat has; its %d rows are now the sections “%s” to “%s”, a block of rows each.", repeated, len(s.rows), parts[0].name, parts[len(parts)-1].name))
 			all = append(all, parts...)
 			continue
 		}
@@ -226,7 +226,7 @@ func (d *draft) renumber(s *draftSection) {
 		}
 	}
 	if n := len(changed); n > 0 {
-		d.repaired("duplicate-label", s.name, n, "numbers that stood twice in a row were changed: %s.", some(changed))
+		d.repaired("duplicate-label", s.name, n, text.Say("numbers that stood twice in a row were changed: %s.", some(changed)))
 	}
 }
 
@@ -351,7 +351,7 @@ func (d *draft) unstack() {
 			down := edge.Y + 4*step - low.Y
 			d.moveSection(s, down)
 			edge.Y = high.Y + down
-			d.repaired("overlap", s.name, s.count(), "it is drawn on top of other sections, so it was moved below them.")
+			d.repaired("overlap", s.name, s.count(), text.Say("it is drawn on top of other sections, so it was moved below them."))
 		}
 		moved := 0
 		for j := range s.rows {
@@ -365,7 +365,7 @@ func (d *draft) unstack() {
 			ground.take(s.rows[j])
 		}
 		if moved > 0 {
-			d.repaired("overlap", s.name, moved, "tables drawn on top of others were moved to the right: %d.", moved)
+			d.repaired("overlap", s.name, moved, text.Say("tables drawn on top of others were moved to the right: %d.", moved))
 		}
 	}
 }
@@ -517,11 +517,11 @@ func (d *draft) reportIDs(counts [2]map[string]int, fell int) {
 		if repeated == 0 {
 			continue
 		}
-		rest := "those seats are known by where they are instead."
+		what := text.Say("%d values of %s stand at more than one seat, %d seats in all; those seats are known by where they are instead.", repeated, d.idNames[n], seats)
 		if n > 0 && fell == 0 {
-			rest = fmt.Sprintf("the seats are known by their %s instead.", d.idNames[0])
+			what = text.Say("%d values of %s stand at more than one seat, %d seats in all; the seats are known by their %s instead.", repeated, d.idNames[n], seats, d.idNames[0])
 		}
-		d.repaired("duplicate-id", "", seats, "%d values of %s stand at more than one seat, %d seats in all; %s", repeated, d.idNames[n], seats, rest)
+		d.repaired("duplicate-id", "", seats, what)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // The parts of a seats.io chart that Usher knows. A chart has one floor, or several.
@@ -113,13 +114,13 @@ func readSeatsio(data []byte) (*draft, error) {
 // leftOut warns of parts of the chart that the plan lacks.
 func (in *seatsioReader) leftOut(file *seatsioChart) {
 	if in.focus == nil && len(file.Zones.List) > 0 {
-		in.warn("The chart has points to look at for its zones (%d); Usher has one for a whole plan, and took none.", len(file.Zones.List))
+		in.warn(text.Say("The chart has points to look at for its zones (%d); Usher has one for a whole plan, and took none.", len(file.Zones.List)))
 	}
 	if in.whole > 0 {
-		in.warn("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole)
+		in.warn(text.Say("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole))
 	}
 	if in.icons > 0 {
-		in.warn("Icons and images were left out: %d.", in.icons)
+		in.warn(text.Say("Icons and images were left out: %d.", in.icons))
 	}
 }
 
@@ -182,7 +183,7 @@ func (in *seatsioReader) floor(f *seatsioPart, at point, path []any) error {
 		return err
 	}
 	if f.Background != nil {
-		in.warn("The picture behind the chart was left out.")
+		in.warn(text.Say("The picture behind the chart was left out."))
 	}
 	return in.decoration(f, at, "", -1, path)
 }
@@ -551,7 +552,7 @@ func (in *seatsioReader) shape(o *seatsioObject, at point, path []any) error {
 	s := seats.Shape{Kind: "polygon", Role: role, Points: polygon}
 	switch {
 	case !ok:
-		in.warn("Shape %s has a form Usher does not know (%.40q) and is not drawn.", spell(path), o.Type)
+		in.warn(text.Say("Shape %s has a form Usher does not know (“%.40s”) and is not drawn.", spell(path), o.Type))
 		return nil
 	case round != nil:
 		s = *round
@@ -581,7 +582,7 @@ func (in *seatsioReader) text(o *seatsioObject, at point, path []any) error {
 	}
 	center := o.center(at)
 	if center == nil {
-		in.warn("Text %s has no position and is not drawn.", spell(path))
+		in.warn(text.Say("Text %s has no position and is not drawn.", spell(path)))
 		return nil
 	}
 	size := o.TextSize

@@ -31,14 +31,14 @@ func (m matrix) at(x, y float64) (float64, float64) { return m.a*x + m.c*y + m.e
 type knot struct {
 	name   string
 	to     matrix
-	things []int  // places in found of the things directly inside of a group
-	texts  []text // directly inside of a group
+	things []int     // places in found of the things directly inside of a group
+	texts  []svgText // directly inside of a group
 	words  strings.Builder
 	at     [2]float64
 	size   float64
 }
 
-type text struct {
+type svgText struct {
 	words string
 	at    [2]float64
 	size  float64
@@ -48,7 +48,7 @@ type text struct {
 type svgReader struct {
 	open  []*knot
 	found []map[string]string
-	texts []text
+	texts []svgText
 }
 
 func surveySVG(data []byte) (*Records, error) {
@@ -155,7 +155,7 @@ func (in *svgReader) end() {
 			in.open[n-1].words.WriteString(" " + words)
 		}
 	case "text":
-		t := text{words, k.at, k.size * math.Hypot(k.to.a, k.to.b)}
+		t := svgText{words, k.at, k.size * math.Hypot(k.to.a, k.to.b)}
 		in.texts = append(in.texts, t)
 		if n := len(in.open); n > 0 {
 			in.open[n-1].texts = append(in.open[n-1].texts, t)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // TakesOff reports whether a code takes something off prices.
@@ -36,9 +37,9 @@ func unlockable(ctx context.Context, tx pgx.Tx, event int64, c Code) error {
 	}
 	switch {
 	case types != len(c.UnlocksTypes):
-		return &seats.ValidationError{Message: "A code unlocks ticket types of its event, each named once. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("A code unlocks ticket types of its event, each named once. Nothing was changed.")}
 	case blocks != len(c.UnlocksBlocks):
-		return &seats.ValidationError{Message: "A code unlocks blocks of its event, each named once. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("A code unlocks blocks of its event, each named once. Nothing was changed.")}
 	case before:
 		return nil
 	}

@@ -88,20 +88,20 @@ func (c Code) Uses(person []seats.ID) (uses []seats.Use) {
 const MostCodes = 10_000
 
 // CheckCode returns what is wrong with a code, empty if nothing is.
-func CheckCode(c Code) string {
+func CheckCode(c Code) text.Message {
 	switch {
 	case c.Percent < 0 || c.Percent > WholePercent || c.Amount < 0 || c.Amount > 1<<40 || !c.TakesOff() && !c.Unlocks():
-		return "A code takes a percentage up to 100 or an amount off the price, or it unlocks something."
+		return text.Say("A code takes a percentage up to 100 or an amount off the price, or it unlocks something.")
 	case c.Percent > 0 && c.Amount > 0:
-		return "A code takes a percentage or an amount off, not both."
+		return text.Say("A code takes a percentage or an amount off, not both.")
 	case c.Most < 0 || c.PerPerson < 0 || c.Tickets < 0 || max(c.Most, c.PerPerson, c.Tickets) > 1_000_000:
-		return "A limit is between 0, which is none, and 1,000,000."
+		return text.Say("A limit is between 0, which is none, and 1,000,000.")
 	case c.BeginsAt != nil && c.EndsAt != nil && !c.EndsAt.After(*c.BeginsAt):
-		return "A code ends after it begins."
+		return text.Say("A code ends after it begins.")
 	case !seats.OneLine(c.Name, 100):
-		return "A name is one line of at most 100 characters."
+		return text.Say("A name is one line of at most 100 characters.")
 	}
-	return ""
+	return text.Message{}
 }
 
 const createCodesSQL = `
@@ -113,7 +113,7 @@ var ErrCodeTaken = errors.New("the event has this code")
 
 // CodeTaken says so to organizers.
 func CodeTaken(code string) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodeChanged, Message: "This event has or had a code " + code + ". Nothing was changed. Choose another one."}
+	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event has or had a code %s. Nothing was changed. Choose another one."), Args: []any{code}}
 }
 
 // CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. It is part of an inventory's ChangeEvent if they

@@ -8,6 +8,7 @@ import (
 
 	iso "golang.org/x/text/currency"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -43,20 +44,25 @@ func CheckCurrency(currency string) error {
 
 // ReadAmount reads an amount such as 25.50 in minor units. It has a point, no more decimals than the currency, and is not
 // negative.
-func ReadAmount(text, currency string) (minor int64, err error) {
+func ReadAmount(typed, currency string) (minor int64, err error) {
 	digits := Decimals(currency)
-	whole, rest, _ := strings.Cut(text, ".")
+	whole, rest, _ := strings.Cut(typed, ".")
 	if whole == "" {
-		return 0, fmt.Errorf("%q is not an amount such as %s", text, Amount(2550, currency))
+		return 0, unreadable(text.Mark("“%s” is not an amount such as %s."), typed, Amount(2550, currency))
 	}
 	if len(rest) > digits {
-		return 0, fmt.Errorf("%q is not an amount in %s, which has %d decimals", text, currency, digits)
+		return 0, unreadable(text.Mark("“%s” is not an amount in %s, which has %d decimals."), typed, currency, digits)
 	}
 	found, err := strconv.ParseUint(whole+rest+strings.Repeat("0", digits-len(rest)), 10, 40)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not an amount such as %s", text, Amount(2550, currency))
+		return 0, unreadable(text.Mark("“%s” is not an amount such as %s."), typed, Amount(2550, currency))
 	}
 	return int64(found), nil
+}
+
+// unreadable is a *seats.ValidationError about what an organizer typed.
+func unreadable(message string, values ...any) error {
+	return &seats.ValidationError{Message: message, Args: values}
 }
 
 // Amount writes minor units as ReadAmount reads them: 25.50, or 3000 in a currency without decimals.

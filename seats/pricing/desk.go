@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // What members of a team do with codes and tax rates. Each change is made once for a key, and is noted in the log.
@@ -83,12 +84,12 @@ func StopCodes(ctx context.Context, d *organizers.Desk, m organizers.Member, key
 			stopped, err = retireCodes(ctx, tx, e.ID, []string{code})
 		}
 		if err == nil && stopped == 0 {
-			err = &seats.ValidationError{Message: "This event has no such code that is active. Nothing was changed."}
+			err = &seats.ValidationError{Message: text.Mark("This event has no such code that is active. Nothing was changed.")}
 		}
 		if err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "stopped discount codes of", "events/"+e.Slug, map[string]any{"code": code, "codes": stopped})
+		return organizers.Note(ctx, tx, m, text.Mark("stopped discount codes of"), "events/"+e.Slug, map[string]any{"code": code, "codes": stopped})
 	})
 }
 
@@ -125,6 +126,6 @@ func SetRates(ctx context.Context, d *organizers.Desk, m organizers.Member, key 
 			}
 			changed = append(changed, c.Code)
 		}
-		return organizers.Note(ctx, tx, m, "changed tax rates", "taxes", map[string]any{"countries": changed})
+		return organizers.Note(ctx, tx, m, text.Mark("changed tax rates"), "taxes", map[string]any{"countries": changed})
 	})
 }

@@ -2,10 +2,10 @@ package pricing
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Discount is what a code takes off the prices.
@@ -90,26 +90,26 @@ func percentOff(lines []Line, chosen []int, percent int, off []int64) {
 }
 
 // checkOffer returns what is wrong with an offer, empty if nothing is.
-func checkOffer(o seats.PriceOffer) string {
+func checkOffer(o seats.PriceOffer) text.Message {
 	switch {
 	case o.Name == "" || !seats.OneLine(o.Name, mostName):
-		return fmt.Sprintf("An offer has a name of one line and at most %d characters.", mostName)
+		return text.Say("An offer has a name of one line and at most %d characters.", mostName)
 	case o.Count < 1 || o.Count > 100:
-		return "An offer begins at between 1 and 100 tickets."
+		return text.Say("An offer begins at between 1 and 100 tickets.")
 	case o.Kind == seats.OfferMulti && (o.Pay < 1 || o.Pay >= o.Count):
-		return "Of so many tickets, the buyer pays for fewer, and for at least one."
+		return text.Say("Of so many tickets, the buyer pays for fewer, and for at least one.")
 	case o.Kind == seats.OfferMulti:
-		return ""
+		return text.Message{}
 	case o.Percent < 1 || o.Percent > WholePercent:
-		return "An offer takes more than 0 and at most 100 percent off."
+		return text.Say("An offer takes more than 0 and at most 100 percent off.")
 	case o.Kind == seats.OfferGroup:
-		return ""
+		return text.Message{}
 	case o.Kind != seats.OfferFamily:
-		return "An offer is one of: pay for fewer, group, family."
+		return text.Say("An offer is one of: pay for fewer, group, family.")
 	case len(o.Types) == 0 || len(o.ChildTypes) == 0 || o.Children < 1 || o.Children > 100:
-		return "A family is a number of adults and of children, each of the types that you choose."
+		return text.Say("A family is a number of adults and of children, each of the types that you choose.")
 	case slices.ContainsFunc(o.Types, func(t int) bool { return slices.Contains(o.ChildTypes, t) }):
-		return "A ticket type is for adults or for children of a family, not for both."
+		return text.Say("A ticket type is for adults or for children of a family, not for both.")
 	}
-	return ""
+	return text.Message{}
 }

@@ -1,10 +1,10 @@
 package pricing
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kinds of extras.
@@ -70,17 +70,17 @@ const (
 )
 
 // checkExtras returns what is wrong with the extras of an event, empty if nothing is.
-func checkExtras(x seats.Extras) string {
+func checkExtras(x seats.Extras) text.Message {
 	low := func(amount int64) bool { return amount <= 0 }
 	switch {
 	case len(x.Donations) > mostDonations || slices.ContainsFunc(x.Donations, low) || len(x.Donations) > 0 && slices.Max(x.Donations) > mostExtra:
-		return fmt.Sprintf("Enter up to %d amounts of a donation, such as 2, 5, 10.", mostDonations)
+		return text.Say("Enter up to %d amounts of a donation, such as 2, 5, 10.", mostDonations)
 	case !seats.OneLine(x.DonationFor, mostName):
-		return fmt.Sprintf("What donations are for is one line of at most %d characters.", mostName)
+		return text.Say("What donations are for is one line of at most %d characters.", mostName)
 	case x.Postage < 0 || x.Postage > mostExtra:
-		return "Postage is an amount such as 3.50, or nothing."
+		return text.Say("Postage is an amount such as 3.50, or nothing.")
 	case x.PostageRate < 0 || x.PostageRate >= wholeRate:
-		return "A tax rate is at least 0 and less than 100 percent, such as 8.875."
+		return text.Say("A tax rate is at least 0 and less than 100 percent, such as 8.875.")
 	}
-	return ""
+	return text.Message{}
 }

@@ -1,12 +1,12 @@
 package pricing
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // TermsOf are the terms of an event, without a code.
@@ -74,38 +74,38 @@ func ReadRate(text string) (int, error) { return readRate(text, 3) }
 // Rate writes thousandths of a percent as ReadRate reads them: 8.875.
 func Rate(thousandths int) string { return strconv.FormatFloat(float64(thousandths)/1000, 'f', -1, 64) }
 
-func readRate(text string, decimals int) (int, error) {
-	whole, rest, _ := strings.Cut(strings.TrimSpace(text), ".")
+func readRate(typed string, decimals int) (int, error) {
+	whole, rest, _ := strings.Cut(strings.TrimSpace(typed), ".")
 	if whole == "" || len(rest) > decimals {
-		return 0, fmt.Errorf("%q is not a percentage such as 2.5, with at most %d decimals", text, decimals)
+		return 0, unreadable(text.Mark("“%s” is not a percentage such as 2.5, with at most %d decimals."), typed, decimals)
 	}
 	found, err := strconv.ParseUint(whole+rest+strings.Repeat("0", decimals-len(rest)), 10, 31)
 	if hundred, _ := strconv.ParseUint("100"+strings.Repeat("0", decimals), 10, 31); err != nil || found > hundred {
-		return 0, fmt.Errorf("%q is not a percentage between 0 and 100, such as 2.5", text)
+		return 0, unreadable(text.Mark("“%s” is not a percentage between 0 and 100, such as 2.5."), typed)
 	}
 	return int(found), nil
 }
 
 // checkTax returns what is wrong with a tax, empty if nothing is.
-func checkTax(t seats.Tax) string {
+func checkTax(t seats.Tax) text.Message {
 	rates := []int{t.Rate, t.FeeRate}
 	seen := map[int]bool{}
 	for _, r := range t.Types {
 		if seen[r.Type] {
-			return "A ticket type has one tax rate."
+			return text.Say("A ticket type has one tax rate.")
 		}
 		seen[r.Type], rates = true, append(rates, r.Rate)
 	}
 	for _, rate := range rates {
 		if rate < 0 || rate >= wholeRate {
-			return "A tax rate is at least 0 and less than 100 percent, such as 8.875."
+			return text.Say("A tax rate is at least 0 and less than 100 percent, such as 8.875.")
 		}
 	}
 	if !seats.OneLine(t.Name, 30) {
-		return "The name of a tax has at most 30 characters, such as VAT."
+		return text.Say("The name of a tax has at most 30 characters, such as VAT.")
 	}
 	if t.Country != "" && !countryForm.MatchString(t.Country) {
-		return "A country is two letters, such as AT."
+		return text.Say("A country is two letters, such as AT.")
 	}
-	return ""
+	return text.Message{}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // RateTable is the tax rates of countries, as of a date.
@@ -89,21 +90,21 @@ var countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
 const mostReduced = 6
 
 // CheckRate returns what is wrong with the rates of a country, empty if nothing is.
-func CheckRate(c CountryRate) string {
+func CheckRate(c CountryRate) text.Message {
 	switch {
 	case !countryForm.MatchString(c.Code):
-		return fmt.Sprintf("%q is not a country. Use two letters, such as AT.", c.Code)
+		return text.Say("“%s” is not a country. Use two letters, such as AT.", c.Code)
 	case c.Name == "" || !seats.OneLine(c.Name, mostName):
-		return fmt.Sprintf("The name of a country is one line of at most %d characters.", mostName)
+		return text.Say("The name of a country is one line of at most %d characters.", mostName)
 	case len(c.Reduced) > mostReduced:
-		return fmt.Sprintf("%s has at most %d reduced rates.", c.Name, mostReduced)
+		return text.Say("%s has at most %d reduced rates.", c.Name, mostReduced)
 	}
 	for _, rate := range append([]int{c.Standard}, c.Reduced...) {
 		if rate < 0 || rate >= wholeRate {
-			return c.Name + ": a tax rate is at least 0 and less than 100 percent, such as 8.875."
+			return text.Say("%s: a tax rate is at least 0 and less than 100 percent, such as 8.875.", c.Name)
 		}
 	}
-	return ""
+	return text.Message{}
 }
 
 // same reports whether two rates are equal. When they were entered does not count.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Past is a list of erased persons, to be kept beside backups. It has no address.
@@ -112,7 +113,7 @@ func (p *Privacy) erasePast(ctx context.Context, past Past) (a Again, err error)
 			if err != nil {
 				return err
 			}
-			return organizers.Note(ctx, tx, organizers.Member{Team: one.Team, Name: "usher restore"}, "erased a person again", "privacy", map[string]int{"orders": done.Orders})
+			return organizers.Note(ctx, tx, organizers.Member{Team: one.Team, Name: "usher restore"}, text.Mark("erased a person again"), "privacy", map[string]int{"orders": done.Orders})
 		})
 		if err == nil && p.Sessions != nil {
 			err = p.Sessions(ctx, one.Email)

@@ -25,6 +25,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 )
@@ -74,21 +75,24 @@ type Blocked struct {
 	Gifts    int      // gift cards that are being paid or paid back
 }
 
-func (b *Blocked) Error() string {
-	var why []string
+func (b *Blocked) Error() string { return b.In(context.Background()) }
+
+// In says it in the language of its reader.
+func (b *Blocked) In(ctx context.Context) string {
+	why := text.T(ctx, "Something of this person is not over yet.")
 	if len(b.Orders) > 0 {
-		why = append(why, "orders for an event to come or with a refund on its way: "+strings.Join(b.Orders, ", "))
+		why += " " + text.T(ctx, "Orders for an event to come or with a refund on its way: %s.", strings.Join(b.Orders, ", "))
 	}
 	if b.Payments > 0 {
-		why = append(why, fmt.Sprintf("payments under way: %d", b.Payments))
+		why += " " + text.T(ctx, "Payments under way: %d.", b.Payments)
 	}
 	if b.Offers > 0 {
-		why = append(why, fmt.Sprintf("offers from a waiting list: %d", b.Offers))
+		why += " " + text.T(ctx, "Offers from a waiting list: %d.", b.Offers)
 	}
 	if b.Gifts > 0 {
-		why = append(why, fmt.Sprintf("gift cards that are being paid or paid back: %d", b.Gifts))
+		why += " " + text.T(ctx, "Gift cards that are being paid or paid back: %d.", b.Gifts)
 	}
-	return "This person still has " + strings.Join(why, "; ") + "."
+	return why
 }
 
 // Erased says what an erasure did.
@@ -98,10 +102,10 @@ type Erased struct {
 }
 
 // addressOf returns the one spelling of an address that is typed into a form.
-func addressOf(text string) (string, error) {
-	email := strings.ToLower(strings.TrimSpace(text))
+func addressOf(typed string) (string, error) {
+	email := strings.ToLower(strings.TrimSpace(typed))
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > 254 {
-		return "", organizers.Mistakes{{Field: FieldEmail, Message: "Enter an email address in the format name@example.com."}}
+		return "", organizers.Mistakes{{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")}}
 	}
 	return email, nil
 }
@@ -119,8 +123,8 @@ func eventsOf(ctx context.Context, tx pgx.Tx, team int64) ([]int64, error) {
 const nowSQL = `SELECT clock_timestamp()`
 
 // Export returns all that is known of a person, and notes that it was asked for. Errors: organizers.Mistakes; the database's.
-func (p *Privacy) Export(ctx context.Context, m organizers.Member, text string) (r Record, err error) {
-	email, err := addressOf(text)
+func (p *Privacy) Export(ctx context.Context, m organizers.Member, typed string) (r Record, err error) {
+	email, err := addressOf(typed)
 	if err != nil {
 		return r, err
 	}
@@ -128,7 +132,7 @@ func (p *Privacy) Export(ctx context.Context, m organizers.Member, text string) 
 		if r, err = read(ctx, tx, m.Team, m.TeamName, email); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "exported what is known of a person", "privacy", nil)
+		return organizers.Note(ctx, tx, m, text.Mark("exported what is known of a person"), "privacy", nil)
 	})
 	if err != nil {
 		return r, fmt.Errorf("privacy: export: %w", err)
@@ -205,8 +209,8 @@ func (p *Privacy) ExportOwn(ctx context.Context, email string) (list []Record, e
 // left of them. It notes that it did, and not for whom.
 //
 // Errors: organizers.Mistakes; *Blocked; the database's.
-func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (done Erased, err error) {
-	email, err := addressOf(text)
+func (p *Privacy) Erase(ctx context.Context, m organizers.Member, typed string) (done Erased, err error) {
+	email, err := addressOf(typed)
 	if err != nil {
 		return done, err
 	}
@@ -222,7 +226,7 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, text string) (
 		if err := tx.QueryRow(ctx, noteErasureSQL, m.Team, key.of(email), nil, true, done.Orders).Scan(&id); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "erased a person", "privacy", map[string]any{"erasure": id, "orders": done.Orders})
+		return organizers.Note(ctx, tx, m, text.Mark("erased a person"), "privacy", map[string]any{"erasure": id, "orders": done.Orders})
 	})
 	if err == nil && p.Sessions != nil {
 		err = p.Sessions(ctx, email)

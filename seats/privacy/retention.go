@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MostMonths is the longest retention time.
@@ -57,13 +58,13 @@ INSERT INTO retention (team_id, months) VALUES ($1, nullif($2, 0)) ON CONFLICT (
 // Errors: organizers.Mistakes; those of idempotency.Key.Take; the database's.
 func (p *Privacy) SetRetention(ctx context.Context, m organizers.Member, months int, key string) error {
 	if months < 0 || months > MostMonths {
-		return organizers.Mistakes{{Field: FieldMonths, Message: "Enter a number of months from 1 to 120, or nothing."}}
+		return organizers.Mistakes{{Field: FieldMonths, Message: text.Mark("Enter a number of months from 1 to 120, or nothing.")}}
 	}
 	return p.desk.Change(ctx, m, key, []any{"retention", months}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, setMonthsSQL, m.Team, months); err != nil {
 			return fmt.Errorf("privacy: set the retention time: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "set the retention time", "privacy", map[string]int{"months": months})
+		return organizers.Note(ctx, tx, m, text.Mark("set the retention time"), "privacy", map[string]int{"months": months})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Alert is something a person has to look at. Its words are made where it is shown.
@@ -118,7 +119,7 @@ INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event
 // see marks an alert as seen. The first organizer who does is recorded.
 func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
 	if key == "" || len(key) > 200 {
-		return false, &seats.ValidationError{Message: "That is nothing to be seen. Nothing was changed."}
+		return false, &seats.ValidationError{Message: text.Mark("That is nothing to be seen. Nothing was changed.")}
 	}
 	tag, err := db.Exec(ctx, seeSQL, event, key, who)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Live is what the desk shows of an event, at one moment.
@@ -236,6 +237,6 @@ func (s *Sales) See(ctx context.Context, m organizers.Member, e seats.Event, key
 		if err != nil || !fresh {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "saw", "events/"+e.Slug, map[string]string{"concern": key})
+		return organizers.Note(ctx, tx, m, text.Mark("saw"), "events/"+e.Slug, map[string]string{"concern": key})
 	})
 }

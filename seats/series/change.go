@@ -99,7 +99,7 @@ func (a *All) Apply(ctx context.Context, m organizers.Member, s Series, c Change
 	}
 	w.digest = digest
 	act := organizers.Action{
-		Key: key, Form: []any{"change", s.Slug, c, digest}, What: "changed performances", Subject: "series/" + s.Slug,
+		Key: key, Form: []any{"change", s.Slug, c, digest}, What: text.Mark("changed performances"), Subject: "series/" + s.Slug,
 		Detail: map[string]any{"performances": c.Performances, "parts": c.Parts, "time": c.Clock, "status": c.Status},
 	}
 	err = a.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error { return w.run(ctx, also) })
@@ -260,7 +260,7 @@ func (w *work) one(ctx context.Context, tx pgx.Tx, e seats.Event) (line Line, er
 	if len(line.Steps) == 0 || w.preview {
 		return line, nil
 	}
-	return line, organizers.Note(ctx, tx, w.member, "changed with its series", "events/"+e.Slug, map[string]any{"series": w.series.Slug, "changes": line.Steps})
+	return line, organizers.Note(ctx, tx, w.member, text.Mark("changed with its series"), "events/"+e.Slug, map[string]any{"series": w.series.Slug, "changes": line.Steps})
 }
 
 // retime moves a performance to another time of its day.

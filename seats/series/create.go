@@ -26,7 +26,7 @@ const mostRows = 1_000_000
 // Errors: *seats.Conflict if the event is in a series; organizers.Mistakes; those of organizers.Desk.WithAudit; the database's.
 func (a *All) Create(ctx context.Context, m organizers.Member, lead *seats.Sale, starts []time.Time, key string) (Series, error) {
 	act := organizers.Action{
-		Key: key, Form: []any{"series", lead.Event.Slug, starts}, What: "made a series", Subject: "events/" + lead.Event.Slug, Detail: map[string]any{"dates": len(starts)},
+		Key: key, Form: []any{"series", lead.Event.Slug, starts}, What: text.Mark("made a series"), Subject: "events/" + lead.Event.Slug, Detail: map[string]any{"dates": len(starts)},
 	}
 	err := a.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
 		return pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
@@ -52,7 +52,7 @@ func (a *All) Create(ctx context.Context, m organizers.Member, lead *seats.Sale,
 // Errors: organizers.Mistakes; those of organizers.Desk.WithAudit; the database's.
 func (a *All) Add(ctx context.Context, m organizers.Member, s Series, starts []time.Time, key string) error {
 	act := organizers.Action{
-		Key: key, Form: []any{"performances", s.Slug, starts}, What: "added performances", Subject: "series/" + s.Slug, Detail: map[string]any{"dates": len(starts)},
+		Key: key, Form: []any{"performances", s.Slug, starts}, What: text.Mark("added performances"), Subject: "series/" + s.Slug, Detail: map[string]any{"dates": len(starts)},
 	}
 	return a.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
 		return pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error { return a.add(ctx, tx, s, starts, also) })

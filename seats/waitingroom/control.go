@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Control is what organizers do to rooms. Each action is recorded with their name, and all nodes are notified as it commits.
@@ -69,13 +70,13 @@ func (c Control) refuse(ctx context.Context, slug, refused string) error {
 	if err != nil {
 		return fmt.Errorf("waitingroom: look at room %q: %w", slug, err)
 	}
-	return &seats.ValidationError{Message: fmt.Sprintf("%s It is %s. Nothing was changed.", refused, said[phase])}
+	return &seats.ValidationError{Message: "%s %s %s", Args: []any{text.Say(refused), text.Say(said[phase]), text.Say("Nothing was changed.")}}
 }
 
-// said completes the sentence "It is …" for each phase.
+// said is the sentence about each phase.
 var said = map[Phase]string{
-	PhaseThrough: "letting everybody through", PhaseLobby: "gathering people in its lobby", PhaseDrawing: "drawing numbers",
-	PhaseOpen: "open", PhasePaused: "paused", PhaseEnded: "ended",
+	PhaseThrough: text.Mark("The waiting room lets everybody through."), PhaseLobby: text.Mark("The waiting room gathers people in its lobby."), PhaseDrawing: text.Mark("The waiting room is drawing numbers."),
+	PhaseOpen: text.Mark("The waiting room is open."), PhasePaused: text.Mark("The waiting room is paused."), PhaseEnded: text.Mark("The waiting room has ended."),
 }
 
 const openSQL = `
@@ -93,7 +94,7 @@ func (c Control) Open(ctx context.Context, slug string, at *time.Time) error {
 	if at != nil {
 		detail = at.UTC().Format(time.RFC3339)
 	}
-	return c.change(ctx, "open", detail, "Only a room with a lobby, or one that lets everybody through, can be opened.", openSQL, slug, at)
+	return c.change(ctx, "open", detail, text.Mark("Only a room with a lobby, or one that lets everybody through, can be opened."), openSQL, slug, at)
 }
 
 const pauseSQL = `
@@ -106,9 +107,9 @@ const drainSQL = `SELECT id FROM room WHERE slug = $1 FOR UPDATE`
 // reason. Admitted visitors stay inside and buy; places and numbers stay the same.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
-		return &seats.ValidationError{Message: "A reason has 500 letters at most. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("A reason has 500 letters at most. Nothing was changed.")}
 	}
-	if err := c.change(ctx, "pause", reason, "Only an open room can be paused.", pauseSQL, slug, reason); err != nil {
+	if err := c.change(ctx, "pause", reason, text.Mark("Only an open room can be paused."), pauseSQL, slug, reason); err != nil {
 		return err
 	}
 	if _, err := c.DB.Exec(ctx, drainSQL, slug); err != nil {
@@ -121,7 +122,7 @@ const resumeSQL = `UPDATE room SET version = version + 1, phase = 'open', note =
 
 // Resume ends a pause.
 func (c Control) Resume(ctx context.Context, slug string) error {
-	return c.change(ctx, "resume", "", "Only a paused room can go on.", resumeSQL, slug)
+	return c.change(ctx, "resume", "", text.Mark("Only a paused room can go on."), resumeSQL, slug)
 }
 
 const rateSQL = `UPDATE room SET version = version + 1, rate = nullif($2::float8, 0) WHERE slug = $1 AND phase <> 'ended' RETURNING id`
@@ -132,9 +133,9 @@ func isRate(rate float64) bool { return rate == 0 || rate >= 0.001 && rate <= 1e
 // Rate limits how many numbers are called per second; 0 removes the limit.
 func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	if !isRate(rate) {
-		return &seats.ValidationError{Message: fmt.Sprintf("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed.", rate)}
+		return &seats.ValidationError{Message: text.Mark("%s is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed."), Args: []any{fmt.Sprintf("%g", rate)}}
 	}
-	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), "A room that has ended calls no visitor.", rateSQL, slug, rate)
+	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), text.Mark("A room that has ended calls no visitor."), rateSQL, slug, rate)
 }
 
 const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $1 AND phase <> 'ended' AND entry = 'browser' RETURNING id`
@@ -143,9 +144,9 @@ const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $
 // stay.
 func (c Control) Work(ctx context.Context, slug string, rounds int) error {
 	if rounds < 0 || rounds > maxWork {
-		return &seats.ValidationError{Message: fmt.Sprintf("%d is not a number of rounds between 0 and 100,000. Nothing was changed.", rounds)}
+		return &seats.ValidationError{Message: text.Mark("%d is not a number of rounds between 0 and 100,000. Nothing was changed."), Args: []any{rounds}}
 	}
-	return c.change(ctx, "work", fmt.Sprint(rounds), "Only a room that browsers enter, and that has not ended, asks for work.", workSQL, slug, rounds)
+	return c.change(ctx, "work", fmt.Sprint(rounds), text.Mark("Only a room that browsers enter, and that has not ended, asks for work."), workSQL, slug, rounds)
 }
 
 const slotsSQL = `
@@ -160,9 +161,9 @@ SELECT id FROM room`
 // until enough of them left.
 func (c Control) Slots(ctx context.Context, slug string, slots int) error {
 	if slots < 1 || slots > 100_000 {
-		return &seats.ValidationError{Message: fmt.Sprintf("%d is not a number of slots between 1 and 100,000. Nothing was changed.", slots)}
+		return &seats.ValidationError{Message: text.Mark("%d is not a number of slots between 1 and 100,000. Nothing was changed."), Args: []any{slots}}
 	}
-	return c.change(ctx, "slots", fmt.Sprint(slots), "A room that has ended has no slots.", slotsSQL, slug, slots)
+	return c.change(ctx, "slots", fmt.Sprint(slots), text.Mark("A room that has ended has no slots."), slotsSQL, slug, slots)
 }
 
 const endSQL = `UPDATE room SET version = version + 1, phase = 'ended', note = $2 WHERE slug = $1 AND phase <> 'ended' RETURNING id`
@@ -170,9 +171,9 @@ const endSQL = `UPDATE room SET version = version + 1, phase = 'ended', note = $
 // End closes a room for good: there are no joins, calls or admissions any more. Admitted visitors may finish.
 func (c Control) End(ctx context.Context, slug, reason string) error {
 	if utf8.RuneCountInString(reason) > 500 {
-		return &seats.ValidationError{Message: "A reason has 500 letters at most. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("A reason has 500 letters at most. Nothing was changed.")}
 	}
-	if err := c.change(ctx, "end", reason, "It has ended already.", endSQL, slug, reason); err != nil {
+	if err := c.change(ctx, "end", reason, text.Mark("It cannot be ended again."), endSQL, slug, reason); err != nil {
 		return err
 	}
 	_, err := c.DB.Exec(ctx, drainSQL, slug)
@@ -185,9 +186,9 @@ UPDATE room SET version = version + 1, beacon_value = convert_to($2::text, 'UTF8
 // SetBeacon sets the public words that a draw waits for, such as the numbers of a lottery.
 func (c Control) SetBeacon(ctx context.Context, slug, words string) error {
 	if words == "" || utf8.RuneCountInString(words) > 500 {
-		return &seats.ValidationError{Message: "The words of a beacon have 1 to 500 letters. Nothing was changed."}
+		return &seats.ValidationError{Message: text.Mark("The words of a beacon have 1 to 500 letters. Nothing was changed.")}
 	}
-	return c.change(ctx, "beacon", words, "Only a draw that waits for a manual beacon takes one.", beaconSQL, slug, words)
+	return c.change(ctx, "beacon", words, text.Mark("Only a draw that waits for a manual beacon takes one."), beaconSQL, slug, words)
 }
 
 // How a room opens.
@@ -243,33 +244,30 @@ func or[T comparable](value, otherwise T) T {
 
 // check returns what is wrong with the settings.
 func (n *NewRoom) check() error {
-	nonsense := func(format string, args ...any) error {
-		return &seats.ValidationError{Message: fmt.Sprintf(format, args...) + " Nothing was changed."}
-	}
 	address, err := url.Parse(n.BeaconURL)
 	switch {
 	case strings.TrimSpace(n.Name) == "" || utf8.RuneCountInString(n.Name) > 200:
-		return nonsense("A waiting room needs a name of up to 200 letters.")
+		return seats.Unchanged(text.Say("A waiting room needs a name of up to 200 letters."))
 	case n.Slug != events.Slug(n.Slug, ""):
-		return nonsense("%q is no word of an address; use lower case letters, digits and single dashes, such as night-out-2.", n.Slug)
+		return seats.Unchanged(text.Say("“%s” is no word of an address; use lower case letters, digits and single dashes, such as night-out-2.", n.Slug))
 	case n.Slots < 1 || n.Slots > 100_000:
-		return nonsense("%d is not a number of slots between 1 and 100,000.", n.Slots)
+		return seats.Unchanged(text.Say("%d is not a number of slots between 1 and 100,000.", n.Slots))
 	case !isRate(n.Rate):
-		return nonsense("%g is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", n.Rate)
+		return seats.Unchanged(text.Say("%s is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", fmt.Sprintf("%g", n.Rate)))
 	case n.Entry != EntryBrowser && n.Entry != EntryEmail:
-		return nonsense("A waiting room is entered by browser or by email, not by %q.", n.Entry)
+		return seats.Unchanged(text.Say("A waiting room is entered by browser or by email, not by “%s”.", n.Entry))
 	case n.Work < 0 || n.Work > maxWork:
-		return nonsense("%d is not a number of rounds between 0 and 100,000.", n.Work)
+		return seats.Unchanged(text.Say("%d is not a number of rounds between 0 and 100,000.", n.Work))
 	case n.Work > 0 && n.Entry != EntryBrowser:
-		return nonsense("Work is asked of browsers; this waiting room is entered by verified addresses.")
+		return seats.Unchanged(text.Say("Work is asked of browsers; this waiting room is entered by verified addresses."))
 	case n.Beacon != BeaconNone && n.Beacon != BeaconManual && n.Beacon != BeaconDrand:
-		return nonsense("There is no beacon %q; there are none, manual and drand.", n.Beacon)
+		return seats.Unchanged(text.Say("There is no beacon “%s”; there are none, manual and drand.", n.Beacon))
 	case n.Beacon == BeaconDrand && (err != nil || address.Host == "" || !strings.HasPrefix(address.Scheme, "http")):
-		return nonsense("%q is not the address of a beacon.", n.BeaconURL)
+		return seats.Unchanged(text.Say("“%s” is not the address of a beacon.", n.BeaconURL))
 	case n.LobbyOpensAt != nil && (n.OpensAt == nil || !n.LobbyOpensAt.Before(*n.OpensAt)):
-		return nonsense("The lobby opens before the sale does: say when that is, too.")
+		return seats.Unchanged(text.Say("The lobby opens before the sale does: say when that is, too."))
 	case !between(n.BeaconWait) || !between(n.Valid) || !between(n.Idle) || !between(n.Stay) || n.Stay < n.Idle:
-		return nonsense("Times of a waiting room are between a second and a day, and a stay is not shorter than the idle time.")
+		return seats.Unchanged(text.Say("Times of a waiting room are between a second and a day, and a stay is not shorter than the idle time."))
 	}
 	return nil
 }

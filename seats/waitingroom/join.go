@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const (
@@ -413,7 +414,7 @@ func (c Control) Invite(ctx context.Context, slug string, addresses []string, ag
 		return c.note(ctx, tx, room, "invite", fmt.Sprintf("%d addresses", sent))
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, c.refuse(ctx, slug, "Only a room that is entered by e-mail, and has not ended, takes invitations.")
+		return 0, c.refuse(ctx, slug, text.Mark("Only a room that is entered by email, and has not ended, takes invitations."))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("waitingroom: invite to room %q: %w", slug, err)
@@ -423,20 +424,20 @@ func (c Control) Invite(ctx context.Context, slug string, addresses []string, ag
 
 // normalizeAddresses normalizes addresses and drops duplicates.
 func normalizeAddresses(addresses []string) (list []string, err error) {
-	for _, text := range addresses {
-		text = strings.ToLower(strings.TrimSpace(text))
-		if text == "" {
+	for _, a := range addresses {
+		address := strings.ToLower(strings.TrimSpace(a))
+		if address == "" {
 			continue
 		}
-		if a, err := mail.ParseAddress(text); err != nil || a.Address != text || len(text) > 254 {
-			return nil, &seats.ValidationError{Message: fmt.Sprintf("%q is not an email address. No invitation was sent.", text)}
+		if a, err := mail.ParseAddress(address); err != nil || a.Address != address || len(address) > 254 {
+			return nil, &seats.ValidationError{Message: text.Mark("“%s” is not an email address. No invitation was sent."), Args: []any{address}}
 		}
-		list = append(list, text)
+		list = append(list, address)
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
 	if len(list) == 0 || len(list) > maxInvited {
-		return nil, &seats.ValidationError{Message: fmt.Sprintf("%d addresses are not between 1 and 100,000. No invitation was sent.", len(list))}
+		return nil, &seats.ValidationError{Message: text.Mark("Enter 1 to 100,000 addresses, not %d. No invitation was sent."), Args: []any{len(list)}}
 	}
 	return list, nil
 }

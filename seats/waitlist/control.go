@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Control is what organizers do to a waitlist. Each change writes a step with the organizer's name.
@@ -32,7 +33,7 @@ func reasonOf(reason string) (string, error) {
 	case reason == "":
 		return "", ErrNoReason
 	case len([]rune(reason)) > mostNote:
-		return "", &seats.ValidationError{Message: fmt.Sprintf("A reason has at most %d characters. Nothing was changed.", mostNote)}
+		return "", &seats.ValidationError{Message: text.Mark("A reason has at most %d characters. Nothing was changed."), Args: []any{mostNote}}
 	}
 	return reason, nil
 }
@@ -175,7 +176,7 @@ func (c Control) Offer(ctx context.Context, slug, email, reason string, list []i
 func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 	switch {
 	case len(named) > mostSeats:
-		return nil, &seats.ValidationError{Message: fmt.Sprintf("At most %d seats are offered to one person. Nothing was offered.", mostSeats)}
+		return nil, &seats.ValidationError{Message: text.Mark("At most %d seats are offered to one person. Nothing was offered."), Args: []any{mostSeats}}
 	case len(named) > 0:
 		list := slices.Clone(named)
 		slices.Sort(list)
@@ -183,7 +184,7 @@ func byHand(s *seats.Sale, wanted Wanted, named []int) ([]int, error) {
 	}
 	list := newAllocator(s, append(s.FreeSeats(), s.Waitlisted()...)).take(wanted)
 	if len(list) == 0 {
-		return nil, &seats.Conflict{Code: seats.CodeSoldOut, Message: "No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back."}
+		return nil, &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("No seats that fit this entry are kept or free. Nothing was offered. Name blocked ones, if you keep some back.")}
 	}
 	slices.Sort(list)
 	return list, nil

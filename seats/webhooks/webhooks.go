@@ -214,7 +214,7 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 		if err := organizers.TellOwners(m, "made a webhook that sends orders to "+address).Run(ctx, tx); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "made a webhook", subject(id), map[string]any{"url": address, "kinds": kinds})
+		return organizers.Note(ctx, tx, m, text.Mark("made a webhook"), subject(id), map[string]any{"url": address, "kinds": kinds})
 	})
 	return id, secret, err
 }
@@ -250,7 +250,7 @@ func (h *Hooks) Change(ctx context.Context, m organizers.Member, id int64, addre
 		return err
 	}
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "changed a webhook", map[string]any{"url": address, "kinds": kinds},
+	return h.change(ctx, m, id, form, text.Mark("changed a webhook"), map[string]any{"url": address, "kinds": kinds},
 		organizers.TellOwners(m, "changed a webhook: it sends orders to "+address), changeHookSQL, address, kinds)
 }
 
@@ -263,16 +263,16 @@ const hookOffSQL = `UPDATE hook SET off_at = coalesce(off_at, clock_timestamp())
 func (h *Hooks) Switch(ctx context.Context, m organizers.Member, id int64, on bool, form string) error {
 	defer h.Wake()
 	if on {
-		return h.change(ctx, m, id, form, "switched a webhook on", nil, nil, hookOnSQL)
+		return h.change(ctx, m, id, form, text.Mark("switched a webhook on"), nil, nil, hookOnSQL)
 	}
-	return h.change(ctx, m, id, form, "switched a webhook off", nil, nil, hookOffSQL)
+	return h.change(ctx, m, id, form, text.Mark("switched a webhook off"), nil, nil, hookOffSQL)
 }
 
 const removeHookSQL = `UPDATE hook SET removed_at = clock_timestamp() WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Remove takes a hook away: nothing is told to it any more.
 func (h *Hooks) Remove(ctx context.Context, m organizers.Member, id int64, form string) error {
-	return h.change(ctx, m, id, form, "removed a webhook", nil, nil, removeHookSQL)
+	return h.change(ctx, m, id, form, text.Mark("removed a webhook"), nil, nil, removeHookSQL)
 }
 
 const formerSecretSQL = `
@@ -298,7 +298,7 @@ func (h *Hooks) Rotate(ctx context.Context, m organizers.Member, id int64, form 
 		if err := organizers.TellOwners(m, "changed the secret of a webhook").Run(ctx, tx); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "changed the secret of a webhook", subject(id), nil)
+		return organizers.Note(ctx, tx, m, text.Mark("changed the secret of a webhook"), subject(id), nil)
 	})
 	return secret, err
 }

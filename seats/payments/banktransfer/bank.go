@@ -78,7 +78,7 @@ func (b *Bank) Save(ctx context.Context, m organizers.Member, key string, d Deta
 		if err := organizers.TellOwners(m, words).Run(ctx, tx); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, "changed the bank account", "team", d)
+		return organizers.Note(ctx, tx, m, text.Mark("changed the bank account"), "team", d)
 	})
 }
 
