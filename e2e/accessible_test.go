@@ -101,6 +101,9 @@ func (p *person) inBothLights(name, axe string) {
 	p.lit(playwright.ColorSchemeLight)
 	p.picture(name, "light")
 	p.isAccessible(name, axe, checkup)
+	if p.device.zoom == 0 {
+		p.fitsStretched(name)
+	}
 	p.inTheDark(name, axe)
 }
 

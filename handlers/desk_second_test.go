@@ -287,7 +287,7 @@ func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 	if at := a.Header.Get("Location"); a.StatusCode != 303 || !strings.HasPrefix(at, "/desk/session/proof?again=yes&to=") {
 		t.Errorf("a form without proof: %d to %s", a.StatusCode, at)
 	}
-	if a, page := s.submit(t, ann, "/desk/session/proof", url.Values{"password": {"not the password"}}); a.StatusCode != 403 || !strings.Contains(page, "This is not your password.") {
+	if a, page := s.submit(t, ann, "/desk/session/proof", url.Values{"password": {"not the password"}}); a.StatusCode != 403 || !strings.Contains(page, "This is not your current password.") {
 		t.Errorf("a wrong password: %d", a.StatusCode)
 	}
 	if a, body := send(t, ann, "POST", s.url+"/desk/session/proof", `{"password":"`+deskPassword+`"}`); a.StatusCode != http.StatusNoContent {

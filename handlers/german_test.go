@@ -9,13 +9,17 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 var twoLetters = regexp.MustCompile(`\pL\pL`)
 
-// english lists the text nodes of a German page that are messages of the catalogue in English.
+// englishWords are words that no German sentence has.
+var englishWords = regexp.MustCompile(`(?i)\b(the|of|and|this|that|has|have|with|from|are|you|your|to|by|its|is|there|nothing|cannot|been)\b`)
+
+// english lists the text nodes of a German page that are messages of the catalogue in English, or that have English words.
 func english(t *testing.T, page string) (found []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -29,7 +33,7 @@ func english(t *testing.T, page string) (found []string) {
 		switch {
 		case n.Type == html.ElementNode && (n.Data == "script" || n.Data == "style" || n.Data == "code" || n.Data == "noscript"):
 			return
-		case n.Type == html.TextNode && twoLetters.MatchString(said) && text.T(german, said) != said:
+		case n.Type == html.TextNode && (twoLetters.MatchString(said) && text.T(german, said) != said || englishWords.MatchString(said)):
 			found = append(found, said)
 		}
 		for _, a := range n.Attr {
@@ -101,7 +105,38 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	} {
 		visit(owner, page, 200)
 	}
-	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p>`); len(found) != 2 {
+	refuse := func(path string, f url.Values) {
+		t.Helper()
+		f.Set("key", seats.NewID().String())
+		a, page := send(t, owner, "POST", s.url+path, f.Encode(), append([]string{"Content-Type", asForm}, aGerman...)...)
+		if a.StatusCode < 400 {
+			t.Errorf("%s takes %v: %d", path, f, a.StatusCode)
+		}
+		for _, said := range english(t, page) {
+			t.Errorf("%s refuses %v and says %q", path, f, said)
+		}
+	}
+	for path, forms := range map[string][]url.Values{
+		"/desk/events/evening/prices": {
+			{"type.0.most": {"x"}}, {"type.1.name": {"Kind"}, "type.1.with": {"dog"}}, {"price.0.0.A": {"10%"}}, {"price.0.0.A": {"much"}}, {"price.0.0.A": {"120%"}}, {"type.9.name": {""}, "type.9.proof": {"x"}, "price.0.9.A": {"5"}},
+			{"phase.1.name": {"Früh"}, "phase.1.begins": {"soon"}}, {"phase.1.name": {"A"}, "phase.2.name": {"B"}}, {"tax.rate": {"x"}}, {"tax.rate": {"100"}}, {"tax.country": {"Austria"}},
+			{"offer.0.kind": {"multi"}, "offer.0.count": {"3"}, "offer.0.pay": {"3"}}, {"offer.0.kind": {"group"}, "offer.0.count": {"0"}, "offer.0.percent": {"5"}}, {"extra.donations": {"x"}}, {"code.new": {"AB"}, "code.off": {"10%"}}, {"code.new": {"ABCD"}},
+		},
+		"/desk/events/evening/codes":    {{"code": {"A1B"}}, {"off": {"5%"}}, {"off": {"5%"}, "number": {"10001"}, "name": {"x"}}, {"code": {"ABC"}, "off": {"101%"}}, {"code": {"ABC"}, "off": {"5%"}, "types": {"dog"}}},
+		"/desk/events/evening/settings": {{"name": {""}, "starts": {"x"}, "zone": {"Moon"}, "currency": {"x"}}},
+		"/desk/events/evening/waitlist": {{"do": {"dance"}}, {"do": {"pause"}}, {"do": {"first"}, "email": {"x@example.org"}, "reason": {"Grund"}}, {"do": {"offer"}, "email": {"x@example.org"}}},
+		"/desk/events/evening/room":     {{"do": {"resume"}}, {"do": {"rate"}, "rate": {"-1"}}, {"do": {"slots"}, "slots": {"0"}}, {"do": {"work"}, "work": {"-1"}}},
+		"/desk/events/evening/blocks":   {{"seats": {"Z/9"}}, {}},
+		"/desk/events/evening/plan":     {{"plan": {"x"}}},
+		"/desk/taxes":                   {{"country": {"XX"}, "rate.XX.standard": {"x"}}},
+		"/desk/privacy":                 {{"months": {"-3"}}},
+		"/desk/plans":                   {{"from": {"nowhere"}, "name": {"x"}}},
+	} {
+		for _, f := range forms {
+			refuse(path, f)
+		}
+	}
+	if found := english(t, `<p title="Sold out">Checkout</p><p lang="en">Checkout</p><p>2 of the seats</p>`); len(found) != 3 {
 		t.Errorf("planted words are found as %q", found)
 	}
 }

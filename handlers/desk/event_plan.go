@@ -41,9 +41,9 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	var version int
 	if _, err := fmt.Sscanf(form.Get("plan"), "%d@%d", &id, &version); err != nil {
 		if web.WantsJSON(r) {
-			return organizers.Mistakes{{Field: "plan", Message: "Choose a plan and its version, such as 3@1."}}
+			return organizers.Mistakes{{Field: "plan", Message: text.Mark("Choose a plan and its version, such as 3@1.")}}
 		}
-		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, "Choose a plan.")
+		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, text.T(r.Context(), "Choose a plan."))
 	}
 	next, err := h.Organizers.Plan(r.Context(), m, id, version)
 	if err != nil {

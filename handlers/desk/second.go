@@ -165,7 +165,7 @@ func (h *Handlers) Confirm(w http.ResponseWriter, r *http.Request, m organizers.
 		web.RetryLater(w, err)
 		p := desk.ProofPage{To: proofBack(asked.To), Wrong: wrong.Brief(r.Context()), WrongCode: asked.Code != ""}
 		if errors.Is(err, organizers.ErrSignIn) {
-			p.Wrong = "This is not your password."
+			p.Wrong = text.T(r.Context(), "This is not your current password.")
 		}
 		return h.showProof(w, r, m, wrong.Status, p)
 	}
@@ -232,7 +232,7 @@ func (h *Handlers) ConfirmApp(w http.ResponseWriter, r *http.Request, m organize
 	list, err := h.Organizers.ConfirmApp(r.Context(), m, asked.Code)
 	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) && !m.Codes {
 		web.RetryLater(w, err)
-		return h.showSecondFactor(w, r, m, wrong.Status, desk.SecondFactorPage{Wrong: "This is not the code that the app shows now. Look at it again, and at the clock of your phone."})
+		return h.showSecondFactor(w, r, m, wrong.Status, desk.SecondFactorPage{Wrong: text.T(r.Context(), "This is not the code that the app shows now. Look at it again, and at the clock of your phone.")})
 	}
 	if err != nil {
 		return err

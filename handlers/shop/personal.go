@@ -92,15 +92,15 @@ func (h *Handlers) ExportPersonalData(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(records, "", "  ")
+	written, err := json.MarshalIndent(records, "", "  ")
 	if err != nil {
 		return err
 	}
 	switch as := r.PostForm.Get("as"); {
 	case as == "pdf":
-		return web.WritePerson(w, "Your personal data: "+email, as, text)
+		return web.WritePerson(w, text.T(r.Context(), "Your personal data: %s", email), as, written)
 	case as == "json" || web.WantsJSON(r):
-		return web.WritePerson(w, "", "json", text)
+		return web.WritePerson(w, "", "json", written)
 	}
-	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Text: string(text)})
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Text: string(written)})
 }

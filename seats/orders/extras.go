@@ -76,7 +76,7 @@ func (a *Address) mistakes() (m Mistakes) {
 		case !utf8.ValidString(*t.text) || strings.ContainsFunc(*t.text, unicode.IsControl):
 			m = append(m, Mistake{t.field, text.Mark("This has characters that cannot be printed.")})
 		case utf8.RuneCountInString(*t.text) > t.most:
-			m = append(m, Mistake{t.field, fmt.Sprintf("This is longer than %d characters.", t.most)})
+			m = append(m, Mistake{t.field, text.Mark("This text is too long.")})
 		}
 	}
 	return m

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// english are files whose sentences no page says: those of commands, of mails to organizers, of records that programs read,
+// and reasons that are stored in English and translated where they are shown (payments.Reason).
+var english = regexp.MustCompile(`^(cmd|e2e|tools|contrib|migrations|realtime|seats/(verify|seatstest|payments)|bin|data|\.git|node_modules)(/|$)|` +
+	`^(views/mail/action|seats/waitingroom/draw|seats/webhooks/call|seats/waitlist/consent|seats/organizers/(totp|passkey|account|team)|seats/orders/(bulk|cancel|receipt|unpaid|place)|handlers/desk/orders)\.go$`)
+
+var sentence = regexp.MustCompile(`^["“%A-Z].* .*[.?!]$`)
+
+// speaks are calls whose strings are messages already, or words for programmers.
+var speaks = regexp.MustCompile(`^(text\.\w+|views\.Rich|Rich|T|N|Mark|errors\.New|fmt\.Errorf|panic|slog\.\w+|regexp\.MustCompile|.*\.(Warn|Info|Error|Debug))$`)
+
+// sentences lists the string constants of a file that are sentences and pass no call of package text.
+func sentences(path string) (found []string, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			return !speaks.MatchString(called(n, ""))
+		case *ast.Field: // tags
+			return false
+		case *ast.BasicLit:
+			if said, constant := literal(n); constant && sentence.MatchString(said) && !strings.Contains(said, "\n") {
+				found = append(found, said)
+			}
+		}
+		return true
+	})
+	return found, nil
+}
+
+func TestSentences_PassTheCatalogue(t *testing.T) {
+	t.Parallel()
+	const root = "../.."
+	read := 0
+	err := filepath.WalkDir(root, func(path string, f fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil || f.IsDir() {
+			if english.MatchString(filepath.ToSlash(name)) {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || english.MatchString(filepath.ToSlash(name)) {
+			return nil
+		}
+		read++
+		found, err := sentences(path)
+		for _, said := range found {
+			t.Errorf("%s says %q, which is in no catalogue: write text.T, text.Say or text.Mark", name, said)
+		}
+		return err
+	})
+	if err != nil || read < 200 {
+		t.Fatal(read, err)
+	}
+}
