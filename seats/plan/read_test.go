@@ -108,7 +108,7 @@ func TestTheDirtyHallKeepsItsUuids(t *testing.T) {
 		}
 	}
 	last := res.Repairs[len(res.Repairs)-1]
-	if last.Count != 60 || !strings.Contains(last.Message, "30 values of seat_guid") {
+	if last.Count != 60 || !strings.Contains(last.String(), "30 values of seat_guid") {
 		t.Errorf("repair %v", last)
 	}
 }
