@@ -79,7 +79,7 @@ func (h *Handlers) teamForm(w http.ResponseWriter, r *http.Request, m organizers
 	case errors.As(err, &again.Mistakes):
 		return h.showTeam(w, r, m, http.StatusUnprocessableEntity, again)
 	case errors.Is(err, organizers.ErrLastOwner):
-		again.Wrong = errOwner.What + " " + errOwner.Next
+		again.Wrong = errOwner.Brief(r.Context())
 		return h.showTeam(w, r, m, errOwner.Status, again)
 	}
 	return err

@@ -194,5 +194,5 @@ func waitRefused(r *http.Request, err error) (words string, status int) {
 	if err == nil || web.WantsJSON(r) || !errors.As(deskWaitError(err), &known) {
 		return "", 0
 	}
-	return known.What + " " + known.Next, known.Status
+	return known.Brief(r.Context()), known.Status
 }

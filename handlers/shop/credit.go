@@ -89,7 +89,7 @@ func (h *Handlers) Redeem(w http.ResponseWriter, r *http.Request) error {
 	}
 	loaded, err := h.Credit.Redeem(r.Context(), h.account(r), asked.Code)
 	if p := refusedVoucher(err); p != nil && !web.WantsJSON(r) {
-		return h.showCredit(w, r, p.Status, shop.CreditPage{Code: asked.Code, WrongCode: p.What + " " + p.Next})
+		return h.showCredit(w, r, p.Status, shop.CreditPage{Code: asked.Code, WrongCode: p.Brief(r.Context())})
 	} else if p != nil {
 		return p
 	}
