@@ -40,7 +40,7 @@ func (h *Handlers) NewImport(w http.ResponseWriter, r *http.Request, m organizer
 		if web.WantsJSON(r) {
 			return err
 		}
-		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).What)
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, planError(err).Brief(r.Context()))
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Va
 		in.page.Mapping = mappingIn(asked)
 	}
 	if in.page.Opened, err = records.Open(in.page.Mapping); err != nil {
-		in.page.Wrong = planError(err).What
+		in.page.Wrong = planError(err).Brief(r.Context())
 	}
 	return in, nil
 }
