@@ -14,7 +14,7 @@ import (
 // english are files whose sentences no page says: those of commands, of mails to organizers, of records that programs read,
 // and reasons that are stored in English and translated where they are shown (payments.Reason).
 var english = regexp.MustCompile(`^(cmd|e2e|tools|contrib|migrations|realtime|seats/(verify|seatstest|payments)|bin|data|\.git|node_modules)(/|$)|` +
-	`^(views/mail/action|seats/waitingroom/draw|seats/webhooks/call|seats/waitlist/consent|seats/organizers/(totp|passkey|account|team)|seats/orders/(bulk|cancel|receipt|unpaid|place)|handlers/desk/orders)\.go$`)
+	`^(views/mail/action|seats/waitingroom/draw|seats/webhooks/call|seats/waitlist/consent|seats/organizers/(totp|passkey|account|team)|seats/orders/(bulk|cancel|exchange|receipt|unpaid|place)|handlers/desk/orders)\.go$`)
 
 var sentence = regexp.MustCompile(`^["“%A-Z].* .*[.?!]$`)
 
