@@ -49,7 +49,9 @@ func TestATableBecomesAPlanByTheNamesOfItsColumns(t *testing.T) {
 	if got, want := told(o.Plan, "Stalls"), "Stalls/A/1 A accessible; Stalls/A/2 A companion; Stalls/B/1 B; Stalls/B/2 B restricted-view"; got != want {
 		t.Errorf("%s", got)
 	}
-	if !slices.ContainsFunc(o.Warnings, func(w text.Message) bool { return strings.Contains(w.String(), "free of charge until its prices are set") }) {
+	if !slices.ContainsFunc(o.Warnings, func(w text.Message) bool {
+		return strings.Contains(w.String(), "free of charge until its prices are set")
+	}) {
 		t.Errorf("no warning says that it has no prices: %q", o.Warnings)
 	}
 	if got := told(o.Plan, "Lawn"); got != "Lawn/1 C; Lawn/2 C" || !o.Plan.Sections[1].Area {
