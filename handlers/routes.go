@@ -102,10 +102,10 @@ func (h *Handlers) table() []route {
 
 		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), shopRule},
 		{"POST /events/{slug}/orders", h.Act(h.shop.Place), shopRule},
-		{"GET /events/{slug}/exchange/{code}", h.By(h.shop.ExchangeSeats), shopRule},
-		{"POST /events/{slug}/exchange/{code}", h.Act(h.shop.Exchange), shopRule},
+		{"GET /events/{slug}/exchange/{code}", h.By(h.shop.ExchangeSeats), pageRule},
+		{"POST /events/{slug}/exchange/{code}", h.Act(h.shop.Exchange), pageRule},
 		{"GET /orders/{code}", h.shop.Order, shopRule},
-		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, shopRule},
+		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
 		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},
