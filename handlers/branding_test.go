@@ -164,6 +164,56 @@ func TestBranding_LogoAndHeaderAreOnPagesMailsAndPapers(t *testing.T) {
 	}
 }
 
+func TestTickets_ArePrintedOnThePaperOfTheTeamOrTheOneAskedFor(t *testing.T) {
+	t.Parallel()
+	s, who := newSiteFor(t, events.Settings{Venue: "Playhouse"}), person(t)
+	ann := s.owner(t)
+	for name, bad := range map[string]url.Values{"layout": {"layout": {"odd"}}, "paper": {"paper": {"roll"}}, "office": {"office_paper": {"a3"}}, "sponsor": {"sponsor": {"A\nB"}}, "long": {"sponsor": {strings.Repeat("é", 121)}}} {
+		bad.Set("key", name)
+		if a, _ := s.submit(t, ann, "/desk/branding", bad); a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", name, a.StatusCode)
+		}
+	}
+	a, _ := s.post(t, who, fill(s.held(t, who, 1), "Bob", "bob@example.org"))
+	order := s.url + a.Header.Get("Location")
+	box := map[string]string{"a4": "595.28 841.89", "a6": "297.64 419.53", "roll": "226.77 "}
+	prints := func(who *http.Client, address, paper string) {
+		t.Helper()
+		if a, pdf := send(t, who, "GET", address, ""); a.StatusCode != http.StatusOK || !strings.Contains(pdf, "/MediaBox [0 0 "+box[paper]) {
+			t.Errorf("%s: %d, %q", address, a.StatusCode, regexp.MustCompile(`/MediaBox \[[^\]]*`).FindAllString(pdf, -1))
+		}
+	}
+	prints(who, order+"/tickets.pdf", "a4")
+	prints(who, order+"/tickets.pdf?size=office", "a4")
+	form := url.Values{"key": {"k"}, "layout": {"poster"}, "paper": {"a6"}, "office_paper": {"roll"}, "sponsor": {" Savings <Bank> "}}
+	if a, body := s.submit(t, ann, "/desk/branding", form); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, body)
+	}
+	for size, paper := range map[string]string{"": "a6", "?size=office": "roll", "?size=a4": "a4", "?size=roll": "roll"} {
+		prints(who, order+"/tickets.pdf"+size, paper)
+	}
+	for _, size := range []string{"a5", "A4", "%00", "a4,a6"} {
+		if a, body := send(t, who, "GET", order+"/tickets.pdf?size="+size, "", "Accept", asPage); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "There is no such paper size.") {
+			t.Errorf("size %s: %d", size, a.StatusCode)
+		}
+	}
+	if _, page := send(t, who, "GET", order, "", "Accept", asPage); !strings.Contains(page, "Print on A4 (PDF)") || strings.Contains(page, "Print on A6 (PDF)") {
+		t.Error("the page of the order does not offer the other paper")
+	}
+	if _, page := s.page(t, ann, "/desk/branding"); !strings.Contains(page, `value="Savings &lt;Bank&gt;"`) || !strings.Contains(page, `class="look light stub poster"`) {
+		t.Error("the form does not show what was saved")
+	}
+	prints(ann, s.url+"/desk/branding/ticket.pdf?layout=plain&size=roll&sponsor=Another", "roll")
+	if a, _ := send(t, ann, "GET", s.url+"/desk/branding/ticket.pdf?layout=odd", "", "Accept", asPage); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a sample of no layout: %d", a.StatusCode)
+	}
+	for _, wrong := range []string{"sponsor = E'A\\nB'", "layout = 'odd'", "paper = 'roll'"} {
+		if _, err := s.db.Exec(t.Context(), `UPDATE team_branding SET `+wrong); err == nil {
+			t.Errorf("the database takes %s", wrong)
+		}
+	}
+}
+
 // paper orders a ticket and returns it as PDF.
 func (s *site) paper(t *testing.T, who *http.Client) []byte {
 	t.Helper()

@@ -121,6 +121,7 @@ var matrix = map[string]access{
 	"POST /desk/privacy/erasures":                    {need: organizers.Own, proved: true, form: "email=x"},
 	"GET /desk/branding":                             {need: organizers.Manage},
 	"POST /desk/branding":                            {need: organizers.Manage, form: "font=plain"},
+	"GET /desk/branding/ticket.pdf":                  {need: organizers.Manage},
 	"POST /desk/branding/pictures":                   {need: organizers.Manage, form: "kind=logo", refuses: true},
 	"POST /desk/branding/pictures/removal":           {need: organizers.Manage, form: "kind=logo"},
 	"GET /desk/site":                                 {need: organizers.Own},

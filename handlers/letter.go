@@ -155,7 +155,11 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
 		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
 	}, page.Letterhead)
-	added, err := files(ctx, s, order, address, shop.Print{Branding: page.Branding, Logo: page.Logo})
+	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
+	if err != nil {
+		return letter, err
+	}
+	added, err := files(ctx, s, order, address, look)
 	letter.Files = append(letter.Files, added...)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
@@ -274,7 +278,8 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx, look)
+	paper, _ := look.Branding.PaperFor("")
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx, look, paper)
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,

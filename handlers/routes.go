@@ -247,6 +247,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/privacy/erasures", h.desk.ProvedOnce(organizers.Own, h.desk.ErasePerson), secretRule},
 		{"GET /desk/branding", h.desk.Member(organizers.Manage, h.desk.TeamBranding), secretRule},
 		{"POST /desk/branding", h.desk.Member(organizers.Manage, h.desk.SaveBranding), secretRule},
+		{"GET /desk/branding/ticket.pdf", h.desk.Member(organizers.Manage, h.desk.SampleTicket), secretRule},
 		{"POST /desk/branding/pictures", h.desk.Member(organizers.Manage, h.desk.AddTeamPicture), uploadRule},
 		{"POST /desk/branding/pictures/removal", h.desk.Member(organizers.Manage, h.desk.RemoveTeamPicture), secretRule},
 		{"GET /desk/site", h.desk.Member(organizers.Own, h.desk.Site), secretRule},

@@ -145,6 +145,18 @@ func faceOf(text string, size int, first string) (s sized, ok bool, err error) {
 	return s, false, nil
 }
 
+// Prints reports whether a font of package static has all letters of a text, and writes them as they stand: it joins and reorders
+// none.
+func Prints(name, text string) bool {
+	for _, r := range text {
+		if !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Common) {
+			return false
+		}
+	}
+	s, err := faceFor(name, 10)
+	return err == nil && writable(s, text)
+}
+
 // broken puts words into lines, and reports whether each line fits.
 func broken(face font.Face, text string, most int) (lines []string, fits bool) {
 	fits = true

@@ -1,10 +1,12 @@
 package views
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
 	"io"
 	"math"
 	"strconv"
@@ -28,6 +30,19 @@ func drawPoster(on *image.RGBA, area image.Rectangle, svg string) error {
 			paint(on, area, shape)
 		}
 	}
+}
+
+// PosterJPEG is the poster of a seed as a picture.
+func PosterJPEG(seed string) ([]byte, error) {
+	picture := image.NewRGBA(image.Rect(0, 0, 3*posterWide, 3*posterHigh))
+	if err := drawPoster(picture, picture.Rect, posterSVG(seed)); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: 85}); err != nil {
+		return nil, fmt.Errorf("views: write a poster: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // The size in which posters are drawn.

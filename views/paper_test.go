@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	published "github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -19,7 +20,7 @@ func TestPaper_PrintsNamesOfEveryScript(t *testing.T) {
 	for _, name := range []string{"Ann Ørsted", "李小龍 · 山田 太郎", "שלום עולם", "Þórdís 🎭", strings.Repeat("é", 200), "\u202eevil\u0301", "Ωραία Юлия ไทย हिन्दी 한국어"} {
 		p := ordered(views.Page{}, s, name)
 		p.Event.Name = name
-		pdf, err := p.Paper(t.Context(), shop.Print{})
+		pdf, err := p.Paper(t.Context(), shop.Print{}, published.A4)
 		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF")) || len(pdf) > 200_000 {
 			t.Errorf("%s: %d bytes, %v", name, len(pdf), err)
 		}
@@ -33,7 +34,7 @@ func TestOnlyLiveTicketsArePrinted(t *testing.T) {
 	t.Parallel()
 	p := shop.OrderPage{Sale: sale(t, "theatre", nil), Order: orders.Order{Name: "Ann", Currency: "EUR", CreatedAt: time.Unix(2e9, 0)}}
 	count := func() int {
-		pdf, err := p.Paper(t.Context(), shop.Print{})
+		pdf, err := p.Paper(t.Context(), shop.Print{}, published.A4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func BenchmarkPaper(b *testing.B) {
 	p.Plan = &seats.Plan{Categories: []seats.Category{{Name: "A"}}, Sections: []seats.Section{{Name: "Stalls"}}, Seats: []seats.Seat{{Row: "A", Number: "1"}}}
 	p.Order.Tickets = []orders.Ticket{{Code: strings.Repeat("Z", 149)}}
 	for b.Loop() {
-		if _, err := p.Paper(b.Context(), shop.Print{}); err != nil {
+		if _, err := p.Paper(b.Context(), shop.Print{}, published.A4); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,8 +10,10 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 var errBrandingChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the branding while you wrote."), text.Mark("Theirs is the one that attendees see. Yours stands in the form."), text.Mark("Compare them, then save again."))
@@ -24,6 +26,10 @@ type brandingAnswer struct {
 	Theme    string            `json:"theme"`
 	Sender   string            `json:"sender"`
 	Links    []pages.BrandLink `json:"links"`
+	Layout   string            `json:"layout"` // of tickets on paper
+	Paper    string            `json:"paper"`  // that buyers get them on
+	Office   string            `json:"office_paper"`
+	Sponsor  string            `json:"sponsor"`
 	Pictures []web.PictureBody `json:"pictures"`
 	Shown    []shadeAnswer     `json:"shown"`
 }
@@ -62,7 +68,7 @@ func (h *Handlers) showBranding(w http.ResponseWriter, r *http.Request, m organi
 }
 
 func describeBranding(b *pages.Branding) brandingAnswer {
-	a := brandingAnswer{b.Version, b.Button, b.Accent, b.Font, b.Theme, b.Sender, append([]pages.BrandLink{}, b.Links...), []web.PictureBody{}, []shadeAnswer{}}
+	a := brandingAnswer{b.Version, b.Button, b.Accent, b.Font, b.Theme, b.Sender, append([]pages.BrandLink{}, b.Links...), b.Layout, b.Paper, b.OfficePaper, b.Sponsor, []web.PictureBody{}, []shadeAnswer{}}
 	for _, p := range b.Pictures {
 		a.Pictures = append(a.Pictures, web.DescribePicture(p))
 	}
@@ -126,6 +132,7 @@ func (h *Handlers) SaveBranding(w http.ResponseWriter, r *http.Request, m organi
 // brandingOf reads the form. Programs may leave out the version that theirs is based on.
 func brandingOf(f url.Values) (b pages.Branding, err error) {
 	b = pages.Branding{Version: -1, Button: f.Get(pages.FieldButton), Accent: f.Get(pages.FieldAccent), Font: f.Get(pages.FieldFont), Theme: f.Get(pages.FieldTheme), Sender: f.Get(pages.FieldSender)}
+	b.Layout, b.Paper, b.OfficePaper, b.Sponsor = f.Get(pages.FieldLayout), f.Get(pages.FieldPaper), f.Get(pages.FieldOfficePaper), f.Get(pages.FieldSponsor)
 	for i := range pages.MostLinks {
 		b.Links = append(b.Links, pages.BrandLink{Words: f.Get(fmt.Sprint(pages.FieldWords, i)), Path: f.Get(fmt.Sprint(pages.FieldPath, i))})
 	}
@@ -140,6 +147,9 @@ func brandingOf(f url.Values) (b pages.Branding, err error) {
 // brandingOver lets a program change what it names and keeps the rest.
 func brandingOver(b *pages.Branding, form url.Values) url.Values {
 	all := url.Values{pages.FieldButton: {b.Button}, pages.FieldAccent: {b.Accent}, pages.FieldFont: {b.Font}, pages.FieldTheme: {b.Theme}, pages.FieldSender: {b.Sender}}
+	for field, value := range map[string]string{pages.FieldLayout: b.Layout, pages.FieldPaper: b.Paper, pages.FieldOfficePaper: b.OfficePaper, pages.FieldSponsor: b.Sponsor} {
+		all.Set(field, value)
+	}
 	for i, l := range b.Links {
 		all.Set(fmt.Sprint(pages.FieldWords, i), l.Words)
 		all.Set(fmt.Sprint(pages.FieldPath, i), l.Path)
@@ -148,6 +158,42 @@ func brandingOver(b *pages.Branding, form url.Values) url.Values {
 		all[name] = values
 	}
 	return all
+}
+
+// SampleTicket answers GET /desk/branding/ticket.pdf: tickets of an event that is made up, in the layout that stands in the form.
+func (h *Handlers) SampleTicket(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	saved, err := h.Pages.SavedBranding(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	b, err := brandingOf(brandingOver(saved, r.URL.Query()))
+	if err != nil {
+		return err
+	}
+	b.TeamName, b.Pictures = saved.TeamName, saved.Pictures
+	if wrong := b.Tidy(); len(wrong) > 0 {
+		return h.showBranding(w, r, m, http.StatusUnprocessableEntity, desk.BrandingPage{Form: &b, Mistakes: wrong})
+	}
+	paper, ok := b.PaperFor(r.URL.Query().Get("size"))
+	if !ok {
+		paper = pages.A4
+	}
+	look := shop.Print{Branding: &b}
+	if look.Logo, err = h.Pages.LogoFile(r.Context(), &b); err != nil {
+		return err
+	}
+	if look.Picture, err = h.Pages.TicketPicture(r.Context(), nil, &b); err != nil {
+		return err
+	}
+	hall, _ := plan.Named("theatre") // it is one of ours
+	pdf, err := desk.SampleOrder(r.Context(), hall, saved.TeamName).Paper(r.Context(), look, paper)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", `inline; filename="ticket.pdf"`)
+	_, _ = w.Write(pdf) // a reader who is gone needs none
+	return nil
 }
 
 // AddTeamPicture answers POST /desk/branding/pictures

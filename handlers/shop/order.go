@@ -77,13 +77,23 @@ func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Paper answers GET /orders/{code}/tickets.pdf
+var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
+
+// Paper answers GET /orders/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
 func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
 	if err != nil {
 		return err
 	}
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(r.Context(), h.Print(r, s.Event.Team))
+	look := h.Print(r, s.Event.Team)
+	paper, ok := look.Branding.PaperFor(r.URL.Query().Get("size"))
+	if !ok {
+		return errNoPaper
+	}
+	if look, err = web.TicketPrint(r.Context(), h.Pages, look, s.Event.ID); err != nil {
+		h.Log.Warn("tickets have no picture", "error", err)
+	}
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(r.Context(), look, paper)
 	if err != nil {
 		return err
 	}

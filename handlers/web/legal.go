@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 
 	"github.com/usherbox/usher/seats/pages"
@@ -36,4 +37,14 @@ func (h *Server) Print(r *http.Request, team int64) shop.Print {
 		h.Log.Warn("a paper has no logo", "error", err)
 	}
 	return p
+}
+
+// TicketPrint adds to the look of papers what tickets of an event show besides: its picture, and when its doors open.
+func TicketPrint(ctx context.Context, p *pages.Pages, look shop.Print, event int64) (shop.Print, error) {
+	var err error
+	if look.About, err = p.OfEvent(ctx, event); err != nil {
+		return look, err
+	}
+	look.Picture, err = p.TicketPicture(ctx, look.About, look.Branding)
+	return look, err
 }

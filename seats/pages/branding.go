@@ -27,6 +27,11 @@ type Branding struct {
 	Sender         string // name of the sender of mails
 	Links          []BrandLink
 	Pictures       []Picture // a logo and a header at most
+
+	Layout      string // of tickets on paper: one of Layouts
+	Paper       string // that buyers get their tickets on: A4 or A6
+	OfficePaper string // that the box office prints tickets on: one of Papers
+	Sponsor     string // line at the foot of tickets; may be empty
 }
 
 // BrandLink is a link at the foot of the pages of a team.
@@ -43,6 +48,45 @@ func Fonts() []string { return []string{"poster", "plain", "serif", "system"} }
 
 // Themes say whether pages are light or dark. The first leaves it to the reader's device.
 func Themes() []string { return []string{"auto", "light", "dark"} }
+
+// Layouts are those that tickets on paper may have. The first is the standard one.
+func Layouts() []string { return []string{"classic", "poster", "plain"} }
+
+// The papers that tickets are printed on. A roll is 80 mm wide, and cut after each ticket.
+const (
+	A4   = "a4"
+	A6   = "a6"
+	Roll = "roll"
+)
+
+// Papers are all papers; BuyerPapers those that people have at home. The first is the standard one.
+func Papers() []string      { return []string{A4, A6, Roll} }
+func BuyerPapers() []string { return Papers()[:2] }
+
+// OfficeSize is the size that is asked for by the box office, whatever paper it has.
+const OfficeSize = "office"
+
+// LayoutOf is the layout of tickets, of the standard look, too.
+func (f *Branding) LayoutOf() string {
+	if f == nil {
+		return Layouts()[0]
+	}
+	return cmp.Or(f.Layout, Layouts()[0])
+}
+
+// PaperFor is the paper for tickets that were asked for in a size; false if there is none. No size is that for buyers.
+func (f *Branding) PaperFor(size string) (paper string, ok bool) {
+	if f == nil {
+		f = &Branding{}
+	}
+	switch size {
+	case "":
+		return cmp.Or(f.Paper, A4), true
+	case OfficeSize:
+		return cmp.Or(f.OfficePaper, A4), true
+	}
+	return size, slices.Contains(Papers(), size)
+}
 
 // MostLinks is how many links of its own the foot of a page has.
 const MostLinks = 6
@@ -85,13 +129,17 @@ func (f *Branding) Shades(dark bool) (button, accent *Shade) {
 
 // Fields of the form of a branding that may be wrong. Those of links end in their number.
 const (
-	FieldButton = "button"
-	FieldAccent = "accent"
-	FieldFont   = "font"
-	FieldTheme  = "theme"
-	FieldSender = "sender"
-	FieldWords  = "words-"
-	FieldPath   = "path-"
+	FieldButton      = "button"
+	FieldAccent      = "accent"
+	FieldFont        = "font"
+	FieldTheme       = "theme"
+	FieldSender      = "sender"
+	FieldLayout      = "layout"
+	FieldPaper       = "paper"
+	FieldOfficePaper = "office_paper"
+	FieldSponsor     = "sponsor"
+	FieldWords       = "words-"
+	FieldPath        = "path-"
 )
 
 // Tidy makes a branding as the database keeps it, and lists what is wrong with it. Links without words and address go.
@@ -115,6 +163,12 @@ func (f *Branding) Tidy() (wrong organizers.Mistakes) {
 	say(!slices.Contains(Themes(), f.Theme), FieldTheme, text.Mark("Choose light, dark or automatic."))
 	f.Sender = strings.Trim(f.Sender, " ")
 	wrong = append(wrong, oneLine(FieldSender, f.Sender, 100)...)
+	f.Layout, f.Paper, f.OfficePaper = cmp.Or(f.Layout, Layouts()[0]), cmp.Or(f.Paper, A4), cmp.Or(f.OfficePaper, A4)
+	say(!slices.Contains(Layouts(), f.Layout), FieldLayout, text.Mark("Choose one of the layouts."))
+	say(!slices.Contains(BuyerPapers(), f.Paper), FieldPaper, text.Mark("Choose one of the papers."))
+	say(!slices.Contains(Papers(), f.OfficePaper), FieldOfficePaper, text.Mark("Choose one of the papers."))
+	f.Sponsor = strings.TrimSpace(f.Sponsor)
+	wrong = append(wrong, oneLine(FieldSponsor, f.Sponsor, 120)...)
 	var links []BrandLink
 	for i, l := range f.Links {
 		l.Words, l.Path = strings.TrimSpace(l.Words), strings.TrimSpace(l.Path)
@@ -152,8 +206,10 @@ func isLink(link string) bool {
 }
 
 const saveBrandingSQL = `
-INSERT INTO team_branding (team_id, button, accent, font, theme, sender, links) VALUES ($1, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT (team_id) DO UPDATE SET (button, accent, font, theme, sender, links) = ($3, $4, $5, $6, $7, $8), version = team_branding.version + 1
+INSERT INTO team_branding (team_id, button, accent, font, theme, sender, links, layout, paper, office_paper, sponsor)
+VALUES ($1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (team_id) DO UPDATE SET (button, accent, font, theme, sender, links, layout, paper, office_paper, sponsor) = ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12),
+       version = team_branding.version + 1
  WHERE $2 < 0 OR team_branding.version = $2
 RETURNING version`
 
@@ -164,10 +220,11 @@ func (p *Pages) SaveBranding(ctx context.Context, m organizers.Member, f Brandin
 	if wrong := f.Tidy(); len(wrong) > 0 {
 		return wrong
 	}
-	asked := []any{"branding", f.Button, f.Accent, f.Font, f.Theme, f.Sender, f.Links}
+	asked := []any{"branding", f.Button, f.Accent, f.Font, f.Theme, f.Sender, f.Links, f.Layout, f.Paper, f.OfficePaper, f.Sponsor}
 	err := p.desk.Change(ctx, m, key, asked, func(tx pgx.Tx) error {
 		version := 0
-		err := tx.QueryRow(ctx, saveBrandingSQL, m.Team, f.Version, f.Button, f.Accent, f.Font, f.Theme, f.Sender, append([]BrandLink{}, f.Links...)).Scan(&version)
+		err := tx.QueryRow(ctx, saveBrandingSQL, m.Team, f.Version, f.Button, f.Accent, f.Font, f.Theme, f.Sender, append([]BrandLink{}, f.Links...),
+			f.Layout, f.Paper, f.OfficePaper, f.Sponsor).Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrChanged
 		}
@@ -245,7 +302,7 @@ func (p *Pages) RemoveTeamPicture(ctx context.Context, m organizers.Member, kind
 
 const brandingsSQL = `
 SELECT t.id, t.name, coalesce(f.version, 0), coalesce(f.button, ''), coalesce(f.accent, ''), coalesce(f.font, 'poster'), coalesce(f.theme, 'auto'), coalesce(f.sender, ''),
-       coalesce(f.links, '[]')
+       coalesce(f.links, '[]'), coalesce(f.layout, 'classic'), coalesce(f.paper, 'a4'), coalesce(f.office_paper, 'a4'), coalesce(f.sponsor, '')
   FROM team t LEFT JOIN team_branding f ON f.team_id = t.id
  WHERE t.id = $1 OR $1 = 0 AND (f.team_id IS NOT NULL OR EXISTS (SELECT FROM team_picture p WHERE p.team_id = t.id))`
 
@@ -264,7 +321,7 @@ func readBrandings(ctx context.Context, db query, team int64) (map[int64]*Brandi
 		var list []*Branding
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Branding, error) {
 			f := &Branding{}
-			return f, row.Scan(&f.Team, &f.TeamName, &f.Version, &f.Button, &f.Accent, &f.Font, &f.Theme, &f.Sender, &f.Links)
+			return f, row.Scan(&f.Team, &f.TeamName, &f.Version, &f.Button, &f.Accent, &f.Font, &f.Theme, &f.Sender, &f.Links, &f.Layout, &f.Paper, &f.OfficePaper, &f.Sponsor)
 		})
 		for _, f := range list {
 			brandings[f.Team] = f
@@ -326,4 +383,17 @@ func (p *Pages) LogoFile(ctx context.Context, f *Branding) ([]byte, error) {
 		return nil, nil
 	}
 	return p.File(ctx, logo.Hash, logo.Widths[0])
+}
+
+// TicketPicture is the picture of an event, or the header of its team, as a JPEG for a ticket; nil without one, or if the layout
+// has none. about may be nil.
+func (p *Pages) TicketPicture(ctx context.Context, about *EventPage, f *Branding) ([]byte, error) {
+	pic := f.Picture(Header)
+	if about != nil && about.Header() != nil {
+		pic = about.Header()
+	}
+	if pic == nil || f.LayoutOf() == "plain" {
+		return nil, nil
+	}
+	return p.File(ctx, pic.Hash, pic.Widths[min(1, len(pic.Widths)-1)])
 }

@@ -30,9 +30,9 @@
 //
 // # Branding
 //
-// A team has a logo, a header picture, two colours, a font, a theme, links and the name of the sender of its mails. The colours
-// are kept as they were asked for. Pages show each as it is, or darker on light pages and lighter on dark ones, until it has
-// the contrast that WCAG 2.2 demands with all that it may stand on.
+// A team has a logo, a header picture, two colours, a font, a theme, links, the name of the sender of its mails, and a layout of
+// its tickets on paper. The colours are kept as they were asked for. Pages show each as it is, or darker on light pages and
+// lighter on dark ones, until it has the contrast that WCAG 2.2 demands with all that it may stand on.
 //
 // # Promises
 //

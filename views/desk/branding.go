@@ -3,11 +3,17 @@ package desk
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // BrandingPage is the form of what a team has its pages look like, with a preview.
@@ -59,6 +65,11 @@ var (
 		"serif":  {text.Mark("Serif titles"), text.Mark("Georgia or a similar font of the reader’s device.")},
 		"system": {text.Mark("System font"), text.Mark("The font of the reader’s device. Nothing is loaded.")},
 	}
+	layoutWords = map[string][2]string{
+		"classic": {text.Mark("Classic"), text.Mark("The title on your colour, with the picture beside it.")},
+		"poster":  {text.Mark("Poster"), text.Mark("A large picture, and black words on white.")},
+		"plain":   {text.Mark("Plain"), text.Mark("No picture. It needs the least ink.")},
+	}
 	themeWords = map[string]string{"auto": text.Mark("As the reader’s device says"), "light": text.Mark("Always light"), "dark": text.Mark("Always dark")}
 	shadeWords = map[string][2]string{
 		"light": {text.Mark("Buttons on light pages"), text.Mark("Highlights on light pages")},
@@ -95,6 +106,23 @@ func shadeSentence(ctx context.Context, s pages.Shade) string {
 
 // ratio is a contrast, rounded down: 4.49 is not 4.5.
 func ratio(r float64) string { return fmt.Sprintf("%.1f:1", float64(int(r*10+1e-9))/10) }
+
+// SampleOrder is an order of two tickets that is made up, to see how tickets look.
+func SampleOrder(ctx context.Context, hall *seats.Plan, venue string) shop.OrderPage {
+	starts := time.Now().AddDate(0, 1, 0).Truncate(24 * time.Hour).Add(19*time.Hour + 30*time.Minute)
+	p := shop.OrderPage{
+		Sale:  shop.Sale{Event: seats.Event{Slug: "sample", Name: text.T(ctx, "Your next event"), Venue: venue, StartsAt: starts, TimeZone: "UTC", Currency: "EUR"}, Plan: hall},
+		Order: orders.Order{Code: "SAMPLE", Name: text.T(ctx, "Name of the buyer"), Currency: "EUR", CreatedAt: starts},
+	}
+	for i, label := range []string{"Stalls/C/12", "Stalls/C/13"} {
+		idx := slices.IndexFunc(hall.Seats, func(s seats.Seat) bool { return hall.Sections[s.Section].Name+"/"+s.Row+"/"+s.Number == label })
+		p.Order.Tickets = append(p.Order.Tickets, orders.Ticket{ID: seats.ID{byte(i + 1)}, Idx: max(0, idx), Priced: pricing.Priced{Price: 2800}, Code: "SAMPLE"})
+	}
+	return p
+}
+
+// sampleCode is the picture of a code in the preview of a ticket.
+var sampleCode = views.QRCode("SAMPLE")
 
 // pictureOf names what a kind of picture is.
 func pictureOf(ctx context.Context, kind pages.PictureKind) string {

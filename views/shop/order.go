@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
@@ -228,6 +229,37 @@ func (p OrderPage) Mailed(ctx context.Context) string {
 
 // OrderPath is the address of an order.
 func OrderPath(code string) string { return "/orders/" + code }
+
+// PaperPath is the address of its tickets on a paper; without one, on that of the team for buyers.
+func PaperPath(code, paper string) string {
+	path := OrderPath(code) + "/tickets.pdf"
+	if paper != "" {
+		path += "?size=" + paper
+	}
+	return path
+}
+
+// PaperName names one of pages.Papers.
+func PaperName(ctx context.Context, paper string) string {
+	switch paper {
+	case pages.A6:
+		return text.T(ctx, "A6")
+	case pages.Roll:
+		return text.T(ctx, "80 mm roll")
+	}
+	return text.T(ctx, "A4")
+}
+
+// otherPaper is a paper that people have at home, which is not the one of the team.
+func (p OrderPage) otherPaper() string {
+	usual, _ := p.Branding.PaperFor("")
+	for _, paper := range pages.BuyerPapers() {
+		if paper != usual {
+			return paper
+		}
+	}
+	return ""
+}
 
 // Tickets are those of the order with a seat in the plan, valid ones first.
 func (p OrderPage) Tickets() (list []orders.Ticket) {

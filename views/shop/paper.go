@@ -2,30 +2,34 @@ package shop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
-// Sizes of a printed ticket, in millimetres. Three go on a page of A4, and a page of US Letter holds them as well.
+// Where papers of a page begin, and how wide they are, in millimetres.
 const (
-	paperLeft   = 15.0
-	paperTop    = 12.0
-	paperWidth  = 180.0
-	paperHeight = 82.0
-	paperCode   = 58.0
+	paperLeft  = 15.0
+	paperTop   = 12.0
+	paperWidth = 180.0
 )
 
-// Paper is an order's live tickets as a PDF, each with its QR code.
-func (p OrderPage) Paper(ctx context.Context, look Print) ([]byte, error) {
+// Paper is an order's live tickets as a PDF, each with its QR code, on one of pages.Papers: three on a page of A4, or each on a
+// page of its own.
+func (p OrderPage) Paper(ctx context.Context, look Print, paper string) ([]byte, error) {
 	ctx = onPaper(ctx)
 	doc := fpdf.New("P", "mm", "A4", "")
 	doc.SetCatalogSort(true)
@@ -35,26 +39,115 @@ func (p OrderPage) Paper(ctx context.Context, look Print) ([]byte, error) {
 	doc.SetLang(text.Tag(ctx))
 	doc.SetAutoPageBreak(false, 0)
 	pen := newPen(doc)
-	n := 0
-	for _, t := range p.Tickets() {
-		if t.Code == "" {
-			continue
-		}
-		if n%3 == 0 {
-			doc.AddPage()
-		}
-		p.paperTicket(ctx, pen, look, t, paperTop+float64(n%3)*(paperHeight+8))
-		n++
+	pen.right = text.Direction(ctx) == "rtl"
+	printer := ticketPrinter{pen: pen, look: look, plan: p.Plan, layout: look.Branding.LayoutOf()}
+	if err := printer.takePictures(cmp.Or(look.Seed, p.Event.Slug), paper); err != nil {
+		return nil, err
 	}
-	if n == 0 {
+	tickets := p.printed(ctx, look)
+	switch {
+	case len(tickets) == 0:
 		doc.AddPage()
 		pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, text.T(ctx, "The tickets of this order are no longer valid."))
+	case paper == pages.Roll:
+		printer.rolls(tickets)
+	case paper == pages.A6:
+		printer.cards(tickets)
+	default:
+		printer.sheets(ctx, tickets)
 	}
 	var b bytes.Buffer
 	if err := doc.Output(&b); err != nil {
 		return nil, fmt.Errorf("views: print an order: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// printed is what one ticket says on paper.
+type printed struct {
+	event, when, place string
+	where              []labelled // section, row and seat; none if their names are too long to stand side by side
+	seat               string     // the same as a sentence
+	facts              []labelled
+	notes, sponsor     string
+	order, number      string
+	code               string
+	idx                int
+}
+
+// labelled is a word with a small one above it.
+type labelled struct{ label, words string }
+
+// printed lists what the tickets that are valid say.
+func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
+	for _, t := range p.Tickets() {
+		if t.Code == "" {
+			continue
+		}
+		w := printed{
+			event: p.Event.Name, when: views.WhenIn(ctx, p.Event), place: views.PlaceIn(ctx, p.Event),
+			where: p.seatColumns(ctx, t.Idx), seat: SeatWords(ctx, p.Plan, t.Idx),
+			order: text.T(ctx, "Order %s", p.Order.Code), code: t.Code, idx: t.Idx,
+		}
+		if look.Branding != nil {
+			w.sponsor = look.Branding.Sponsor
+		}
+		category := p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name
+		w.facts = append(w.facts, labelled{text.T(ctx, "Ticket"), cmp.Or(t.Type, category) + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency)})
+		if p.Order.Name != "" {
+			w.facts = append(w.facts, labelled{text.T(ctx, "Name"), p.Order.Name})
+		}
+		if look.About != nil && look.About.Facts.Doors > 0 {
+			w.facts = append(w.facts, labelled{text.T(ctx, "Doors"), views.ClockIn(ctx, p.Event, p.Event.StartsAt.Add(-look.About.Facts.Doors))})
+		}
+		w.notes = p.paperNotes(ctx, t, category)
+		list = append(list, w)
+	}
+	for i := range list {
+		list[i].number = text.T(ctx, "Ticket %[1]d of %[2]d", i+1, len(list))
+	}
+	return list
+}
+
+// paperNotes are the small print of a ticket: its category and what is to be shown at the door, fees and taxes, and what is to pay.
+func (p OrderPage) paperNotes(ctx context.Context, t orders.Ticket, category string) string {
+	var notes []string
+	if t.Type != "" {
+		notes = append(notes, category)
+	}
+	if t.Proof != "" {
+		notes = append(notes, TypeWords(ctx, t))
+	}
+	notes = append(notes, strings.Trim(ContainedIn(ctx, p.Event, t, p.Order.Currency), " ()"))
+	if due := ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
+		notes = append(notes, text.T(ctx, "Of the whole order: %s", due))
+	}
+	return strings.Join(said(notes...), " · ")
+}
+
+// said are the texts that are not empty.
+func said(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
+
+// mostBeside is how many letters a row and a seat may have together to stand side by side in large letters.
+const mostBeside = 12
+
+// seatColumns are section, row and seat of a ticket, or area and place; none if they are too long for columns.
+func (s Sale) seatColumns(ctx context.Context, idx int) []labelled {
+	seat := s.Plan.Seats[idx]
+	section := s.Plan.Sections[seat.Section].Name
+	if utf8.RuneCountInString(seat.Row)+utf8.RuneCountInString(seat.Number) > mostBeside {
+		return nil
+	}
+	if seat.Row == "" {
+		return []labelled{{text.T(ctx, "Section"), section}, {text.T(ctx, "Place"), seat.Number}}
+	}
+	row := labelled{text.T(ctx, "Row"), seat.Row}
+	if seats.OwnName(seat.Row) {
+		row.label = "" // its name says what it is
+	}
+	return []labelled{{text.T(ctx, "Section"), section}, row, {text.T(ctx, "Seat"), seat.Number}}
 }
 
 // ContainedIn says what the price of a ticket contains, behind it; nothing if it is the price alone.
@@ -72,38 +165,4 @@ func ContainedIn(ctx context.Context, e seats.Event, t orders.Ticket, iso string
 		return ""
 	}
 	return " " + text.T(ctx, "(including %s)", text.List(ctx, said))
-}
-
-func (p OrderPage) paperTicket(ctx context.Context, pen *pen, look Print, t orders.Ticket, top float64) {
-	look.draws(pen.doc)
-	if c, own := look.colour(); own {
-		pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
-		pen.doc.Rect(paperLeft, top+8, 2.5, paperHeight-16, "F")
-	}
-	look.logo(pen.doc, paperLeft+paperWidth-paperCode-5, top+paperCode+8, paperCode-4, paperHeight-paperCode-12)
-	pen.doc.RoundedRect(paperLeft, top, paperWidth, paperHeight, 4, "1234", "D")
-	width := paperWidth - paperCode - 18
-	y := top + 6
-	for _, line := range []struct {
-		above, size float64
-		lines       int
-		text        string
-	}{
-		{0, 14, 2, p.Event.Name},
-		{0, 10, 1, views.WhenIn(ctx, p.Event)},
-		{0, 10, 1, views.PlaceIn(ctx, p.Event)},
-		{3.5, 20, 2, SeatWords(ctx, p.Plan, t.Idx)},
-		{0, 10, 1, p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency) + ContainedIn(ctx, p.Event, t, p.Order.Currency)},
-		{0, 10, 1, TypeWords(ctx, t)},
-		{2, 12, 2, p.Order.Name},
-	} {
-		if line.text != "" {
-			y = pen.write(paperLeft+7, y+line.above+line.size/millimetre, line.size, width, line.lines, line.text) - 0.7*line.size/millimetre
-		}
-	}
-	if due := ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
-		pen.write(paperLeft+7, y+10/millimetre, 10, width, 1, text.T(ctx, "Of the whole order: %s", due))
-	}
-	pen.code(paperLeft+paperWidth-paperCode-5, top+5, paperCode, t.Code)
-	pen.write(paperLeft+7, top+paperHeight-5, 7, width, 1, text.T(ctx, "Order %s", p.Order.Code))
 }

@@ -17,6 +17,17 @@ func TestPrintable_KeepsEuropeanNamesAndReplacesEmoji(t *testing.T) {
 	}
 }
 
+func TestSeen_PutsWordsFromTheRightInTheOrderOfTheEye(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"abc 12 def": "abc 12 def", "אבג": "גבא", "אבג 18 דה 2033": "2033 הד 18 גבא", "אבג abc 5": "abc 5 גבא", "Order 5 אבג 18 דה end": "Order 5 הד 18 גבא end", "a אב b גד": "a בא b דג",
+	} {
+		if got := seen(text); got != want {
+			t.Errorf("%q is seen as %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestPen_GivesEachCharacterAWidthWithinTheLine(t *testing.T) {
 	t.Parallel()
 	p := newPen(fpdf.New("P", "mm", "A4", ""))

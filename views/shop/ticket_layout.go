@@ -1,0 +1,382 @@
+package shop
+
+import (
+	"bytes"
+	"context"
+
+	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
+)
+
+// The colours of tickets. The paper itself is white.
+var (
+	white = pages.Colour{R: 255, G: 255, B: 255}
+	ink   = pages.Colour{R: 23, G: 22, B: 26}
+	muted = pages.Colour{R: 92, G: 87, B: 78}
+	faint = pages.Colour{R: 222, G: 218, B: 208}
+)
+
+// ticketPrinter draws tickets in the layout of a team.
+type ticketPrinter struct {
+	pen     *pen
+	look    Print
+	plan    *seats.Plan
+	layout  string // one of pages.Layouts
+	picture string // its name in the document; empty without one
+	black   bool   // the printer has no other colour
+}
+
+// takePictures puts the pictures of tickets into the document, once for all of them.
+func (t *ticketPrinter) takePictures(seed, paper string) error {
+	doc := t.pen.doc
+	if paper == pages.Roll {
+		if logo := t.look.stencil(); logo != nil {
+			doc.RegisterImageOptionsReader("stencil", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(logo))
+			t.picture = "stencil"
+		}
+	} else if t.layout != "plain" {
+		if t.look.Picture == nil {
+			var err error
+			if t.look.Picture, err = views.PosterJPEG(seed); err != nil {
+				return err
+			}
+		}
+		doc.RegisterImageOptionsReader("picture", fpdf.ImageOptions{ImageType: "JPG"}, bytes.NewReader(t.look.Picture))
+		t.picture = "picture"
+	}
+	if doc.Err() {
+		doc.ClearError() // a ticket without a picture is better than none
+		t.picture = ""
+	}
+	return nil
+}
+
+// write takes the colour of what is written next.
+func (t *ticketPrinter) write(c pages.Colour) {
+	if t.black {
+		c = pages.Colour{}
+	}
+	t.pen.doc.SetTextColor(int(c.R), int(c.G), int(c.B))
+}
+
+func (t *ticketPrinter) fill(c pages.Colour, b box) {
+	t.pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
+	t.pen.doc.Rect(b.x, b.y, b.w, b.h, "F")
+}
+
+// rule draws a line between two points, whole or as one to tear along.
+func (t *ticketPrinter) rule(x1, y1, x2, y2 float64, tear bool) {
+	if t.pen.dry {
+		return
+	}
+	doc := t.pen.doc
+	doc.SetDrawColor(int(faint.R), int(faint.G), int(faint.B))
+	doc.SetLineWidth(0.25)
+	if tear {
+		doc.SetDrawColor(int(muted.R), int(muted.G), int(muted.B))
+		doc.SetDashPattern([]float64{1.4, 1.2}, 0)
+	}
+	doc.Line(x1, y1, x2, y2)
+	doc.SetDashPattern([]float64{}, 0)
+}
+
+// Sizes of a ticket on A4, in millimetres. Three go on a page, and a page of US Letter holds them as well.
+const (
+	sheetTop    = 20.0
+	ticketHigh  = 76.0
+	ticketStub  = 56.0
+	ticketApart = 6.0
+)
+
+// sheets prints three tickets on each page of A4, each with a stub to tear off.
+func (t *ticketPrinter) sheets(ctx context.Context, tickets []printed) {
+	for i, w := range tickets {
+		if i%3 == 0 {
+			t.pen.doc.AddPage()
+			t.sheetEdges(ctx, w, len(tickets))
+		}
+		t.sheetTicket(w, box{paperLeft, sheetTop + float64(i%3)*(ticketHigh+ticketApart), paperWidth, ticketHigh})
+	}
+}
+
+// sheetEdges writes above and below the tickets of a page: from where they are, and how they are used.
+func (t *ticketPrinter) sheetEdges(ctx context.Context, w printed, n int) {
+	if t.look.Branding != nil {
+		t.write(ink)
+		t.pen.fit(box{paperLeft, 9, 84, 9}, titleFace, 13, 8, t.look.Branding.TeamName)
+	}
+	t.write(muted)
+	order := w.order + " · " + text.N(ctx, "%d ticket", "%d tickets", n)
+	t.pen.right = !t.pen.right // at the other end
+	t.pen.fit(box{paperLeft + 90, 11, 90, 8}, textFace, 8.5, 7, order)
+	t.pen.right = !t.pen.right
+	foot := sheetTop + 3*ticketHigh + 2*ticketApart + 3
+	foot = t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 7, text.T(ctx, "Each code is valid once. Print the tickets, or show them on your phone."))
+	if t.look.About != nil {
+		facts := t.look.About.Facts
+		if contact := text.List(ctx, said(facts.Email, facts.Phone)); contact != "" {
+			t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 6, text.T(ctx, "Questions? %s", contact))
+		}
+	}
+}
+
+// sheetTicket draws one ticket with its stub.
+func (t *ticketPrinter) sheetTicket(w printed, b box) {
+	doc := t.pen.doc
+	main := box{b.x, b.y, b.w - ticketStub, b.h}
+	inside := box{main.x + 6, main.y + 5, main.w - 12, 23}
+	doc.ClipRoundedRect(b.x, b.y, b.w, b.h, 4, false)
+	switch {
+	case t.layout == "classic":
+		t.strip(box{main.x, main.y, main.w, 28}, 44)
+	case t.layout == "poster" && t.picture != "":
+		covers(doc, t.picture, box{main.x, main.y, 46, main.h})
+		inside.x, inside.w = inside.x+46, inside.w-46
+	}
+	doc.ClipEnd()
+	switch {
+	case t.layout == "classic":
+		t.heading(w, t.beside(inside, 44))
+	default:
+		t.heading(w, inside)
+		t.rule(inside.x, b.y+29, inside.x+inside.w, b.y+29, false)
+	}
+	t.middle(w, box{inside.x, b.y + 31, inside.w, b.h - 31})
+	t.rule(main.x+main.w, b.y+3, main.x+main.w, b.y+b.h-3, true)
+	t.stub(w, box{main.x + main.w, b.y, ticketStub, b.h})
+	t.look.draws(doc)
+	doc.SetLineWidth(0.3)
+	doc.RoundedRect(b.x, b.y, b.w, b.h, 4, "1234", "D")
+}
+
+// stub has the code, and what is needed to find the ticket without it.
+func (t *ticketPrinter) stub(w printed, b box) {
+	const size = 48.0
+	t.pen.code(b.x+(b.w-size)/2, b.y+3, size, w.code)
+	t.write(ink)
+	y := t.pen.centre(box{b.x + 4, b.y + 51, b.w - 8, 5}, titleFace, 10, 7, w.number)
+	t.write(muted)
+	y = t.pen.centre(box{b.x + 4, y, b.w - 8, 4}, textFace, 7, 5.5, w.order)
+	t.look.middleLogo(t.pen.doc, box{b.x + 8, y + 2, b.w - 16, b.y + b.h - 5 - y - 2})
+}
+
+// strip is the ground of a title, with the picture at its end.
+func (t *ticketPrinter) strip(b box, wide float64) {
+	ground, _ := t.look.ground()
+	t.fill(ground, b)
+	if t.picture != "" {
+		covers(t.pen.doc, t.picture, box{b.x + b.w - wide, b.y, wide, b.h})
+	}
+}
+
+// beside is what a picture at the end leaves of a box with a title.
+func (t *ticketPrinter) beside(b box, wide float64) box {
+	if t.picture != "" {
+		b.w -= wide
+	}
+	return b
+}
+
+// heading is the name of the event, its date and its place, in the colour that its ground needs.
+func (t *ticketPrinter) heading(w printed, b box) {
+	title, small := ink, muted
+	if t.layout == "classic" {
+		_, words := t.look.ground()
+		title, small = words, words
+	}
+	t.write(title)
+	y := t.pen.fit(box{b.x, b.y, b.w, b.h * 0.56}, titleFace, 20, 8, w.event)
+	t.write(small)
+	y = t.pen.fit(box{b.x, max(y, b.y+b.h*0.3) + 0.5, b.w, b.h * 0.21}, textFace, 10, 7, w.when)
+	t.pen.fit(box{b.x, y, b.w, b.y + b.h - y}, textFace, 9, 5.5, w.place)
+}
+
+// middle has the seat, on a small plan, too, and the rest that a ticket says.
+func (t *ticketPrinter) middle(w printed, b box) {
+	wide := b.w * 0.22
+	left := b.w
+	if t.planIn(box{b.x + b.w - wide, b.y, wide, 17}, w.idx) {
+		left -= wide + 4
+	}
+	t.seat(w, box{b.x, b.y, left, 17})
+	t.rule(b.x, b.y+18.5, b.x+b.w, b.y+18.5, false)
+	column := b.w / float64(len(w.facts))
+	for i, f := range w.facts {
+		t.fact(f, box{b.x + float64(i)*column, b.y + 20, column - 3, 11.5})
+	}
+	t.write(muted)
+	y := t.pen.fit(box{b.x, b.y + 32, b.w, 6}, textFace, 7.5, 5.5, w.notes)
+	t.write(ink)
+	t.pen.fit(box{b.x, max(y, b.y+38), b.w, 5}, textFace, 7.5, 5, w.sponsor)
+}
+
+func (t *ticketPrinter) fact(f labelled, b box) {
+	t.write(muted)
+	y := t.pen.fit(box{b.x, b.y, b.w, 4}, textFace, 7.5, 5, f.label)
+	t.write(ink)
+	t.pen.fit(box{b.x, y, b.w, b.y + b.h - y}, titleFace, 9.5, 5, f.words)
+}
+
+// seat writes section, row and seat in large letters, each under its name, or as a sentence.
+func (t *ticketPrinter) seat(w printed, b box) {
+	if w.where == nil {
+		t.write(ink)
+		t.pen.fit(b, titleFace, 18, 5.5, w.seat)
+		return
+	}
+	const large = 22.0
+	end := b.x + b.w
+	for i := len(w.where) - 1; i >= 0; i-- {
+		c := w.where[i]
+		t.pen.use(titleFace, c.words)
+		t.pen.doc.SetFontSize(large)
+		wide := t.pen.span(printable(c.words))
+		t.pen.use(textFace, c.label)
+		t.pen.doc.SetFontSize(7.5)
+		wide = max(wide, t.pen.span(printable(c.label))) + 0.5
+		if i == 0 {
+			wide = end - b.x
+		}
+		at := box{end - wide, b.y, wide, 4}
+		t.write(muted)
+		t.pen.fit(at, textFace, 7.5, 5, c.label)
+		t.write(ink)
+		t.pen.fit(box{at.x, b.y + 4, at.w, b.h - 4}, titleFace, large, 5.5, c.words)
+		end = at.x - 5
+	}
+}
+
+// planIn draws the sections, the stage and where the seat is. It reports whether there is something to draw.
+func (t *ticketPrinter) planIn(b box, idx int) bool {
+	p := t.plan
+	if p.Width <= 0 || p.Height <= 0 || len(p.Sections) < 1 || p.Seats[idx].Row == "" {
+		return false
+	}
+	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
+	x, y := b.x+b.w-p.Width*scale, b.y
+	at := func(points []seats.Point) (list []fpdf.PointType) {
+		for _, q := range simpler(points, max(p.Width, p.Height)/200) {
+			list = append(list, fpdf.PointType{X: x + q.X*scale, Y: y + q.Y*scale})
+		}
+		return list
+	}
+	doc.SetFillColor(int(faint.R), int(faint.G), int(faint.B))
+	doc.SetDrawColor(255, 255, 255)
+	doc.SetLineWidth(0.15)
+	for _, s := range p.Sections {
+		if len(s.Outline) > 2 {
+			doc.Polygon(at(s.Outline), "FD")
+		}
+	}
+	for _, s := range p.Shapes {
+		if s.Kind == "polygon" && s.Role == "stage" && len(s.Points) > 2 {
+			doc.Polygon(at(s.Points), "F")
+		}
+	}
+	c, own := t.look.colour()
+	if !own {
+		c = ink
+	}
+	doc.SetFillColor(int(c.R), int(c.G), int(c.B))
+	doc.SetLineWidth(0.5)
+	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1, "FD")
+	return true
+}
+
+// cards prints each ticket on a page of A6.
+func (t *ticketPrinter) cards(tickets []printed) {
+	const wide, high, edge = 105.0, 148.0, 7.0
+	doc := t.pen.doc
+	for _, w := range tickets {
+		doc.AddPageFormat("P", fpdf.SizeType{Wd: wide, Ht: high})
+		top := box{edge, 8, wide - 2*edge, 28}
+		switch {
+		case t.layout == "classic":
+			t.strip(box{0, 0, wide, 38}, 40)
+			t.heading(w, t.beside(top, 40-edge+3))
+		case t.layout == "poster" && t.picture != "":
+			covers(doc, t.picture, box{0, 0, wide, 31})
+			top.y, top.h = 33, 17
+			t.heading(w, top)
+		default:
+			t.heading(w, top)
+			t.rule(edge, top.y+top.h+2, wide-edge, top.y+top.h+2, false)
+		}
+		y := top.y + top.h + 4
+		sponsor := w.sponsor
+		w.sponsor = ""
+		t.middle(w, box{edge, y, wide - 2*edge, 38})
+		y += 38
+		size := min(50, high-17-y)
+		t.pen.code((wide-size)/2, y, size, w.code)
+		t.look.middleLogo(doc, box{edge, y + 4, (wide-size)/2 - edge - 1, 14})
+		t.write(ink)
+		y = t.pen.centre(box{edge, y + size - 1, wide - 2*edge, 5}, titleFace, 10, 7, w.number)
+		t.write(muted)
+		t.pen.centre(box{edge, y, wide - 2*edge, 4}, textFace, 7, 5.5, w.order)
+		t.write(ink)
+		t.pen.centre(box{edge, high - 9, wide - 2*edge, 5}, textFace, 7.5, 5, sponsor)
+	}
+}
+
+// The roll of a printer at the box office, in millimetres: it prints 72 of 80.
+const (
+	rollWide = 80.0
+	rollEdge = 4.0
+)
+
+// rolls prints each ticket on a length of a roll, in black alone.
+func (t *ticketPrinter) rolls(tickets []printed) {
+	t.layout, t.black = "plain", true
+	for _, w := range tickets {
+		t.pen.dry = true
+		high := t.rollTicket(w)
+		t.pen.dry = false
+		t.pen.doc.AddPageFormat("P", fpdf.SizeType{Wd: rollWide, Ht: high})
+		t.rollTicket(w)
+	}
+}
+
+// rollTicket writes one ticket from above, and returns how long it is.
+func (t *ticketPrinter) rollTicket(w printed) float64 {
+	doc, y := t.pen.doc, rollEdge
+	t.pen.mid = true
+	defer func() { t.pen.mid = false }()
+	line := func(face string, large, small, high, above float64, words string) {
+		if words != "" {
+			y = t.pen.fit(box{rollEdge, y + above, rollWide - 2*rollEdge, high}, face, large, small, words)
+		}
+	}
+	if info := doc.GetImageInfo(t.picture); info != nil {
+		w, h := 40.0, 40*info.Height()/info.Width()
+		if h > 16 {
+			w, h = 16*info.Width()/info.Height(), 16
+		}
+		if !t.pen.dry {
+			doc.ImageOptions(t.picture, (rollWide-w)/2, y, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+		}
+		y += h + 2
+	}
+	t.write(pages.Colour{})
+	line(titleFace, 17, 10, 24, 0, w.event)
+	line(textFace, 11, 8, 10, 1, w.when)
+	line(textFace, 11, 8, 10, 0, w.place)
+	line(titleFace, 20, 10, 30, 2, w.seat)
+	for i, f := range w.facts {
+		column := (rollWide - 2*rollEdge) / float64(len(w.facts))
+		t.fact(f, box{rollEdge + float64(i)*column, y + 1, column - 2, 13})
+	}
+	y += 13
+	line(textFace, 8.5, 7, 16, 1, w.notes)
+	const size = 56.0
+	t.pen.code((rollWide-size)/2, y+1, size, w.code)
+	y += size + 1
+	line(titleFace, 11, 8, 6, 0, w.number)
+	line(textFace, 8.5, 7, 8, 0, w.order)
+	line(textFace, 9, 7, 10, 2, w.sponsor)
+	return y + rollEdge
+}
