@@ -49,9 +49,12 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		return err
 	}
 	page := shop.OrderPage{
-		Page:  views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"},
+		Page:  views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css ticket.css"},
 		Sale:  shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
 		Order: order, Sent: sent, Message: message,
+	}
+	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
+		h.Log.Warn("tickets have no picture", "error", err)
 	}
 	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
 		return err

@@ -26,6 +26,7 @@ type OrderPage struct {
 	Sent    orders.Sent // the latest mail about it
 	Message string      // why what was asked was not done; may be empty
 
+	About    *pages.EventPage      // may be nil
 	Invoices []invoices.Document   // of the order, and its credit notes
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
@@ -248,6 +249,14 @@ func PaperName(ctx context.Context, paper string) string {
 		return text.T(ctx, "80 mm roll")
 	}
 	return text.T(ctx, "A4")
+}
+
+// header is the picture of the event, or of its team; nil without one.
+func (p OrderPage) header() *pages.Picture {
+	if p.About != nil && p.About.Header() != nil {
+		return p.About.Header()
+	}
+	return p.Branding.Picture(pages.Header)
 }
 
 // otherPaper is a paper that people have at home, which is not the one of the team.

@@ -67,6 +67,49 @@ func (s Sale) outline(section int, t title) string {
 	return string(append(b, 'z'))
 }
 
+// hall is a small drawing of a plan: its sections and its stage as one path.
+type hall struct {
+	Box, Path string
+	scale     float64 // of the plan
+}
+
+// hallWide is the longer side of such a drawing.
+const hallWide = 200.0
+
+func (s Sale) hall() hall {
+	long := max(s.Plan.Width, s.Plan.Height)
+	if long <= 0 {
+		return hall{Box: "0 0 1 1"}
+	}
+	h := hall{scale: hallWide / long}
+	h.Box = "0 0 " + Tenth(s.Plan.Width*h.scale) + " " + Tenth(s.Plan.Height*h.scale)
+	var b []byte
+	draw := func(points []seats.Point) {
+		for i, p := range simpler(points, long/hallWide) {
+			b = append(b, "ML"[min(i, 1)])
+			b = append(b, Tenth(p.X*h.scale)+" "+Tenth(p.Y*h.scale)...)
+		}
+		b = append(b, 'z')
+	}
+	for _, section := range s.Plan.Sections {
+		if len(section.Outline) > 2 {
+			draw(section.Outline)
+		}
+	}
+	for _, shape := range s.Plan.Shapes {
+		if shape.Kind == "polygon" && shape.Role == "stage" && len(shape.Points) > 2 {
+			draw(shape.Points)
+		}
+	}
+	h.Path = string(b)
+	return h
+}
+
+// onPlan reports whether a drawing of the plan shows where a ticket is: it has a seat, at a place.
+func (s Sale) onPlan(idx int) bool {
+	return s.Plan.Width > 0 && s.Plan.Height > 0 && s.Plan.Seats[idx].Row != "" && !s.Event.Online.On
+}
+
 // steps appends a whole number, with a space before it unless a sign or a letter stands between it and the last.
 func steps(b []byte, n int) []byte {
 	if last := len(b) - 1; n >= 0 && last >= 0 && b[last] != 'M' && b[last] != 'l' {

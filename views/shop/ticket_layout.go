@@ -253,7 +253,7 @@ func (t *ticketPrinter) seat(w printed, b box) {
 // planIn draws the sections, the stage and where the seat is. It reports whether there is something to draw.
 func (t *ticketPrinter) planIn(b box, idx int) bool {
 	p := t.plan
-	if p.Width <= 0 || p.Height <= 0 || len(p.Sections) < 1 || p.Seats[idx].Row == "" {
+	if !(Sale{Plan: p}).onPlan(idx) {
 		return false
 	}
 	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
