@@ -150,7 +150,7 @@ func TestBranding_LogoAndHeaderAreOnPagesMailsAndPapers(t *testing.T) {
 	if err := (mail.Folder{Dir: t.TempDir(), From: mail.Sender{Name: "Usher", Email: "usher@example.org"}}).Deliver(t.Context(), mail.Letter{ID: "x", Email: "bob@example.org", From: "A\r\nBcc: b@example.org"}); !errors.Is(err, mail.ErrHeader) {
 		t.Errorf("a sender begins a header: %v", err)
 	}
-	if branded := s.paper(t, who); bytes.Contains(plain, []byte("/DCTDecode")) || !bytes.Contains(branded, []byte("/DCTDecode")) {
+	if branded := s.paper(t, who); bytes.Count(plain, []byte("/DCTDecode")) != 1 || bytes.Count(branded, []byte("/DCTDecode")) != 2 { // a picture, and the logo
 		t.Error("the paper has no logo")
 	}
 	if a, body := s.submit(t, ann, "/desk/branding/pictures/removal", url.Values{"key": {"gone"}, "kind": {"logo"}}); a.StatusCode != http.StatusSeeOther {
@@ -192,7 +192,7 @@ func TestTickets_ArePrintedOnThePaperOfTheTeamOrTheOneAskedFor(t *testing.T) {
 	for size, paper := range map[string]string{"": "a6", "?size=office": "roll", "?size=a4": "a4", "?size=roll": "roll"} {
 		prints(who, order+"/tickets.pdf"+size, paper)
 	}
-	for _, size := range []string{"a5", "A4", "%00", "a4,a6"} {
+	for _, size := range []string{"a5", "A4", "a4,a6"} {
 		if a, body := send(t, who, "GET", order+"/tickets.pdf?size="+size, "", "Accept", asPage); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "There is no such paper size.") {
 			t.Errorf("size %s: %d", size, a.StatusCode)
 		}
