@@ -252,7 +252,7 @@ func decodeExchange(r *http.Request, s *seats.Sale) (f orders.ExchangeForm, err 
 		}
 	}
 	if asked.Difference == nil {
-		return f, web.ErrTotal
+		return f, web.ErrNoDifference
 	}
 	f.Method, f.Difference = asked.Method, asked.Difference
 	if f.Hold, err = seats.ParseID(asked.Hold); err != nil {

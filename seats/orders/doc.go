@@ -28,6 +28,9 @@
 // replaced by another one (move.go). What is done to many orders is a bulk job (bulk.go), in steps that any node
 // continues.
 //
+// Tickets of one performance of a series are exchanged for another one (exchange.go): a cancellation of one order, and a new
+// order that is paid with what the tickets were paid with, in one transaction over both events.
+//
 // A ticket is live until it is revoked; a seat has at most one live ticket.
 //
 // # Promises
@@ -47,6 +50,7 @@
 //	O13 What is paid later was ordered by a person who reads the mail of its email, and one email has no more unpaid orders than its bound.
 //	O14 No code is used more often than it may be; orders and payments under way count.
 //	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
+//	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
 //
 // # The limit per person
 //

@@ -371,6 +371,9 @@ func (o *Orders) sellPayment(ctx context.Context, p payments.Payment, s *seats.S
 		return err
 	}
 	going, err := order.going(form.Exchange.Chosen)
+	if errors.Is(err, ErrNoTicket) { // it moved to another seat
+		return refuseChanged()
+	}
 	if err != nil {
 		return err
 	}

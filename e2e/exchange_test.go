@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// An attendee exchanges two tickets for another date of the series, and pays the fee. A member exchanges one of them back without.
+func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	check(t, err)
+	for _, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			o := ownOffice(t)
+			slug := o.event(t, "theatre", "--demo-card", "--paid-ahead", "--exchange-until", "1 day", "--exchange-fee", "2.00")
+			ann, owner := someone(t, o, "ann", d), someone(t, o, "owner", d)
+			owner.entersDesk(o.owner(t))
+			owner.visit("/desk/events/" + slug + "/series")
+			check(t, owner.page.GetByLabel("Tue", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetChecked(true))
+			owner.fills("First day", "2033-06-07", "Last day", "2033-06-07")
+			owner.press(owner.button("Make the series"))
+			owner.sees(owner.page.GetByText("2 dates"))
+			_, err := owner.page.GetByLabel("Status").SelectOption(playwright.SelectOptionValues{Values: playwright.StringSlice("on sale")})
+			check(t, err)
+			owner.press(owner.button("Show what changes"))
+			owner.press(owner.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Change 1 performance"}))
+			owner.sees(owner.page.GetByText("Done. Every open page knows within a second."))
+
+			ann.picksToPay(slug, 2)
+			ann.card("Pay")
+			ann.hasTickets(2)
+			order := path.Base(ann.page.URL())
+			ann.sees(ann.page.GetByText("You can exchange tickets for another date until"))
+			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Exchange for another date"}))
+			ann.sees(ann.page.GetByText("Same seats: €4 to pay"))
+			ann.inBothLights("exchange-dates", string(axe))
+			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Choose seats for Tue 7 Jun"}))
+			ann.inBothLights("exchange-seats", string(axe))
+			ann.press(ann.button("Find best seats"))
+			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your old and new seats"}))
+			ann.inBothLights("exchange-confirm", string(axe))
+			ann.press(ann.button("Pay €4 and exchange"))
+			ann.card("Pay")
+			ann.hasTickets(2)
+			fresh := path.Base(ann.page.URL())
+			other, err := ann.page.Locator("a.home").GetAttribute("href")
+			check(t, err)
+			ann.sees(ann.page.GetByText("Exchanged from your tickets for"))
+			ann.inBothLights("exchanged", string(axe))
+			ann.visit("/orders/" + order)
+			ann.hasTickets(0)
+			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your tickets were exchanged"}))
+			o.hasMails(t, 1, "/orders/"+fresh)
+
+			owner.visit("/desk/events/" + path.Base(other) + "/orders/" + fresh)
+			sheet := owner.page.Locator("#exchange")
+			check(t, sheet.GetByRole("checkbox").First().Check())
+			check(t, owner.page.GetByLabel("New seats, one for each ticket").Fill("Stalls/A/1"))
+			check(t, owner.page.GetByLabel("Waive the fee for the exchange").Check())
+			owner.press(owner.button("Show the difference"))
+			owner.sees(owner.page.Locator("#exchange-costs"))
+			owner.inBothLights("desk-exchange", string(axe))
+			owner.press(sheet.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Exchange", Exact: playwright.Bool(true)}))
+			owner.sees(owner.page.GetByText("Exchanged. The old tickets open no door any more"))
+		})
+	}
+}
