@@ -14,7 +14,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
 	check(t, err)
-	for _, d := range looked() {
+	for _, d := range []device{phone, desktop} {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

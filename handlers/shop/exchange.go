@@ -102,16 +102,16 @@ func (h *Handlers) sameSeats(r *http.Request, s *seats.Sale, slug string, q orde
 	if err != nil {
 		return nil, err
 	}
-	if to.Event.PlanHash != s.Event.PlanHash {
-		return nil, nil
-	}
 	var idxs, kinds []int
 	for _, t := range q.Tickets {
-		kind := to.Prices.TypeKeyed(s.Prices.Types[t.TypeNumber()].Key)
-		if kind < 0 {
+		kind, idx, there := to.Prices.TypeKeyed(s.Prices.Types[t.TypeNumber()].Key), 0, false
+		if t.Idx < len(s.Plan.Seats) {
+			idx, there = to.Seat(s.Plan.Label(t.Idx))
+		}
+		if kind < 0 || !there {
 			return nil, nil
 		}
-		idxs, kinds = append(idxs, t.Idx), append(kinds, kind)
+		idxs, kinds = append(idxs, idx), append(kinds, kind)
 	}
 	difference := pricing.CostOf(&to.Event, to.Quote(h.Hub.Now(), idxs, kinds)).Total - q.Worth
 	return &difference, nil
