@@ -33,6 +33,7 @@ import (
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -58,6 +59,9 @@ type Config struct {
 	Programme *programme.Programme
 	Series    *series.All
 	Sites     *sites.Sites
+
+	Subscriptions *subscriptions.All
+
 	Privacy   *privacy.Privacy
 	GiftCards *giftcards.GiftCards
 	Letters   *letters.Letters
@@ -93,7 +97,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Sites: c.Sites, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	s.Guard, s.Large = s.NewGuard(), semaphore.NewWeighted(plan.MaxBytes)
 	if s.Limits, s.Joins = c.Limits, c.Joins; s.Limits == nil {
 		s.Limits = limit.NewEvents(nil, c.Log)

@@ -78,6 +78,11 @@ func (h *Handlers) table() []route {
 		{"GET /series/{slug}/calendar.ics", h.WithSeries(h.shop.SeriesCalendar), feedRule},
 		{"GET /series/{slug}/card/{file}", h.WithSeries(h.shop.SeriesCard), keptRule},
 
+		{"GET /subscriptions/{slug}", h.Visit(h.shop.Subscription), pageRule},
+		{"POST /subscriptions/{slug}/holds", h.Visit(h.shop.HoldSubscription), claimsRule},
+		{"GET /subscriptions/{slug}/checkout", h.Visit(h.shop.SubscriptionCheckout), pageRule},
+		{"POST /subscriptions/{slug}/orders", h.Visit(h.shop.OrderSubscription), pageRule},
+
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
 		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), shopRule},
 		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},

@@ -156,7 +156,10 @@ func (b *batch) queueSales(q *pgx.Batch) {
 // Pay keeps what the holder has while a payment for it runs, or until the email of its order is confirmed: until the event's payment time is over, counted from
 // now, or until the hold's own end if that is later. It counts as an extension, so that no visitor keeps seats by
 // paying again and again; without one left, the end stays. It returns the hold. Errors are those of Sell.
-func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
+func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) { return s.do(ctx, s.paying(d)) }
+
+// paying is the command of Pay.
+func (s *Sale) paying(d Purchase) *command {
 	c := &command{holder: d.Holder, keys: d.Keys, uses: d.Uses}
 	c.decide = func(b *batch) (Hold, error) {
 		h, hold, err := b.agreed(d)
@@ -183,7 +186,7 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) {
 		}
 		return b.answerHold(h), nil
 	}
-	return s.do(ctx, c)
+	return c
 }
 
 // keepForPayment moves the end of a hold; false if its time is up and cannot be moved.

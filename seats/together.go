@@ -19,6 +19,9 @@ type Step struct {
 // Selling is the step of Sell.
 func (s *Sale) Selling(d Purchase) (Step, error) { return s.step(s.selling(d)) }
 
+// Paying is the step of Pay.
+func (s *Sale) Paying(d Purchase) Step { return Step{s, s.paying(d)} }
+
 // GivingBack is the step of GiveBack.
 func (s *Sale) GivingBack(holder, order ID, seats []int, keys []ID, write TxHook) Step {
 	return Step{s, s.givingBack(holder, order, seats, keys, write)}

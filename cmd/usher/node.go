@@ -33,6 +33,7 @@ import (
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -60,6 +61,7 @@ type node struct {
 	programme  *programme.Programme
 	series     *series.All
 	sites      *sites.Sites
+	subscribed *subscriptions.All
 	privacy    *privacy.Privacy
 	gifts      *giftcards.GiftCards
 	letters    *letters.Letters
@@ -90,6 +92,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
 	n.sites = sites.New(db.pool, n.organizers, cfg.URL)
 	n.sold.Payments.HomeOf = func(ctx context.Context, event string) string { return n.homeOf(ctx, event, address(cfg, l)) }
+	n.subscribed = subscriptions.New(db.pool, n.office, n.sold, n.organizers)
 	n.privacy = privacy.New(db.pool, n.organizers)
 	n.privacy.SealWith(db.box)
 	n.privacy.Sessions = n.sessions.Erase
@@ -163,7 +166,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -59,6 +59,11 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
 		return err
 	}
+	if name, list, err := h.Subscriptions.OfOrder(r.Context(), order.Code); err != nil {
+		return err
+	} else if len(list) > 0 {
+		page.Subscribed = &shop.Subscribed{Name: name, Orders: list}
+	}
 	if page.Transfer, _, err = h.Banks.Transfer(r.Context(), s.Event.Team, order); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ const (
 	CountsGiftCards
 	CountsWaits
 	CountsOrders
+	CountsSubscriptions
 )
 
 // NetworkOf is whom a request is counted with.

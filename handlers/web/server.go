@@ -31,6 +31,7 @@ import (
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -57,19 +58,22 @@ type Server struct {
 	Pages        *pages.Pages
 	Programme    *programme.Programme
 	Productions  *series.All
-	Sites        *sites.Sites
-	Privacy      *privacy.Privacy
-	Card         *demo.Card
-	Stripe       Webhook
-	Contact      string
-	URL          string // how browsers reach us; empty: as they say
-	Sessions     *scs.SessionManager
-	durable      readiness
-	Guard        *http.CrossOriginProtection
-	Large        *semaphore.Weighted // bytes of large bodies
-	Log          *slog.Logger
-	warnOnce     sync.Once
-	warnProxy    sync.Once
+
+	Subscriptions *subscriptions.All
+
+	Sites     *sites.Sites
+	Privacy   *privacy.Privacy
+	Card      *demo.Card
+	Stripe    Webhook
+	Contact   string
+	URL       string // how browsers reach us; empty: as they say
+	Sessions  *scs.SessionManager
+	durable   readiness
+	Guard     *http.CrossOriginProtection
+	Large     *semaphore.Weighted // bytes of large bodies
+	Log       *slog.Logger
+	warnOnce  sync.Once
+	warnProxy sync.Once
 
 	Limits        *limit.Events
 	Claims        limit.Rate // of one visitor

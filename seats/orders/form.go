@@ -62,6 +62,9 @@ type Form struct {
 
 	Exchange *Exchanging `json:"exchange,omitempty"` // the tickets that these are exchanged for; nil: none
 
+	Subscriber *Subscriber      `json:"subscriber,omitempty"` // of whose subscription the order is; nil for most
+	Shares     []payments.Share `json:"shares,omitempty"`     // of a payment that began with this form and is for several orders
+
 	held *seats.Hold // as it was read for Code; nil: it was not
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit
@@ -245,7 +248,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes = "", "", nil, nil, nil, nil, nil, nil
+	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", nil, nil, nil, nil, nil, nil, nil
 	if f.Exchange != nil { // what it costs is not what was asked for
 		f.Exchange, f.Method = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, ""
 	}

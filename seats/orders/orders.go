@@ -35,6 +35,9 @@ type Orders struct {
 	Happened    func() // called after a commit that changed an order, a payment or a ticket; must return at once
 	MailWritten func() // called after a commit that wrote mail; must return at once
 
+	// Subscribed queues, with an order of a subscription, what it belongs to (package subscriptions).
+	Subscribed func(q *pgx.Batch, f Form, order seats.ID)
+
 	db     seats.DB
 	keys   keys
 	office *seats.Inventory // sells the seats
@@ -121,6 +124,9 @@ type Consent struct {
 	Version int
 	At      time.Time
 }
+
+// Repriced reports whether a cancellation of some tickets may price the others again: an offer applied.
+func (o Order) Repriced() bool { return o.offered != nil }
 
 // Due is what is still to be paid, in minor units.
 func (o Order) Due() int64 {

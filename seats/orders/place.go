@@ -107,7 +107,7 @@ func (o *Orders) prepare(ctx context.Context, s *seats.Sale, holder seats.ID, f 
 	if err != nil {
 		return placed{}, err
 	}
-	return placed{id: seats.NewID(), code: seal.NewCode(), holder: holder, form: f, born: born, total: total, keys: keys}, nil
+	return placed{id: seats.NewID(), code: seal.NewCode(), holder: holder, form: f, born: born, total: total, keys: keys, subscribed: o.Subscribed}, nil
 }
 
 const orderedTotalSQL = `SELECT total FROM orders WHERE hold_id = $1`
@@ -268,6 +268,8 @@ type placed struct {
 	total  int64      // minor units
 	keys   []seats.ID // the first is that of the email
 
+	subscribed func(q *pgx.Batch, f Form, order seats.ID) // writes what an order of a subscription belongs to
+
 	bounded *unpaidOrder // nil: it is not, or not by its email (unpaid.go)
 }
 
@@ -382,6 +384,9 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	p.queueRow(q, s, row)
 	p.queueNetwork(q)
 	p.queueConsent(q)
+	if p.form.Subscriber != nil {
+		p.subscribed(q, p.form, p.id)
+	}
 }
 
 // queueRow writes the orders of a batch in one statement. An order with a bound on unpaid ones gets its own: the bound is
@@ -678,7 +683,7 @@ func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seat
 	if err != nil {
 		return nil, err
 	}
-	order := placed{id: p.Order, code: p.Code, holder: p.Keeper(), form: form, total: p.Amount, keys: p.AllKeys()}
+	order := placed{id: p.Order, code: p.Code, holder: p.Keeper(), form: form, total: p.Amount, keys: p.AllKeys(), subscribed: o.Subscribed}
 	if form.Born != "" {
 		born, _ := birth(form.Born, time.Time{}) // it was checked when it came
 		order.born = &born

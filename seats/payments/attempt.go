@@ -160,7 +160,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
-		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow, Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
+		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow && !p.Shared(), Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Name, Email: p.Email, What: p.what(), Back: home + "/payments/" + p.Code,
 	})
 	if err != nil {
@@ -171,8 +171,12 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 
 // what returns the line on the attendee's statement.
 func (p Payment) what() string {
-	if len(p.Seats) == 1 {
-		return p.Title + ", 1 ticket"
+	title := p.Title
+	if p.Agreed != nil && p.Agreed.Set != nil {
+		title = p.Agreed.Set.Name
 	}
-	return fmt.Sprintf("%s, %d tickets", p.Title, len(p.Seats))
+	if n := len(p.Seats) * len(p.orders()); n > 1 {
+		return fmt.Sprintf("%s, %d tickets", title, n)
+	}
+	return title + ", 1 ticket"
 }

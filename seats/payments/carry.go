@@ -10,16 +10,21 @@ import (
 // paid. A row of carried says how much of its money another order has, so that it goes back the way it came, however often
 // tickets are exchanged.
 
-// sources are where the money of order $1 is from, and what is left of each: its own payment, money that came outside of this
+// sources are where the money of order $1 is from, and what is left of each: its own payment, or its share of one, money that came outside of this
 // program, and what it carries of other orders. What went back by a payment, or by hand, is of the first of its sources.
 const sources = `
-WITH part AS (
+WITH by AS NOT MATERIALIZED (
+    SELECT p.order_id, p.id, p.captured FROM payment p
+     WHERE p.method NOT IN ('free', 'door', 'invoice') AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+     UNION ALL
+    SELECT s.order_id, p.id, least(p.captured, s.amount) FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method NOT IN ('free', 'door', 'invoice')
+), part AS (
     SELECT o.id AS payer, p.id AS payment_id, (p.id IS NULL)::integer * 2 AS place,
            coalesce(p.captured, o.received, 0) - (SELECT coalesce(sum(amount), 0)::bigint FROM carried WHERE payer = $1) AS amount
-      FROM (SELECT $1::uuid AS id) this LEFT JOIN payment p ON p.order_id = this.id AND p.method NOT IN ('free', 'door', 'invoice') LEFT JOIN orders o ON o.id = this.id
+      FROM (SELECT $1::uuid AS id) this LEFT JOIN by p ON p.order_id = this.id LEFT JOIN orders o ON o.id = this.id
      UNION ALL
     SELECT c.payer, p.id, (p.id IS NULL)::integer + 1, c.amount
-      FROM carried c LEFT JOIN payment p ON p.order_id = c.payer AND p.method NOT IN ('free', 'door', 'invoice')
+      FROM carried c LEFT JOIN by p ON p.order_id = c.payer
      WHERE c.order_id = $1
 ), gone AS (
     SELECT part.*, coalesce(sum(amount) OVER before, 0) AS before,

@@ -27,6 +27,8 @@
 //
 // Credit may pay a part of a payment, and another method the rest (parts.go).
 //
+// A payment may be for several orders, one in each of several events (share.go).
+//
 // An order that waits for its email to be confirmed is a payment without money (confirm.go).
 //
 // # Promises

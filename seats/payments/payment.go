@@ -138,6 +138,8 @@ type Details struct {
 		Reverse bool `json:"reverse_charge"` // the buyer owes the tax
 	} `json:"billing"`
 
+	Shares []Share `json:"shares,omitempty"` // of several orders; none for most
+
 	Lines  []seats.Line   `json:"lines,omitempty"`  // what the seats cost when the payment began; none for payments of earlier versions
 	Agreed *pricing.Terms `json:"agreed,omitempty"` // fees, tax and offers then; nil for payments of earlier versions
 }
@@ -210,6 +212,17 @@ WITH begun AS (
 )
 INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
 
+// A payment of several orders undoes the transaction if the hold has one under way.
+const sharedPaymentSQL = `
+WITH begun AS (
+    INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)
+    RETURNING id
+), asked AS (
+    INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
+)
+INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
+
 // Queue queues the payment and the attempt to authorize it, in the transaction that keeps its seats. Start makes the
 // attempt at once; other nodes make it later if this one dies.
 func (p Payment) Queue(q *pgx.Batch) {
@@ -217,7 +230,11 @@ func (p Payment) Queue(q *pgx.Batch) {
 	if p.Mandate == (seats.ID{}) {
 		mandate = nil
 	}
-	q.Queue(paymentSQL, p.ID, p.EventID, p.Order, p.Code, p.Holder, p.Hold, p.Form, p.Method, p.Currency, p.Amount, mandate, p.Keys)
+	sql := paymentSQL
+	if p.Shared() {
+		sql = sharedPaymentSQL
+	}
+	q.Queue(sql, p.ID, p.EventID, p.Order, p.Code, p.Holder, p.Hold, p.Form, p.Method, p.Currency, p.Amount, mandate, p.Keys)
 }
 
 // Start attempts what is due of a payment and returns its state then.
@@ -282,25 +299,39 @@ SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY 
 // lockUsesSQL locks allowances after the keys, as a batch does.
 const lockUsesSQL = `SELECT FROM allowance WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
 
-// queueLocks locks what uncountSQL changes.
-func (p Payment) queueLocks(q *pgx.Batch) {
-	q.Queue(lockKeysSQL, p.EventID, p.Keys)
-	if len(p.Uses) == 0 {
-		return
+// queueLocks locks what uncountSQL changes: all keys by event, then all allowances.
+func (p Payment) queueLocks(q *pgx.Batch) error {
+	all, err := p.each()
+	if err != nil {
+		return err
 	}
-	keys := make([]seats.ID, len(p.Uses))
-	for i, u := range p.Uses {
-		keys[i] = u.Key
+	for _, one := range all {
+		q.Queue(lockKeysSQL, one.EventID, one.Keys)
 	}
-	q.Queue(lockUsesSQL, p.EventID, keys)
+	for _, one := range all {
+		if len(one.Uses) == 0 {
+			continue
+		}
+		keys := make([]seats.ID, len(one.Uses))
+		for i, u := range one.Uses {
+			keys[i] = u.Key
+		}
+		q.Queue(lockUsesSQL, one.EventID, keys)
+	}
+	return nil
 }
 
 // The seats and the code of a payment without an order do not count any more.
 const uncountSQL = `
-WITH less AS (
+WITH over AS (
     UPDATE payment SET counted = false WHERE id = $1 AND counted AND state IN ('lost', 'closed')
-    RETURNING event_id, keys, jsonb_array_length(form->'seats') AS seats, form->'uses' AS uses
+    RETURNING event_id, keys, form
+), less AS (
+    SELECT event_id, keys, jsonb_array_length(form->'seats') AS seats, form->'uses' AS uses FROM over WHERE NOT form ? 'shares'
+     UNION ALL
+    SELECT (s->>'event_id')::bigint, keys, jsonb_array_length(s->'form'->'seats'), s->'form'->'uses' FROM over, jsonb_array_elements(form->'shares') s
 ), unused AS (
-    UPDATE allowance a SET used = used - 1 FROM less, jsonb_array_elements(less.uses) u WHERE a.event_id = less.event_id AND a.key = (u->>'key')::uuid
+    UPDATE allowance a SET used = used - 1
+      FROM less, jsonb_array_elements(CASE jsonb_typeof(less.uses) WHEN 'array' THEN less.uses ELSE '[]' END) u WHERE a.event_id = less.event_id AND a.key = (u->>'key')::uuid
 )
 UPDATE purchase_key k SET tickets = greatest(0, k.tickets - less.seats) FROM less WHERE k.event_id = less.event_id AND k.key = ANY(less.keys)`

@@ -20,6 +20,7 @@ const (
 	reasonMail    = "Your email address was not confirmed in time. Nothing was ordered."
 	reasonPrice   = "The price changed while you paid. Nothing was charged. Look at your seats again."
 	reasonAwaited = "Your payment was not confirmed in time. If it still arrives, we try your seats again, or it goes back to you."
+	reasonSoldOut = "The subscription was sold out while you paid. Nothing was charged."
 	reasonBounced = "Your payment failed"
 )
 
@@ -30,7 +31,7 @@ var _ = []string{
 	text.Mark("The price changed while you paid."), text.Mark("The price changed before you confirmed."), text.Mark("Look at your seats again."),
 	text.Mark("You took the order back before it was confirmed."), text.Mark("Your payment was not confirmed in time."),
 	text.Mark("If it still arrives, we try your seats again, or it goes back to you."), text.Mark("If your payment still arrives, it goes back to you."),
-	text.Mark("Nothing was charged."), text.Mark("Nothing was ordered."), text.Mark("What you paid goes back to you."),
+	text.Mark("The subscription was sold out while you paid."), text.Mark("Nothing was charged."), text.Mark("Nothing was ordered."), text.Mark("What you paid goes back to you."),
 	text.Mark("Your payment failed."), text.Mark("Your payment was declined."),
 	// Translators: a reason behind "Your payment was declined:".
 	text.Mark("no card is kept for it any more."),

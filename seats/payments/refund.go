@@ -130,7 +130,7 @@ func (ps *Payments) look(ctx context.Context, p Payment, a attempt) (again bool,
 	}
 	return true, pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
-		q.Queue(lockOrderSQL, p.Order)
+		q.Queue(lockOrdersSQL, p.orders())
 		for _, f := range s.Failed {
 			queueFailed(&q, p, f)
 		}

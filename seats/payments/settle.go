@@ -103,22 +103,38 @@ func (ps *Payments) wait(ctx context.Context, p Payment) (again bool, err error)
 	if p.Age < p.Length {
 		return false, nil
 	}
-	s, err := ps.office.Sale(ctx, p.Event)
+	taken, strict, err := ps.taken(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	hold, err := s.Hold(ctx, p.Holder)
-	if err != nil && !errors.Is(err, seats.ErrNoHold) {
-		return false, err
-	}
-	taken := slices.ContainsFunc(p.Seats, func(idx int) bool { return !slices.Contains(hold.Seats, idx) })
 	switch {
-	case taken && !s.Event.Strict:
+	case taken && !strict:
 		return ps.lose(ctx, p, 0, reasonTaken, "")
 	case !taken && !p.Confirms() && p.Age < p.Length+patience:
 		return false, nil
 	}
 	return ps.lose(ctx, p, 0, reasonTime, "")
+}
+
+// taken reports whether a seat of a payment has another holder by now, and whether an event of it has strict holds.
+func (ps *Payments) taken(ctx context.Context, p Payment) (taken, strict bool, err error) {
+	all, err := p.each()
+	if err != nil {
+		return false, false, err
+	}
+	for _, one := range all {
+		s, err := ps.office.Sale(ctx, one.Event)
+		if err != nil {
+			return false, false, err
+		}
+		hold, err := s.Hold(ctx, one.Holder)
+		if err != nil && !errors.Is(err, seats.ErrNoHold) {
+			return false, false, err
+		}
+		strict = strict || s.Event.Strict
+		taken = taken || slices.ContainsFunc(one.Seats, func(idx int) bool { return !slices.Contains(hold.Seats, idx) })
+	}
+	return taken, strict, nil
 }
 
 // errAmount says that the seats of a payment do not cost what is paid.
@@ -129,20 +145,51 @@ const orderedSQL = `SELECT EXISTS (SELECT FROM orders WHERE hold_id = $1 AND id 
 // sell sells the seats for money that is promised or there: the second guard. The order, its tickets and the attempt to
 // capture are written in the transaction that sells.
 func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error) {
-	s, err := ps.office.Sale(ctx, p.Event)
+	all, err := p.each()
 	if err != nil {
 		return false, err
 	}
-	var ordered bool
-	if err := ps.db.QueryRow(ctx, orderedSQL, p.Hold, p.Order).Scan(&ordered); err != nil {
-		return false, err
+	sold := seats.TxHook(func(q *pgx.Batch) {
+		p.queueShares(q)
+		q.Queue(soldSQL, p.ID, p.counted)
+	})
+	var steps []seats.Step
+	for _, one := range all {
+		var ordered bool
+		if err := ps.db.QueryRow(ctx, orderedSQL, one.Hold, one.Order).Scan(&ordered); err != nil {
+			return false, err
+		}
+		if ordered {
+			return ps.lose(ctx, p, 0, reasonOrdered, "")
+		}
+		s, d, err := ps.purchase(ctx, one)
+		if err != nil {
+			return false, err
+		}
+		if !p.Shared() {
+			write := d.Write
+			d.Write = func(q *pgx.Batch, lines []seats.Line) { write(q, lines); sold(q) }
+			return ps.wasSold(ctx, p, ps.Sell(ctx, one, s, d))
+		}
+		st, err := s.Selling(d)
+		if err != nil {
+			return false, err
+		}
+		steps = append(steps, st)
 	}
-	if ordered {
-		return ps.lose(ctx, p, 0, reasonOrdered, "")
+	_, err = ps.office.Together(ctx, sold, steps...)
+	return ps.wasSold(ctx, p, err)
+}
+
+// purchase returns what a payment of one order buys.
+func (ps *Payments) purchase(ctx context.Context, p Payment) (*seats.Sale, seats.Purchase, error) {
+	s, err := ps.office.Sale(ctx, p.Event)
+	if err != nil {
+		return nil, seats.Purchase{}, err
 	}
 	write, err := ps.Order(p)
 	if err != nil {
-		return false, err
+		return nil, seats.Purchase{}, err
 	}
 	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines}
 	d.Check = func(lines []seats.Line) error {
@@ -151,8 +198,12 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 		}
 		return nil
 	}
-	d.Write = func(q *pgx.Batch, lines []seats.Line) { write(q, s, lines); q.Queue(soldSQL, p.ID, p.counted) }
-	err = ps.Sell(ctx, p, s, d)
+	d.Write = func(q *pgx.Batch, lines []seats.Line) { write(q, s, lines) }
+	return s, d, nil
+}
+
+// wasSold acts on the answer to a sale.
+func (ps *Payments) wasSold(ctx context.Context, p Payment, err error) (again bool, _ error) {
 	var refusal *seats.Conflict
 	switch {
 	case errors.Is(err, errAmount):
@@ -161,6 +212,8 @@ func (ps *Payments) sell(ctx context.Context, p Payment) (again bool, err error)
 		return ps.lose(ctx, p, 0, reasonTaken, "")
 	case errors.As(err, &refusal):
 		return ps.lose(ctx, p, 0, refusal.Error()+" Nothing was charged.", "")
+	case seats.IsConstraint(err, "a subscription sells no more than its places"):
+		return ps.lose(ctx, p, 0, reasonSoldOut, "")
 	case err != nil:
 		return false, err
 	}
@@ -181,14 +234,15 @@ WITH sold AS (
      WHERE id = $1
     RETURNING id, order_id, captured, state
 ), paid AS (
-    UPDATE orders SET paid = orders.paid + sold.captured FROM sold WHERE orders.id = sold.order_id AND sold.captured > 0
+    UPDATE orders SET paid = orders.paid + coalesce(s.amount, sold.captured) FROM sold LEFT JOIN payment_share s ON s.payment_id = sold.id
+     WHERE orders.id = coalesce(s.order_id, sold.order_id) AND sold.captured > 0
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = $1 AND done_at IS NULL
 )
 INSERT INTO intention (payment_id, step) SELECT id, 'capture' FROM sold WHERE state = 'sold'
     ON CONFLICT DO NOTHING`
 
-const lockOrderSQL = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
+const lockOrdersSQL = `SELECT FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE`
 
 // The order keeps the price of its live tickets, and fees that are not refunded. The rest goes back: tickets may have been
 // cancelled meanwhile.
@@ -197,12 +251,14 @@ WITH got AS (
     UPDATE payment SET state = 'captured', captured = $2, attention = $3
      WHERE id = $1 AND state = 'sold'
     RETURNING id, order_id, captured
+), each AS (
+    SELECT coalesce(s.order_id, got.order_id) AS order_id, coalesce(s.amount, got.captured) AS captured FROM got LEFT JOIN payment_share s ON s.payment_id = got.id
 ), due AS (
     SELECT got.order_id, got.captured + (SELECT coalesce(sum(amount), 0)::bigint FROM carried WHERE order_id = got.order_id) AS captured, coalesce(sum(t.price + t.fee) FILTER (WHERE t.revoked_at IS NULL), 0)::bigint AS cost,
            coalesce(sum(t.fee) FILTER (WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND o.fee_kept AND e.status <> 'cancelled'), 0)::bigint
            + (SELECT coalesce(sum(fee + difference), 0)::bigint FROM cancellation WHERE order_id = got.order_id)
            + CASE WHEN count(*) FILTER (WHERE t.revoked_at IS NULL) = 0 AND bool_or(e.status = 'cancelled') THEN 0 ELSE max(o.extra) END AS fee
-      FROM got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
+      FROM each got JOIN ticket t ON t.order_id = got.order_id JOIN orders o ON o.id = got.order_id JOIN event e ON e.id = o.event_id
      GROUP BY got.order_id, got.captured
 ), paid AS (
     UPDATE orders SET paid = least(due.captured, due.cost + due.fee), kept = greatest(0, least(due.captured - due.cost, due.fee))
@@ -229,9 +285,11 @@ func (ps *Payments) capture(ctx context.Context, p Payment, a attempt) (again bo
 		}
 		err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 			var q pgx.Batch
-			q.Queue(lockOrderSQL, p.Order)
+			q.Queue(lockOrdersSQL, p.orders())
 			q.Queue(capturedSQL, p.ID, s.Captured, attention)
-			QueueRefund(&q, p.Order, "Tickets were cancelled before the money was taken.", nil)
+			for _, order := range p.orders() {
+				QueueRefund(&q, order, "Tickets were cancelled before the money was taken.", nil)
+			}
 			return tx.SendBatch(ctx, &q).Close()
 		})
 		ps.Changed()
@@ -275,7 +333,9 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 	lost := false
 	err = pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error {
 		var q pgx.Batch
-		p.queueLocks(&q)
+		if err := p.queueLocks(&q); err != nil {
+			return err
+		}
 		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == authorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
 		q.Queue(uncountSQL, p.ID)
 		QueueRefund(&q, p.Order, reason, nil)
@@ -293,14 +353,23 @@ func (ps *Payments) release(ctx context.Context, p Payment) error {
 	if p.State != open && p.State != authorized {
 		return nil // they were released, and may be in another payment
 	}
-	s, err := ps.office.Sale(ctx, p.Event)
+	all, err := p.each()
 	if err != nil {
 		return err
 	}
-	if p.AwaitedUntil != nil {
-		return s.EndAwait(ctx, p.ID)
+	for _, one := range all {
+		s, err := ps.office.Sale(ctx, one.Event)
+		if err != nil {
+			return err
+		}
+		if p.AwaitedUntil != nil {
+			return s.EndAwait(ctx, p.ID)
+		}
+		if err := s.StopPaying(ctx, one.Holder, one.Seats); err != nil {
+			return err
+		}
 	}
-	return s.StopPaying(ctx, p.Holder, p.Seats)
+	return nil
 }
 
 // A payment with captured money is being refunded, and stays so. Only the void with this answer ends: an event may have
@@ -316,7 +385,9 @@ UPDATE intention SET done_at = clock_timestamp() WHERE payment_id = (SELECT id F
 // close ends a payment without money. voids is the number of tries to void it, if it ends by that.
 func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids int) error {
 	var q pgx.Batch
-	p.queueLocks(&q)
+	if err := p.queueLocks(&q); err != nil {
+		return err
+	}
 	q.Queue(closeSQL, p.ID, reason, voids)
 	q.Queue(uncountSQL, p.ID)
 	if err := pgx.BeginFunc(ctx, ps.db, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &q).Close() }); err != nil {

@@ -21,6 +21,7 @@ type Terms struct {
 	Code    *Discount          `json:"-"`                 // of the code that the buyer entered; nil for none
 	Reverse bool               `json:"reverse,omitempty"` // the buyer owes the tax: it is taken out of all prices
 	Extras  []Extra            `json:"extras,omitempty"`  // that the buyer adds; not priced yet
+	Set     *Set               `json:"set,omitempty"`     // prices in place of all of that but the tax; nil for most
 }
 
 // Priced is what a ticket costs, and what of it is what. All taxes are inside of Price and Fee.
@@ -57,6 +58,9 @@ type Applied struct {
 // Total prices an order. The order of things: price, discount, fee, extras, tax. Of all offers and the code, the one applies that
 // leaves the buyer the least to pay. A code that is no better than an offer is not used.
 func Total(lines []Line, t Terms) Cost {
+	if t.Set != nil {
+		return t.setPrices(lines)
+	}
 	listed := t.price(lines, make([]int64, len(lines)))
 	best, applied := listed, Applied{}
 	for _, o := range t.Offers {

@@ -13,15 +13,21 @@ WITH back AS (
     SELECT order_id, sum(amount) AS amount FROM refund GROUP BY order_id
 ), taken AS (
     SELECT order_id AS id, sum(amount) AS amount FROM (SELECT order_id, amount FROM carried UNION ALL SELECT payer, -amount FROM carried) c GROUP BY order_id
+), shared AS (
+    SELECT s.payment_id, sum(s.amount) AS amount, sum(o.paid) AS paid, sum(coalesce(b.amount, 0) - coalesce(taken.amount, 0)) AS back
+      FROM payment_share s JOIN orders o ON o.id = s.order_id LEFT JOIN back b ON b.order_id = s.order_id LEFT JOIN taken ON taken.id = s.order_id GROUP BY s.payment_id
 ), p AS (
-    SELECT p.*, coalesce(b.amount, 0) - coalesce((SELECT amount FROM taken WHERE taken.id = p.order_id), 0) AS back, o.id AS ordered, coalesce(o.paid, 0) AS paid, o.total, o.currency AS of_currency, o.method AS of_method
-      FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id
+    SELECT p.*, coalesce(s.back, coalesce(b.amount, 0) - coalesce((SELECT amount FROM taken WHERE taken.id = p.order_id), 0)) AS back, o.id AS ordered, coalesce(s.paid, o.paid, 0) AS paid,
+           o.total, o.currency AS of_currency, o.method AS of_method, s.amount AS shares
+      FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id LEFT JOIN shared s ON s.payment_id = p.id
 )
+SELECT 'M1', format('payment %s is of %s, and the shares of its orders are %s', id, amount, shares) FROM p WHERE shares <> amount
+ UNION ALL
 SELECT 'M1', format('payment %s captured %s, its order has %s and its refunds are %s', id, captured, paid, back)
   FROM p WHERE method IN ('card', 'demo', 'credit') AND captured IS DISTINCT FROM paid + back
  UNION ALL
 SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
-  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
+  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND o.paid > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id) AND NOT EXISTS (SELECT FROM payment_share WHERE order_id = o.id)
  UNION ALL
 SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s', o.id, o.received, o.paid, coalesce(b.amount, 0))
   FROM orders o LEFT JOIN back b ON b.order_id = o.id LEFT JOIN taken ON taken.id = o.id
@@ -51,10 +57,10 @@ SELECT 'M2', format('payment %s is %s, and there is %s order', id, state, CASE W
   FROM p WHERE (state IN ('sold', 'captured') AND ordered IS NULL) OR (state IN ('open', 'authorized', 'lost') AND ordered IS NOT NULL)
  UNION ALL
 SELECT 'M2', format('payment %s is of %s %s by %s, and its order of %s by %s', id, amount, currency, method, of_currency, of_method)
-  FROM p WHERE ordered IS NOT NULL AND (currency, method) IS DISTINCT FROM (of_currency, of_method)
+  FROM p WHERE ordered IS NOT NULL AND shares IS NULL AND (currency, method) IS DISTINCT FROM (of_currency, of_method)
  UNION ALL
 SELECT 'M2', format('order %s by %s has no payment', o.id, o.method)
-  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id)
+  FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id) AND NOT EXISTS (SELECT FROM payment_share WHERE order_id = o.id)
  UNION ALL
 SELECT 'M3', format('payment %s is %s, and nothing is meant for it', id, state)
   FROM p WHERE state IN ('open', 'authorized', 'sold', 'lost') AND NOT EXISTS (SELECT FROM intention i WHERE i.payment_id = p.id AND i.done_at IS NULL)

@@ -13,7 +13,10 @@ WITH had AS (
       FROM orders o, unnest(o.keys) AS k(key), LATERAL (SELECT count(*) FILTER (WHERE revoked_at IS NULL) AS live FROM ticket WHERE order_id = o.id) t
      WHERE o.event_id = $1
      UNION ALL
-    SELECT k.key, jsonb_array_length(p.form->'seats') FROM payment p, unnest(p.keys) AS k(key) WHERE p.event_id = $1 AND p.counted
+    SELECT k.key, jsonb_array_length(p.form->'seats') FROM payment p, unnest(p.keys) AS k(key) WHERE p.event_id = $1 AND p.counted AND NOT p.form ? 'shares'
+     UNION ALL
+    SELECT k.key, jsonb_array_length(s->'form'->'seats') FROM payment p, unnest(p.keys) AS k(key), jsonb_array_elements(p.form->'shares') s
+     WHERE p.form ? 'shares' AND (s->>'event_id')::bigint = $1 AND p.counted
 ), sums AS (
     SELECT key, sum(n) AS n FROM had GROUP BY key
 )

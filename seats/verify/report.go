@@ -53,6 +53,8 @@ const (
 	i3
 	g1
 	g2
+	u1
+	u2
 	e1
 	e2
 	l4
@@ -107,6 +109,8 @@ var words = [...]string{
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
 	g1:  `A gift card that was paid has one voucher, of its amount, and no other one has any.`,
 	g2:  `What gift cards were sold for is, to the cent, in vouchers that can be redeemed, in credit that they loaded, or went back.`,
+	u1:  `A subscriber has an order in each performance of the subscription, with as many tickets as seats, or none.`,
+	u2:  `A subscription sells no more seats than it may, and counts those that it sold.`,
 	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
 	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
 	l4:  `Each picture of an event or a team has all of its files.`,
@@ -160,6 +164,8 @@ func newReport(slug string) *Report {
 			name = "L4"
 		case i >= e1:
 			name = fmt.Sprint("E", i-e1+1)
+		case i >= u1:
+			name = fmt.Sprint("U", i-u1+1)
 		case i >= g1:
 			name = fmt.Sprint("G", i-g1+1)
 		case i >= i1:

@@ -38,7 +38,10 @@ const usesSQL = `
 WITH used AS (
     SELECT unnest(uses) AS key FROM orders WHERE event_id = $1
      UNION ALL
-    SELECT (u->>'key')::uuid FROM payment p, jsonb_array_elements(p.form->'uses') u WHERE p.event_id = $1 AND p.counted
+    SELECT (u->>'key')::uuid FROM payment p, jsonb_array_elements(p.form->'uses') u WHERE p.event_id = $1 AND p.counted AND NOT p.form ? 'shares' AND jsonb_typeof(p.form->'uses') = 'array'
+     UNION ALL
+    SELECT (u->>'key')::uuid FROM payment p, jsonb_array_elements(p.form->'shares') s, jsonb_array_elements(s->'form'->'uses') u
+     WHERE p.form ? 'shares' AND (s->>'event_id')::bigint = $1 AND p.counted AND jsonb_typeof(s->'form'->'uses') = 'array'
 ), n AS (
     SELECT key, count(*) AS n FROM used GROUP BY key
 )

@@ -83,6 +83,9 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := checkGiftCards(ctx, tx, r); err != nil {
 			return err
 		}
+		if err := checkSubscriptions(ctx, tx, r); err != nil {
+			return err
+		}
 		if err := checkPictures(ctx, tx, r); err != nil {
 			return err
 		}

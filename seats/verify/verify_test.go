@@ -108,6 +108,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../payments/doc.go", "M"},
 		{"../invoices/doc.go", "I"},
 		{"../giftcards/doc.go", "G"},
+		{"../subscriptions/doc.go", "U"},
 		{"../privacy/doc.go", "E"},
 		{"../pages/doc.go", "L4"},
 	} {

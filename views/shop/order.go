@@ -26,7 +26,9 @@ type OrderPage struct {
 	Sent    orders.Sent // the latest mail about it
 	Message string      // why what was asked was not done; may be empty
 
-	About    *pages.EventPage      // may be nil
+	About      *pages.EventPage // may be nil
+	Subscribed *Subscribed      // the subscription that it is of; nil for most
+
 	Invoices []invoices.Document   // of the order, and its credit notes
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
@@ -46,7 +48,7 @@ func (p OrderPage) giveUp(ctx context.Context) string {
 	said := text.T(ctx, "Your tickets stop being valid at once, and others can book the seats.")
 	if payments.Ahead(p.Order.Method) {
 		said += " " + p.goesBack(ctx)
-		if p.Order.Offer != "" {
+		if p.Order.Repriced() {
 			said += " " + text.T(ctx, "Each amount is for that ticket alone. If you keep too few tickets for the offer “%s”, they cost their full price, and you get less back.", p.Order.Offer)
 		}
 	}

@@ -1,0 +1,362 @@
+package shop
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
+)
+
+// subscriptionsPerNetwork is how often visitors of one network may choose seats of subscriptions within a minute.
+const subscriptionsPerNetwork = 30
+
+// house returns the subscription of the address.
+func (h *Handlers) house(r *http.Request) (*subscriptions.House, error) {
+	s, err := h.Subscriptions.Find(r.Context(), r.PathValue("slug"))
+	if errors.Is(err, subscriptions.ErrNoSubscription) {
+		return nil, web.ErrNoPage
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.Subscriptions.House(r.Context(), s)
+}
+
+type subscriptionAnswer struct {
+	Subscription subscriptionBody `json:"subscription"`
+}
+
+type subscriptionBody struct {
+	Slug         string                `json:"slug"`
+	Name         string                `json:"name"`
+	Currency     string                `json:"currency"`
+	OpensAt      time.Time             `json:"opens_at"`
+	ClosesAt     time.Time             `json:"closes_at"`
+	Left         *int                  `json:"left"` // seats that it may still sell; null: any number
+	Performances []subscriptionEvent   `json:"performances"`
+	Prices       map[string]int64      `json:"prices"`    // of a seat in all performances, by category, minor units
+	Available    []string              `json:"available"` // labels of the seats that are available in all performances
+	Hold         *subscriptionHoldBody `json:"hold"`      // of this visitor; null: none
+}
+
+type subscriptionEvent struct {
+	Event    string    `json:"event"`
+	StartsAt time.Time `json:"starts_at"`
+}
+
+type subscriptionHoldBody struct {
+	Seats     []string  `json:"seats"`
+	ExpiresAt time.Time `json:"expires_at"` // when the first of the holds ends
+	Total     int64     `json:"total"`
+}
+
+func describeSubscription(p shop.SubscriptionPage) subscriptionAnswer {
+	s := p.House
+	b := subscriptionBody{Slug: s.Slug, Name: s.Name, Currency: s.Currency, OpensAt: s.OpensAt.UTC(), ClosesAt: s.ClosesAt.UTC(), Prices: map[string]int64{}, Available: []string{}}
+	if left := s.Left(); left >= 0 {
+		b.Left = &left
+	}
+	for _, sale := range s.Sales {
+		b.Performances = append(b.Performances, subscriptionEvent{sale.Event.Slug, sale.Event.StartsAt.UTC()})
+	}
+	for _, c := range s.First.Plan.Categories {
+		if price, sold := s.Price(c.Key); sold {
+			b.Prices[c.Key] = price
+		}
+	}
+	for idx, state := range p.States {
+		if state == seats.Free {
+			b.Available = append(b.Available, s.First.Plan.Label(idx))
+		}
+	}
+	if p.Basket != nil {
+		b.Hold = &subscriptionHoldBody{Seats: []string{}, ExpiresAt: p.Basket.ExpiresAt.UTC(), Total: p.Basket.Total}
+		for _, idx := range p.Basket.Seats {
+			b.Hold.Seats = append(b.Hold.Seats, s.First.Plan.Label(idx))
+		}
+	}
+	return subscriptionAnswer{b}
+}
+
+// Subscription answers GET /subscriptions/{slug}
+func (h *Handlers) Subscription(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.house(r)
+	if err != nil {
+		return err
+	}
+	return h.showSubscription(w, r, s, http.StatusOK, "")
+}
+
+func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, status int, message string) error {
+	p, err := h.subscriptionPage(w, r, s)
+	if err != nil {
+		return err
+	}
+	p.Message = message
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, describeSubscription(p))
+	}
+	p.Section, _ = strconv.Atoi(cmp.Or(r.FormValue("section"), r.URL.Query().Get("section"))) // anything else is the first
+	if p.Section < 0 || p.Section >= len(s.First.Plan.Sections) {
+		p.Section = 0
+	}
+	return web.WritePage(w, r, status, shop.Subscription(p))
+}
+
+// subscriptionPage is what all pages of a subscription know.
+func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *subscriptions.House) (p shop.SubscriptionPage, err error) {
+	p = shop.SubscriptionPage{House: s, States: s.States()}
+	p.Page = views.Page{Title: s.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "credit.css subscription.css"}
+	visitor, known := h.Visitor(r)
+	if !known {
+		return p, nil
+	}
+	b, err := h.Subscriptions.Basket(r.Context(), s, visitor)
+	switch {
+	case err == nil:
+		p.Basket = &b
+	case !errors.Is(err, seats.ErrNoHold):
+		return p, err
+	}
+	return p, nil
+}
+
+// subscriptionSeats reads the seats of a form or of a program.
+func subscriptionSeats(r *http.Request, s *subscriptions.House) (idxs []int, err error) {
+	var asked struct {
+		Seats []string `json:"seats"`
+	}
+	if web.IsForm(r) {
+		if err := web.ParseForm(r); err != nil {
+			return nil, err
+		}
+		asked.Seats = r.PostForm["seat"]
+	} else if err := web.DecodeBody(r, &asked); err != nil {
+		return nil, err
+	}
+	for _, label := range asked.Seats {
+		idx, there := s.First.Seat(label)
+		if !there {
+			return nil, &seats.ValidationError{Unknown: true, Message: text.Mark("A seat that you chose is not in this subscription. Choose another.")}
+		}
+		idxs = append(idxs, idx)
+	}
+	return idxs, nil
+}
+
+// HoldSubscription answers POST /subscriptions/{slug}/holds: these seats in all performances, in place of those held before; none releases all.
+func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.house(r)
+	if err != nil {
+		return err
+	}
+	idxs, err := subscriptionSeats(r, s)
+	if err != nil {
+		return err
+	}
+	if h.Hurried(w, r, web.CountsSubscriptions, subscriptionsPerNetwork) {
+		return errTooFast
+	}
+	visitor, known := h.Visitor(r)
+	if !known {
+		visitor = h.Greet(w)
+	}
+	_, err = h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
+	if message := h.refusedSubscription(r, err); message != "" && !web.WantsJSON(r) {
+		return h.showSubscription(w, r, s, http.StatusConflict, message)
+	}
+	if err != nil && !(errors.Is(err, seats.ErrNoHold) && len(idxs) == 0) {
+		return err
+	}
+	if web.WantsJSON(r) {
+		p := shop.SubscriptionPage{House: s, States: s.States()}
+		if b, err := h.Subscriptions.Basket(r.Context(), s, visitor); err == nil {
+			p.Basket = &b
+		} else if !errors.Is(err, seats.ErrNoHold) {
+			return err
+		}
+		return web.WriteJSON(w, http.StatusCreated, describeSubscription(p))
+	}
+	to := shop.SubscriptionPath(s.Slug)
+	if section := r.PostForm.Get("section"); section != "" {
+		to += "?section=" + strconv.Itoa(number(section))
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func number(typed string) int {
+	n, _ := strconv.Atoi(typed) // anything else is the first
+	return n
+}
+
+// refusedSubscription says why a performance, or the subscription, refused all; empty for other errors.
+func (h *Handlers) refusedSubscription(r *http.Request, err error) string {
+	refusal := (*seats.Conflict)(nil)
+	if !errors.As(err, &refusal) {
+		return ""
+	}
+	words := refusal.In(h.Reading(r))
+	if step := (*seats.StepError)(nil); errors.As(err, &step) {
+		e := step.Sale.Event
+		// Translators: the name and the date of a performance, and why it refused.
+		return text.T(r.Context(), "%[1]s, %[2]s: %[3]s", e.Name, views.WhenIn(r.Context(), e), words)
+	}
+	return words
+}
+
+// SubscriptionCheckout answers GET /subscriptions/{slug}/checkout
+func (h *Handlers) SubscriptionCheckout(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.house(r)
+	if err != nil {
+		return err
+	}
+	return h.showSubscriptionCheckout(w, r, s, http.StatusOK, shop.SubscriptionPage{})
+}
+
+func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Request, s *subscriptions.House, status int, with shop.SubscriptionPage) error {
+	p, err := h.subscriptionPage(w, r, s)
+	if err != nil {
+		return err
+	}
+	p.Form, p.Mistakes, p.Message, p.Style = with.Form, with.Mistakes, with.Message, p.Style+" order.css"
+	if p.Basket != nil {
+		visitor, _ := h.Visitor(r)
+		p.Methods = h.Subscriptions.Methods(s, *p.Basket)
+		paid, err := h.Orders.Payments.FindByHold(r.Context(), s.Holder(visitor), p.Basket.Holds[0].ID)
+		switch {
+		case err == nil && !paid.Over() && !paid.Done():
+			p.Payment = &paid
+		case err != nil && !errors.Is(err, payments.ErrNoPayment):
+			return err
+		}
+	}
+	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Team); err != nil {
+		return err
+	}
+	return web.WritePage(w, r, status, shop.SubscriptionCheckout(p))
+}
+
+// subscriptionOrder is an order of a subscription as programs send it, and forms with the same names.
+type subscriptionOrder struct {
+	Seats  []string `json:"seats"`
+	Name   string   `json:"name"`
+	Email  string   `json:"email"`
+	Method string   `json:"method"`
+	Terms  int      `json:"terms"` // the version that was accepted
+	Total  int64    `json:"total"` // as it was shown, minor units: another total is refused
+}
+
+func decodeSubscriptionOrder(r *http.Request) (o subscriptionOrder, err error) {
+	if !web.IsForm(r) {
+		return o, web.DecodeBody(r, &o)
+	}
+	if err := web.ParseForm(r); err != nil {
+		return o, err
+	}
+	f := r.PostForm
+	o = subscriptionOrder{Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Method: f.Get("method"), Terms: number(f.Get("terms"))}
+	o.Total, err = strconv.ParseInt(f.Get("total"), 10, 64)
+	if err != nil {
+		return o, web.ErrNoTotal
+	}
+	return o, nil
+}
+
+// OrderSubscription answers POST /subscriptions/{slug}/orders
+func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.house(r)
+	if err != nil {
+		return err
+	}
+	asked, err := decodeSubscriptionOrder(r)
+	if err != nil {
+		return err
+	}
+	visitor, known := h.Visitor(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	if h.Hurried(w, r, web.CountsSubscriptions, subscriptionsPerNetwork) {
+		return errTooFast
+	}
+	p := shop.SubscriptionPage{Form: orders.Form{Name: asked.Name, Email: asked.Email, Method: asked.Method, Terms: asked.Terms}}
+	b, err := h.Subscriptions.Basket(r.Context(), s, visitor)
+	if err == nil && (!slices.Equal(labelsOf(s, b), asked.Seats) || b.Total != asked.Total) {
+		err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Your seats changed since this page was shown. Nothing was sold. Check your seats, then confirm.")}
+	}
+	if errors.Is(err, seats.ErrNoHold) { // the same form again
+		var code string
+		if code, err = h.Orders.Made(r.Context(), s.First.Event.ID, s.Holder(visitor)); err == nil && code != "" {
+			return h.subscribed(w, r, shop.OrderPath(code))
+		} else if err == nil {
+			err = web.ErrNoHold
+		}
+	}
+	to := ""
+	if err == nil {
+		to, err = h.orderSubscription(r, s, visitor, b, p.Form)
+	}
+	if message := h.refusedSubscription(r, err); message != "" && !web.WantsJSON(r) {
+		p.Message = message
+		return h.showSubscriptionCheckout(w, r, s, http.StatusConflict, p)
+	}
+	if errors.As(err, &p.Mistakes) && !web.WantsJSON(r) {
+		return h.showSubscriptionCheckout(w, r, s, http.StatusUnprocessableEntity, p)
+	}
+	if err != nil {
+		return err
+	}
+	return h.subscribed(w, r, to)
+}
+
+func labelsOf(s *subscriptions.House, b subscriptions.Basket) (labels []string) {
+	for _, idx := range b.Seats {
+		labels = append(labels, s.First.Plan.Label(idx))
+	}
+	return labels
+}
+
+// orderSubscription orders what a visitor holds, or begins its payment. It returns the page that says so.
+func (h *Handlers) orderSubscription(r *http.Request, s *subscriptions.House, visitor seats.ID, b subscriptions.Basket, form orders.Form) (to string, err error) {
+	if form.InForce, err = h.Pages.TermsOf(r.Context(), s.Team); err != nil {
+		return "", err
+	}
+	form.Language = text.Tag(r.Context())
+	form.Account = h.account(r)
+	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
+	h.limitOrder(r, s.First, s.Holder(visitor), &form)
+	if b.Total > 0 && payments.Ahead(form.Method) {
+		p, err := h.Subscriptions.Pay(r.Context(), s, visitor, b, form)
+		return shop.PaymentPath(p.Code), err
+	}
+	code, err := h.Subscriptions.Order(r.Context(), s, visitor, b, form)
+	if errors.Is(err, orders.ErrUnconfirmed) {
+		p, err := h.Subscriptions.Pay(r.Context(), s, visitor, b, form)
+		return shop.PaymentPath(p.Code), err
+	}
+	return shop.OrderPath(code), err
+}
+
+// subscribed leads to the page of the order or the payment.
+func (h *Handlers) subscribed(w http.ResponseWriter, r *http.Request, to string) error {
+	if !web.WantsJSON(r) {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	}
+	w.Header().Set("Location", to)
+	return web.WriteJSON(w, http.StatusCreated, struct {
+		Page string `json:"page"` // of the order, or of the payment that is next
+	}{to})
+}

@@ -1,0 +1,133 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
+)
+
+// CodeOver is the code of a refusal: the subscription is not on sale, or sold out.
+const CodeOver = "subscription"
+
+// Basket is the seats that a visitor holds in all performances.
+type Basket struct {
+	Seats     []int        // of the first performance
+	Holds     []seats.Hold // of each
+	ExpiresAt time.Time    // of the hold that ends first
+	Now       time.Time
+	Expired   bool // one of them ended; the seats are the visitor's until another claims one
+	Total     int64
+}
+
+// Basket returns what a visitor holds in all performances. seats.ErrNoHold if that is nothing.
+func (a *All) Basket(ctx context.Context, h *House, visitor seats.ID) (b Basket, err error) {
+	return h.basket(ctx, h.Holder(visitor))
+}
+
+func (h *House) basket(ctx context.Context, holder seats.ID) (b Basket, err error) {
+	for k, s := range h.Sales {
+		hold, err := s.Hold(ctx, holder)
+		if err != nil {
+			return Basket{}, err
+		}
+		b.Holds = append(b.Holds, hold)
+		if k == 0 {
+			b.Seats = hold.Seats
+		}
+		if k == 0 || hold.ExpiresAt.Before(b.ExpiresAt) {
+			b.ExpiresAt, b.Now = hold.ExpiresAt, hold.Now
+		}
+		b.Expired = b.Expired || hold.Expired
+		b.Seats = slices.DeleteFunc(slices.Clone(b.Seats), func(idx int) bool { return !slices.Contains(hold.Seats, h.at[k][idx]) })
+	}
+	if len(b.Seats) == 0 {
+		return Basket{}, seats.ErrNoHold
+	}
+	b.Total = h.Total(b.Seats)
+	return b, nil
+}
+
+// Choose gives a visitor these seats of the first performance, in all performances or in none, in place of those that they hold.
+//
+// Errors: *seats.ValidationError; a *seats.StepError with the refusal of one performance; a *seats.Conflict if the subscription is not on sale;
+// the database's.
+func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int) (Basket, error) {
+	if refusal := h.over(len(idxs)); refusal != nil {
+		return Basket{}, refusal
+	}
+	for _, idx := range idxs {
+		if idx < 0 || idx >= len(h.First.Plan.Seats) || !h.Has(idx) {
+			return Basket{}, &seats.ValidationError{Unknown: true, Message: text.Mark("A seat that you chose is not in this subscription. Choose another.")}
+		}
+	}
+	holder := h.Holder(visitor)
+	had, err := h.basket(ctx, holder)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return Basket{}, err
+	}
+	steps, err := h.choosing(holder, had, slices.Compact(slices.Sorted(slices.Values(idxs))))
+	if err != nil {
+		return Basket{}, err
+	}
+	if len(steps) > 0 {
+		if _, err := a.inventory.Together(ctx, nil, steps...); err != nil {
+			return Basket{}, err
+		}
+	}
+	return h.basket(ctx, holder)
+}
+
+// choosing are the steps from what a holder has to what they want, the same in each performance.
+func (h *House) choosing(holder seats.ID, had Basket, want []int) (steps []seats.Step, err error) {
+	if had.Expired { // what is not named is let go
+		had.Seats = nil
+	}
+	gone := slices.DeleteFunc(slices.Clone(had.Seats), func(idx int) bool { return slices.Contains(want, idx) })
+	more := slices.DeleteFunc(slices.Clone(want), func(idx int) bool { return slices.Contains(had.Seats, idx) })
+	for k, s := range h.Sales {
+		if len(gone) > 0 {
+			there := make([]int, len(gone))
+			for i, idx := range gone {
+				there[i] = h.at[k][idx]
+			}
+			steps = append(steps, s.Releasing(holder, there...))
+		}
+		if len(more) > 0 {
+			st, err := s.Claiming(holder, "", seats.ClaimRequest{Seats: h.labels(more)})
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, st)
+		}
+	}
+	return steps, nil
+}
+
+// over refuses seats of a subscription that is not on sale, or that may not sell so many.
+func (h *House) over(n int) error {
+	switch left := h.Left(); {
+	case h.Now.Before(h.OpensAt):
+		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is not on sale yet.")}
+	case !h.Open():
+		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is no longer sold.")}
+	case left == 0 && n > 0:
+		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is sold out.")}
+	case left >= 0 && n > left:
+		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription has %s left. Choose fewer."), Args: []any{text.Some(left, "%d seat", "%d seats")}}
+	}
+	return nil
+}
+
+// Extend gives all holds of a visitor their length again, or none.
+func (a *All) Extend(ctx context.Context, h *House, visitor seats.ID) error {
+	var steps []seats.Step
+	for _, s := range h.Sales {
+		steps = append(steps, s.Extending(h.Holder(visitor)))
+	}
+	_, err := a.inventory.Together(ctx, nil, steps...)
+	return err
+}

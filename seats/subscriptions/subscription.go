@@ -1,0 +1,192 @@
+package subscriptions
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// ErrNoSubscription is the answer for a subscription that is not there.
+var ErrNoSubscription = errors.New("there is no such subscription")
+
+// All is the subscriptions of a database, for one node.
+type All struct {
+	db        *pgxpool.Pool
+	inventory *seats.Inventory
+	orders    *orders.Orders
+	desk      *organizers.Desk
+}
+
+// New returns the subscriptions of a database.
+func New(db *pgxpool.Pool, inventory *seats.Inventory, o *orders.Orders, desk *organizers.Desk) *All {
+	o.Subscribed = queueSubscriber
+	return &All{db: db, inventory: inventory, orders: o, desk: desk}
+}
+
+// Subscription is the same seat in several performances.
+type Subscription struct {
+	ID         int64
+	Slug       string // its name in addresses
+	Team       int64
+	Name       string
+	Currency   string // ISO 4217
+	OpensAt    time.Time
+	ClosesAt   time.Time
+	Places     *int // how many seats it may sell; nil: any number
+	Sold       int  // seats
+	Renews     int64
+	RenewUntil *time.Time
+	Now        time.Time // the database's clock when this was read
+
+	Performances []Performance // by the id of their events
+}
+
+// Performance is an event of a subscription.
+type Performance struct {
+	Event  int64
+	Slug   string
+	Prices map[string]int64 // what a seat of a category costs there, by key, minor units
+}
+
+// Price is what a seat of a category costs in all performances; false if it is not sold.
+func (s Subscription) Price(category string) (sum int64, sold bool) {
+	for _, p := range s.Performances {
+		price, there := p.Prices[category]
+		if !there {
+			return 0, false
+		}
+		sum += price
+	}
+	return sum, len(s.Performances) > 0
+}
+
+// Left is how many seats it may still sell; -1 for any number.
+func (s Subscription) Left() int {
+	if s.Places == nil {
+		return -1
+	}
+	return max(0, *s.Places-s.Sold)
+}
+
+// Open reports whether it is on sale.
+func (s Subscription) Open() bool { return !s.Now.Before(s.OpensAt) && s.Now.Before(s.ClosesAt) }
+
+// Holder is who holds seats of the subscription for a visitor.
+func (s Subscription) Holder(visitor seats.ID) seats.ID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "usher/subscription/v1 %s %d", visitor, s.ID))
+	id := seats.ID(sum[:len(seats.ID{})])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id
+}
+
+const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, coalesce(s.renews_id, 0), s.renew_until, clock_timestamp()`
+
+func (s *Subscription) scan(row pgx.Row) error {
+	return row.Scan(&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Renews, &s.RenewUntil, &s.Now)
+}
+
+const (
+	findSQL     = `SELECT ` + columns + ` FROM subscription s WHERE s.slug = $1`
+	findByIDSQL = `SELECT ` + columns + ` FROM subscription s WHERE s.id = $1`
+
+	pricesSQL = `
+SELECT p.event_id, e.slug, p.category, p.price FROM subscription_price p JOIN event e ON e.id = p.event_id
+ WHERE p.subscription_id = $1 ORDER BY p.event_id, p.category`
+)
+
+// Find returns a subscription by its slug, or ErrNoSubscription.
+func (a *All) Find(ctx context.Context, slug string) (Subscription, error) {
+	return find(ctx, a.db, findSQL, slug)
+}
+
+func find(ctx context.Context, db seats.DB, sql string, key any) (s Subscription, err error) {
+	err = s.scan(db.QueryRow(ctx, sql, key))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s, ErrNoSubscription
+	}
+	if err == nil {
+		err = s.readPrices(ctx, db)
+	}
+	if err != nil {
+		return s, fmt.Errorf("subscriptions: find %v: %w", key, err)
+	}
+	return s, nil
+}
+
+func (s *Subscription) readPrices(ctx context.Context, db seats.DB) error {
+	rows, err := db.Query(ctx, pricesSQL, s.ID)
+	if err != nil {
+		return err
+	}
+	var event, price int64
+	var slug, category string
+	_, err = pgx.ForEachRow(rows, []any{&event, &slug, &category, &price}, func() error {
+		if n := len(s.Performances); n == 0 || s.Performances[n-1].Event != event {
+			s.Performances = append(s.Performances, Performance{Event: event, Slug: slug, Prices: map[string]int64{}})
+		}
+		s.Performances[len(s.Performances)-1].Prices[category] = price
+		return nil
+	})
+	return err
+}
+
+const listSQL = `SELECT ` + columns + ` FROM subscription s ORDER BY s.closes_at <= clock_timestamp(), s.opens_at, s.id`
+
+// List lists the subscriptions of a member's team, those on sale first.
+func (a *All) List(ctx context.Context, m organizers.Member) (list []Subscription, err error) {
+	err = a.desk.As(ctx, m, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, listSQL)
+		if err != nil {
+			return err
+		}
+		if list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) { return s, s.scan(row) }); err != nil {
+			return err
+		}
+		for i := range list {
+			if err := list[i].readPrices(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscriptions: list: %w", err)
+	}
+	return list, nil
+}
+
+const ofEventSQL = `
+SELECT ` + columns + ` FROM subscription s
+ WHERE s.opens_at <= clock_timestamp() AND s.closes_at > clock_timestamp()
+   AND s.id IN (SELECT subscription_id FROM subscription_price WHERE event_id = $1 OR event_id IN (SELECT id FROM event WHERE series_id = (SELECT series_id FROM event WHERE id = $1)))
+ ORDER BY s.id LIMIT 5`
+
+// OfEvent lists the subscriptions on sale that an event, or another performance of its series, is in.
+func (a *All) OfEvent(ctx context.Context, event int64) ([]Subscription, error) {
+	rows, err := a.db.Query(ctx, ofEventSQL, event)
+	if err != nil {
+		return nil, fmt.Errorf("subscriptions: of event %d: %w", event, err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) { return s, s.scan(row) })
+}
+
+// sales opens its performances, by the id of their events.
+func (a *All) sales(ctx context.Context, s Subscription) ([]*seats.Sale, error) {
+	list := make([]*seats.Sale, len(s.Performances))
+	for i, p := range s.Performances {
+		var err error
+		if list[i], err = a.inventory.Sale(ctx, p.Slug); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,183 @@
+package shop
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
+)
+
+// SubscriptionPath is the page of a subscription.
+func SubscriptionPath(slug string) string { return "/subscriptions/" + slug }
+
+// SubscriptionPage is where seats of a subscription are chosen.
+type SubscriptionPage struct {
+	views.Page
+	House    *subscriptions.House
+	States   []seats.State // of the seats of the first performance, in all performances together
+	Basket   *subscriptions.Basket
+	Section  int    // whose rows are shown
+	Message  string // why the last choice was refused; empty for nothing
+	Key      string
+	Methods  []string // how it may be paid, the best first
+	Terms    int      // the version of the terms that the buyer has to accept; 0: none
+	Form     orders.Form
+	Mistakes orders.Mistakes
+	Payment  *payments.Payment // that is under way for these seats; nil if none is
+}
+
+func (p SubscriptionPage) plan() *seats.Plan { return p.House.First.Plan }
+
+// event is the first of its performances by time.
+func (p SubscriptionPage) event() seats.Event { return p.performances()[0] }
+
+// performances are its events, the first one first.
+func (p SubscriptionPage) performances() []seats.Event {
+	list := make([]seats.Event, len(p.House.Sales))
+	for i, s := range p.House.Sales {
+		list[i] = s.Event
+	}
+	slices.SortFunc(list, func(a, b seats.Event) int { return a.StartsAt.Compare(b.StartsAt) })
+	return list
+}
+
+func (p SubscriptionPage) path() string { return SubscriptionPath(p.House.Slug) }
+
+func (p SubscriptionPage) at(section int) string {
+	return p.path() + "?section=" + strconv.Itoa(section) + "#rows"
+}
+
+// mine reports whether the visitor holds a seat.
+func (p SubscriptionPage) mine(idx int) bool {
+	return p.Basket != nil && slices.Contains(p.Basket.Seats, idx)
+}
+
+func (p SubscriptionPage) free(section int) (n int) {
+	s := p.plan().Sections[section]
+	for idx := s.First; idx < s.First+s.Count; idx++ {
+		if p.States[idx] == seats.Free || p.mine(idx) {
+			n++
+		}
+	}
+	return n
+}
+
+// rows are the seats of the section that is shown, row by row.
+func (p SubscriptionPage) rows() (rows [][]int) {
+	s := p.plan().Sections[p.Section]
+	for idx := s.First; idx < s.First+s.Count; idx++ {
+		if n := len(rows); n > 0 && p.plan().Seats[rows[n-1][0]].Row == p.plan().Seats[idx].Row {
+			rows[n-1] = append(rows[n-1], idx)
+			continue
+		}
+		rows = append(rows, []int{idx})
+	}
+	return rows
+}
+
+// elsewhere are the seats that the visitor holds in other sections: the form keeps them.
+func (p SubscriptionPage) elsewhere() (idxs []int) {
+	if p.Basket == nil {
+		return nil
+	}
+	s := p.plan().Sections[p.Section]
+	return slices.DeleteFunc(slices.Clone(p.Basket.Seats), func(idx int) bool { return idx >= s.First && idx < s.First+s.Count })
+}
+
+// categories are the keys and names of what it sells, by price.
+func (p SubscriptionPage) categories() (list []seats.Category) {
+	for _, c := range p.plan().Categories {
+		if _, sold := p.House.Price(c.Key); sold {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (p SubscriptionPage) price(ctx context.Context, category string) string {
+	price, _ := p.House.Price(category)
+	return views.PriceIn(ctx, price, p.House.Currency)
+}
+
+// until says until when the seats are held.
+func (p SubscriptionPage) until(ctx context.Context) string {
+	return views.ClockIn(ctx, p.event(), p.Basket.ExpiresAt)
+}
+
+// stateWords says how the sale of the subscription stands; empty while it is on sale.
+func (p SubscriptionPage) stateWords(ctx context.Context) string {
+	s := p.House
+	switch {
+	case s.Now.Before(s.OpensAt):
+		return text.T(ctx, "On sale from %s.", text.Time(ctx, p.event().Local(s.OpensAt), "Mon 2 January 2006, 15:04\u00a0MST"))
+	case !s.Open():
+		return text.T(ctx, "This subscription is no longer sold.")
+	case s.Left() == 0:
+		return text.T(ctx, "This subscription is sold out.")
+	}
+	return ""
+}
+
+// seatDot is a seat of the picture.
+type seatDot struct{ X, Y, R, Look string }
+
+// circles are the seats of the section that is shown, as the picture draws them.
+func (p SubscriptionPage) circles() (list []seatDot) {
+	s := p.plan().Sections[p.Section]
+	if s.Area {
+		return nil
+	}
+	for idx := s.First; idx < s.First+s.Count; idx++ {
+		look := "taken"
+		switch {
+		case p.mine(idx):
+			look = "mine"
+		case p.States[idx] == seats.Free:
+			look = "free"
+		}
+		seat := p.plan().Seats[idx]
+		list = append(list, seatDot{Tenth(seat.X), Tenth(seat.Y), Tenth(max(3, p.plan().Width/150)), look})
+	}
+	return list
+}
+
+func (p SubscriptionPage) drawing() Sale {
+	return Sale{Event: p.House.First.Event, Plan: p.plan(), Map: seats.Snapshot{States: p.States}}.Whole()
+}
+
+// corners are the outline of a section.
+func (p SubscriptionPage) corners(section int) (points string) {
+	for _, c := range p.plan().Sections[section].Outline {
+		points += Tenth(c.X) + "," + Tenth(c.Y) + " "
+	}
+	return points
+}
+
+// Subscribed is what the page of an order says of the subscription that it is of; nil for most orders.
+type Subscribed struct {
+	Name   string
+	Orders []subscriptions.OrderOf
+}
+
+func whenOf(ctx context.Context, o subscriptions.OrderOf) string {
+	zone, err := time.LoadLocation(o.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return text.Time(ctx, o.StartsAt.In(zone), "Mon 2 January 2006, 15:04")
+}
+
+// rowLegend names a row; places of an area have none.
+func rowLegend(ctx context.Context, row string) string {
+	if row == "" {
+		return text.T(ctx, "Places")
+	}
+	return RowWords(ctx, row)
+}
