@@ -13,7 +13,7 @@ var personal = map[string]string{
 	"erased on request; no event names when it is old": `
 		credit_account link session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
-		allowance cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer receipt scan seat_code seat_state ticket`,
+		allowance cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer payment_share receipt renewal scan seat_code seat_state subscriber subscriber_order ticket`,
 	"kept, because tax law asks for it": `
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `
@@ -23,7 +23,7 @@ var personal = map[string]string{
 		admission presence slot refusal`,
 	"nothing of a person": `
 		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run performance phase picture_file place_key plan plan_version
-		price question ready retention room seat section seen series tally tax_rate team_domain team_picture team_plan team_site terms ticket_key ticket_type wait_list wait_step`,
+		price question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site terms ticket_key ticket_type wait_list wait_step`,
 }
 
 // unsaid lists what is wrong with the list of tables: one that is named not at all, twice, or not there.
