@@ -32,6 +32,8 @@ var matrix = map[string]access{
 
 	"GET /desk/events/new":                                 {need: organizers.Manage},
 	"POST /desk/events":                                    {need: organizers.Manage, form: "name="},
+	"GET /desk/subscriptions":                              {need: organizers.Look},
+	"POST /desk/subscriptions":                             {need: organizers.Manage},
 	"GET /desk/series":                                     {need: organizers.Look},
 	"GET /desk/series/{series}":                            {need: organizers.Look},
 	"POST /desk/series/{series}/performances":              {need: organizers.Manage, form: "show=on&dates=2036-12-01+19:30"},

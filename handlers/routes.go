@@ -166,6 +166,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/new", h.desk.Member(organizers.Manage, h.desk.NewEvent), secretRule},
 		{"POST /desk/events", h.desk.Member(organizers.Manage, h.desk.CreateEvent), plansRule},
 		{"GET /desk/events/{slug}", h.desk.OnEvent(organizers.Look, h.desk.Event), secretRule},
+		{"GET /desk/subscriptions", h.desk.Member(organizers.Look, h.desk.Subscriptions), secretRule},
+		{"POST /desk/subscriptions", h.desk.Member(organizers.Manage, h.desk.DefineSubscription), secretRule},
 		{"GET /desk/series", h.desk.Member(organizers.Look, h.desk.SeriesList), secretRule},
 		{"GET /desk/series/{series}", h.desk.Member(organizers.Look, h.desk.Series), secretRule},
 		{"POST /desk/series/{series}/performances", h.desk.Member(organizers.Manage, h.desk.AddPerformances), secretRule},
