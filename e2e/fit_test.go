@@ -15,7 +15,7 @@ const cutOff = `(() => {
 	const off = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
 	for (let text; text = walker.nextNode();) {
 		const at = text.parentElement
-		if (!text.data.trim() || at.closest('script, style, template, noscript, option, svg, #status, #turn') || !at.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue
+		if (!text.data.trim() || at.closest('script, style, template, noscript, option, svg, .heard, #status, #turn') || !at.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue
 		const range = document.createRange()
 		range.selectNodeContents(text)
 		let left = -1, right = document.documentElement.clientWidth + 1, top = -Infinity, bottom = Infinity

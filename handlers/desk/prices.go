@@ -85,7 +85,7 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 	case errors.As(err, &conflict):
 		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.Error())
 	case errors.As(err, &invalid):
-		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.Message)
+		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.In(r.Context()))
 	}
 	return err
 }
