@@ -73,6 +73,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/pictures/{id}":               {need: organizers.Manage, form: "remove=on", refuses: true},
 	"GET /desk/events/{slug}/messages":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
+	"POST /desk/events/{slug}/messages/{message}/stop":     {need: organizers.Manage, refuses: true},
 	"GET /desk/events/{slug}/letters":                      {need: organizers.Manage},
 	"POST /desk/events/{slug}/letters":                     {need: organizers.Manage, form: "remind=on&hours=24&thanks=off"},
 

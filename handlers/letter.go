@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.lost(ctx, m)
 	case orders.MailMessage:
 		return l.message(ctx, m)
+	case orders.MailMessageTest:
+		return l.messageTest(ctx, m)
 	case letters.MailUpcoming:
 		return l.upcoming(ctx, m)
 	case letters.MailThanks:
@@ -245,28 +248,48 @@ func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	if order.State == orders.Cancelled {
 		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before the message went out"}
 	}
-	s, err := l.Inventory.Sale(ctx, order.Event)
+	page, html, err := l.messagePage(ctx, m, shop.OrderPath(order.Code))
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	words, err := l.Orders.MessageOf(ctx, m.ID)
+	return toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html, page.Letterhead), nil
+}
+
+// messageTest makes the mail that shows a message to its writer. Its link leads to the event.
+func (l Letters) messageTest(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	page, html, err := l.messagePage(ctx, m, "")
 	if err != nil {
 		return mail.Letter{}, err
 	}
+	subject := text.T(ctx, "Test: %s", page.Subject(ctx))
+	return branded(mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, m.Kind), Email: m.Email, Subject: subject, Text: page.Text(ctx), HTML: html}, page.Letterhead), nil
+}
+
+// messagePage returns a message as a mail shows it, with a link to an address of ours; empty: that of the event.
+func (l Letters) messagePage(ctx context.Context, m mail.Mail, path string) (page mails.Message, html string, err error) {
+	words, event, err := l.Orders.MessageOf(ctx, m.ID)
+	if err != nil {
+		return page, "", err
+	}
+	s, err := l.Inventory.Sale(ctx, event)
+	if err != nil {
+		return page, "", err
+	}
+	page = mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words}
 	home, err := l.home(ctx, s.Event.Team)
 	if err != nil {
-		return mail.Letter{}, err
+		return page, "", err
 	}
-	page := mails.Message{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Words: words, Address: home + shop.OrderPath(order.Code)}
+	page.Address = home + cmp.Or(path, page.Path())
+	if page.About, err = l.Pages.OfEvent(ctx, s.Event.ID); err != nil {
+		return page, "", err
+	}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
-		return mail.Letter{}, err
+		return page, "", err
 	}
-	var html strings.Builder
-	if err := mails.MessageLetter(page).Render(ctx, &html); err != nil {
-		return mail.Letter{}, err
-	}
-	letter := mail.Letter{ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email, Subject: words.Subject, Text: page.Text(ctx), HTML: html.String()}
-	return branded(letter, page.Letterhead), nil
+	var b strings.Builder
+	err = mails.MessageLetter(page).Render(ctx, &b)
+	return page, b.String(), err
 }
 
 // files are what a mail program can keep of an order.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -92,4 +93,69 @@ func TestLettersForm_KeepsWhatWasTypedWrong(t *testing.T) {
 	s := newSite(t)
 	ann := s.owner(t)
 	s.refused(t, ann, "/desk/events/evening/letters", url.Values{"remind": {"on"}, "hours": {"0"}, "note": {"Typed"}, "thanks": {"all"}}, http.StatusUnprocessableEntity, "Typed", "Enter a number of hours, from 1 to 336.", "Enter what you want to say.")
+}
+
+func TestMessagesPage_PreviewsThenSendsToASegment(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.bought(t, person(t), 2)
+	form := url.Values{"segment": {"unscanned"}, "subject": {"Doors open earlier"}, "text": {"At **seven**.\nBring a coat. <script>x</script>"}}
+	form.Set("do", "preview")
+	if a, page := s.submit(t, ann, "/desk/events/evening/messages", form); a.StatusCode != http.StatusOK || !strings.Contains(page, "Send to 1 order") || !strings.Contains(page, "<strong>seven</strong>") || strings.Contains(page, "<script>x") {
+		t.Fatalf("the preview: %d %s", a.StatusCode, words(page))
+	}
+	form.Set("do", "test")
+	form.Set("key", "try")
+	if a, page := s.submit(t, ann, "/desk/events/evening/messages", form); a.StatusCode != http.StatusOK || !strings.Contains(page, "A test is on its way to ") {
+		t.Fatalf("the test: %d %s", a.StatusCode, words(page))
+	}
+	m, parts := s.arriving(t, orders.MailMessageTest)
+	says(t, m, parts, "Test: Doors open earlier", []string{"At **seven**.\nBring a coat."}, []string{"At <strong>seven</strong>.\nBring a coat."})
+	form.Set("do", "send")
+	s.does(t, ann, "/desk/events/evening/messages", form)
+	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	m, parts = s.arriving(t, orders.MailMessage)
+	says(t, m, parts, "Doors open earlier", []string{"/orders/"}, []string{"<strong>seven</strong>"})
+	for field, bad := range map[string]url.Values{
+		"Choose who gets the message.": {"segment": {"type.x"}, "subject": {"a"}, "text": {"b"}},
+		"The subject has characters":   {"subject": {"a\x00Bcc: all@example.org"}, "text": {"b"}},
+		"Enter a time such as":         {"subject": {"a"}, "text": {"b"}, "send_at": {"soon"}},
+		"Choose a time in the future":  {"subject": {"a"}, "text": {"b"}, "send_at": {"2001-01-01 10:00"}},
+	} {
+		s.refused(t, ann, "/desk/events/evening/messages", bad, http.StatusUnprocessableEntity, field)
+	}
+}
+
+func TestSettings_AsksToTellAttendeesOfAChange(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.bought(t, person(t), 1)
+	s.exec(t, `UPDATE orders SET language = 'de'`)
+	_, page := s.page(t, ann, "/desk/events/evening/settings")
+	form := sends(t, page, "/desk/events/evening/settings")
+	form.Set("starts", "2033-05-18T05:00")
+	form.Set("venue", "Kleines Haus")
+	form.Set("key", "change")
+	a, body := s.submit(t, ann, "/desk/events/evening/settings", form)
+	to := a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || !strings.Contains(to, "/messages?") {
+		t.Fatalf("after a change of the start: %d to %q %s", a.StatusCode, to, words(body))
+	}
+	if _, page := s.page(t, ann, to); !strings.Contains(page, "Tell what changed") {
+		t.Fatalf("the page does not ask: %.900s", page)
+	}
+	was, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := was.Query()
+	tell.Set("subject", "Changed: Evening")
+	tell.Set("segment", "all")
+	tell.Del("done")
+	s.does(t, ann, "/desk/events/evening/messages", tell)
+	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	m, parts := s.arriving(t, orders.MailMessage)
+	says(t, m, parts, "Geändert: Evening", []string{"Beginn: Mi., 18. Mai 2033, 05:00\u00a0UTC (bisher: Mi., 18. Mai 2033, 03:33\u00a0UTC)", "Kleines Haus"}, []string{"bisher: "})
 }

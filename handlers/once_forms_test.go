@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -261,6 +262,17 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/doors":         w.same("", ""),
 		"POST /desk/events/{slug}/doors/closing": w.same("", ""),
 		"POST /desk/events/{slug}/messages":      w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
+		"POST /desk/events/{slug}/messages/{message}/stop": func(t *testing.T, w *wall, _ string) sent {
+			at := time.Now().Add(time.Hour)
+			if err := w.sold.Tell(t.Context(), w.sale.Event.ID, seats.NewID().String(), orders.Message{Subject: "Doors", Text: "Open", SendAt: &at}, nil); err != nil {
+				t.Fatal(err)
+			}
+			list, err := w.sold.BulkJobs(t.Context(), w.sale.Event.ID)
+			if err != nil || len(list) == 0 {
+				t.Fatal(list, err)
+			}
+			return sent{who: owner, to: "/desk/events/evening/messages/" + list[0].ID.String() + "/stop", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/letters":       w.same("hours=24&thanks=off", "hours=48&thanks=off"),
 		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {

@@ -162,6 +162,10 @@ GET /desk/events/evening/exports/taxes.json
 GET /desk/events/evening/exports/payments.csv
 GET /desk/events/evening/messages
 POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven."}
+POST /desk/events/evening/messages {"subject":"Doors","text":"They open at **seven**.","segment":"unscanned","send_at":"2032-05-01 12:00"}
+GET /desk/events/evening/messages => WAITS "id":"([^"]+)"
+POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven.","do":"test"}
+POST /desk/events/evening/messages/WAITS/stop {}
 GET /desk/events/evening/letters
 POST /desk/events/evening/letters {"hours":48,"note":"Bring a coat.","thanks":"all","thanks_text":"It was a good night."}
 GET /desk/events/evening/doors

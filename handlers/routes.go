@@ -207,6 +207,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/doors/closing", h.desk.OnEvent(organizers.Manage, h.desk.CloseDoors), secretRule},
 		{"GET /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.Messages), secretRule},
 		{"POST /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.TellAttendees), secretRule},
+		{"POST /desk/events/{slug}/messages/{message}/stop", h.desk.OnEvent(organizers.Manage, h.desk.StopMessage), secretRule},
 		{"GET /desk/events/{slug}/letters", h.desk.OnEvent(organizers.Manage, h.desk.Letters), secretRule},
 		{"POST /desk/events/{slug}/letters", h.desk.OnEvent(organizers.Manage, h.desk.SaveLetters), secretRule},
 		{"GET /desk/events/{slug}/shares", h.desk.OnEvent(organizers.Manage, h.desk.Shares), secretRule},

@@ -72,6 +72,10 @@ func (h *Handlers) SaveEventPage(w http.ResponseWriter, r *http.Request, m organ
 	}
 	again := desk.EventPagePage{Language: f.Get(pages.FieldLanguage)}
 	d, wrong := eventDraft(f)
+	before, err := h.Pages.Event(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
 	if wrong == nil {
 		_, err = h.Pages.SaveEvent(r.Context(), m, subject(s), d, deskKeyOf(r, f))
 	} else {
@@ -82,6 +86,14 @@ func (h *Handlers) SaveEventPage(w http.ResponseWriter, r *http.Request, m organ
 	case err == nil && web.WantsJSON(r):
 		return h.EventPage(w, r, m, s)
 	case err == nil:
+		tell, err := h.changedPath(r, s.Event, s.Event, int(before.Facts.Doors/time.Minute), int(d.Doors/time.Minute))
+		if err != nil {
+			return err
+		}
+		if tell != "" && before.Facts.Doors > 0 {
+			http.Redirect(w, r, tell, http.StatusSeeOther)
+			return nil
+		}
 		http.Redirect(w, r, desk.EventPagePath(s.Event.Slug)+"?"+url.Values{"language": {d.Text.Language}, "done": {"set"}}.Encode(), http.StatusSeeOther)
 		return nil
 	case errors.Is(err, pages.ErrChanged) && web.WantsJSON(r):

@@ -275,10 +275,27 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return h.problemOf(w, r, s, err)
 	}
+	before := s.Event
 	if s, err = h.Inventory.Sale(r.Context(), s.Event.Slug); err != nil {
 		return err
 	}
-	return deskWith(w, r, desk.SettingsPath(s.Event.Slug), "set", http.StatusOK, settingsAnswer(s))
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, settingsAnswer(s))
+	}
+	about, err := h.Pages.Event(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	doors := int(about.Facts.Doors / time.Minute)
+	tell, err := h.changedPath(r, before, s.Event, doors, doors)
+	if err != nil {
+		return err
+	}
+	if tell != "" {
+		http.Redirect(w, r, tell, http.StatusSeeOther)
+		return nil
+	}
+	return deskDone(w, r, desk.SettingsPath(s.Event.Slug), "set")
 }
 
 // typedOver lets a program change what it names and keeps the rest.

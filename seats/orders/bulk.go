@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/idempotency"
-	"github.com/usherbox/usher/seats/text"
 )
 
 // Kinds of bulk jobs: changes of every order of an event.
@@ -22,13 +17,13 @@ const (
 	BulkMessage = "message" // mail goes to the buyers
 )
 
-const bulkJobSQL = `INSERT INTO errand (id, event_id, kind, message_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+const bulkJobSQL = `INSERT INTO errand (id, event_id, kind) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
 // CancelAll begins to give every order of an event back, with what it is queued into: the event being called off. WakeBulkJobs
 // after that was committed.
 func (o *Orders) CancelAll(event int64) seats.TxHook {
 	return func(q *pgx.Batch) {
-		q.Queue(bulkJobSQL, idOf(BulkCancel, event), event, BulkCancel, nil)
+		q.Queue(bulkJobSQL, idOf(BulkCancel, event), event, BulkCancel)
 	}
 }
 
@@ -75,31 +70,6 @@ func (o *Orders) RunBulkJob(ctx context.Context) (was bool, err error) {
 		return false, fmt.Errorf("orders: release a bulk job: %w", err)
 	}
 	return true, nil
-}
-
-const tellSomeSQL = `
-WITH next AS (
-    SELECT o.id FROM orders o
-     WHERE o.event_id = $2 AND o.state = 'confirmed' AND o.email <> '' AND NOT EXISTS (SELECT FROM errand_order v WHERE v.errand_id = $1 AND v.order_id = o.id)
-     ORDER BY o.created_at, o.id LIMIT 500
-), mails AS (
-    INSERT INTO mail (order_id, kind, message_id) SELECT id, 'message', $3 FROM next ON CONFLICT DO NOTHING
-), been AS (
-    INSERT INTO errand_order (errand_id, order_id) SELECT $1, id FROM next ON CONFLICT DO NOTHING RETURNING order_id
-)
-UPDATE errand SET done = done + (SELECT count(*) FROM been) WHERE id = $1 AND ended_at IS NULL
-RETURNING (SELECT count(*) FROM next)`
-
-func (o *Orders) tellSome(ctx context.Context, e bulkJob) (ended bool, err error) {
-	var n int
-	err = o.db.QueryRow(ctx, tellSomeSQL, e.id, e.eventID, e.message).Scan(&n)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil // another node ended it
-	}
-	if n > 0 {
-		o.mailWritten()
-	}
-	return n == 0, err
 }
 
 const cancelNextSQL = `
@@ -171,18 +141,25 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code s
 
 // BulkJobStatus is how far a bulk job is.
 type BulkJobStatus struct {
-	Kind    string
-	Subject string // of a message
-	Text    string
-	BegunAt time.Time
-	EndedAt *time.Time
-	Done    int // orders
-	Refused int // orders that it could not be done to
+	ID        seats.ID
+	Kind      string
+	Message   Message // if it is one
+	TypeName  string  // of the ticket type that the message goes to
+	BegunAt   time.Time
+	SendAt    *time.Time // a message that waits until then
+	StoppedAt *time.Time // when it was taken back before
+	EndedAt   *time.Time
+	Done      int // orders
+	Refused   int // orders that it could not be done to
+	Sent      int // mails of a message that went out
+	Bounced   int // mails that the receiver's server refused
 }
 
 const bulkJobsSQL = `
-SELECT r.kind, coalesce(m.subject, ''), coalesce(m.text, ''), r.begun_at, r.ended_at, r.done, r.refused
-  FROM errand r LEFT JOIN message m ON m.id = r.message_id
+SELECT r.id, r.kind, coalesce(m.subject, ''), coalesce(m.text, ''), coalesce(m.segment, ''), coalesce(m.type, 0), m.was,
+       coalesce((SELECT name FROM ticket_type t WHERE t.event_id = r.event_id AND t.number = m.type), ''), r.begun_at, r.send_at, r.stopped_at, r.ended_at, r.done, r.refused, n.sent, n.bounced
+  FROM errand r LEFT JOIN message m ON m.id = r.message_id,
+       LATERAL (SELECT count(sent_at) AS sent, count(refused_at) AS bounced FROM mail WHERE message_id = r.message_id) n
  WHERE r.event_id = $1 ORDER BY r.begun_at DESC LIMIT 100`
 
 // BulkJobs lists what was done or is being done to all orders of an event, the latest first.
@@ -191,87 +168,12 @@ func (o *Orders) BulkJobs(ctx context.Context, event int64) ([]BulkJobStatus, er
 	if err != nil {
 		return nil, fmt.Errorf("orders: list bulk jobs: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[BulkJobStatus])
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (j BulkJobStatus, err error) {
+		m := &j.Message
+		return j, row.Scan(&j.ID, &j.Kind, &m.Subject, &m.Text, &m.Segment, &m.Type, &m.Was, &j.TypeName, &j.BegunAt, &j.SendAt, &j.StoppedAt, &j.EndedAt, &j.Done, &j.Refused, &j.Sent, &j.Bounced)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("orders: list bulk jobs: %w", err)
 	}
 	return list, nil
-}
-
-// Message is what an organizer writes to everybody who ordered.
-type Message struct{ Subject, Text string }
-
-// Fields of a message that a Mistake is about.
-const (
-	FieldSubject = "subject"
-	FieldText    = "text"
-)
-
-const (
-	mostSubject = 200   // characters
-	mostText    = 10000 // characters
-)
-
-func (m Message) tidy() Message {
-	return Message{strings.Join(strings.Fields(m.Subject), " "), strings.TrimSpace(strings.ReplaceAll(m.Text, "\r\n", "\n"))}
-}
-
-func (m Message) check() error {
-	var wrong Mistakes
-	bad := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
-	note := func(field, message string, is bool) {
-		if is {
-			wrong = append(wrong, Mistake{field, message})
-		}
-	}
-	note(FieldSubject, text.Mark("Enter a subject."), m.Subject == "")
-	note(FieldSubject, text.Mark("The subject is longer than 200 characters."), utf8.RuneCountInString(m.Subject) > mostSubject)
-	note(FieldSubject, text.Mark("The subject has characters that cannot be printed."), !utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, unicode.IsControl))
-	note(FieldText, text.Mark("Enter a message."), m.Text == "")
-	note(FieldText, text.Mark("The text is longer than 10,000 characters."), utf8.RuneCountInString(m.Text) > mostText)
-	note(FieldText, text.Mark("The text has characters that cannot be printed."), !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, bad))
-	if len(wrong) > 0 {
-		return wrong
-	}
-	return nil
-}
-
-const messageSQL = `INSERT INTO message (id, event_id, subject, text) VALUES ($1, $2, $3, $4)`
-
-// Tell writes to all who ordered of an event, one mail for each confirmed order. A repeat with its key sends nothing.
-// Errors: Mistakes; idempotency.ErrNoKey; a *seats.Conflict if the key came with other content; the database's.
-func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, also seats.TxHook) error {
-	m = m.tidy()
-	k, err := idempotency.New(fmt.Sprintf("message/%d", event), key, m)
-	if err != nil {
-		return err
-	}
-	if err := m.check(); err != nil {
-		return err
-	}
-	_, err = o.once(ctx, k, func(tx pgx.Tx) error {
-		id := seats.NewID()
-		if _, err := tx.Exec(ctx, messageSQL, id, event, m.Subject, m.Text); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, bulkJobSQL, id, event, BulkMessage, id); err != nil {
-			return err
-		}
-		return also.Run(ctx, tx)
-	})
-	if err != nil {
-		return fmt.Errorf("orders: tell everybody: %w", err)
-	}
-	o.WakeBulkJobs()
-	return nil
-}
-
-const messageOfSQL = `SELECT m.subject, m.text FROM message m JOIN mail l ON l.message_id = m.id WHERE l.id = $1`
-
-// MessageOf is what a mail of the outbox says, if an organizer wrote it.
-func (o *Orders) MessageOf(ctx context.Context, mail int64) (m Message, err error) {
-	if err = o.db.QueryRow(ctx, messageOfSQL, mail).Scan(&m.Subject, &m.Text); err != nil {
-		return m, fmt.Errorf("orders: read a message: %w", err)
-	}
-	return m, nil
 }

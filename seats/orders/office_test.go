@@ -164,7 +164,7 @@ func TestAMessageGoesToEachOrderOnceThoughNodesDieAndFormsRepeat(t *testing.T) {
 		t.Errorf("%d mails, want 30", n)
 	}
 	list, err := h.orders.BulkJobs(t.Context(), h.sale.Event.ID)
-	if err != nil || len(list) != 1 || list[0].Done != 30 || list[0].EndedAt == nil || list[0].Subject != "Doors open earlier" {
+	if err != nil || len(list) != 1 || list[0].Done != 30 || list[0].EndedAt == nil || list[0].Message.Subject != "Doors open earlier" {
 		t.Errorf("the bulk jobs are %+v, %v", list, err)
 	}
 	for _, bad := range []orders.Message{{}, {Subject: "a"}, {Subject: "a", Text: "b\x00"}} {

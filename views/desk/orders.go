@@ -318,12 +318,3 @@ type SeatPage struct {
 	Moments []Moment // the latest first
 	Back    int64    // the version to look further back from; 0 if there is nothing left
 }
-
-// MessagesPage is where organizers write to everybody who ordered.
-type MessagesPage struct {
-	Frame
-	Key      string
-	Message  orders.Message // as it was typed
-	Mistakes orders.Mistakes
-	BulkJobs []orders.BulkJobStatus
-}

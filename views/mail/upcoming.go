@@ -51,7 +51,7 @@ type part struct{ title, words, html string }
 // parts say what to bring, how to get there and what to expect.
 func (p UpcomingPage) parts(ctx context.Context) (list []part) {
 	if p.Note != "" {
-		list = append(list, part{title: text.T(ctx, "Good to know"), words: p.Note, html: pages.EventHTML(p.Note)})
+		list = append(list, part{title: text.T(ctx, "Good to know"), words: p.Note, html: Lines(pages.EventHTML(p.Note))})
 	}
 	t := p.VisitTexts(ctx)
 	if t.Travel != "" {
