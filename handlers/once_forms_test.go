@@ -273,8 +273,8 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			}
 			return sent{who: owner, to: "/desk/events/evening/messages/" + list[0].ID.String() + "/stop", form: url.Values{}}
 		},
-		"POST /desk/events/{slug}/letters":       w.same("hours=24&thanks=off", "hours=48&thanks=off"),
-		"POST /desk/events/{slug}/seen":          w.same("concern=x", "concern=y"),
+		"POST /desk/events/{slug}/letters": w.same("hours=24&thanks=off", "hours=48&thanks=off"),
+		"POST /desk/events/{slug}/seen":    w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Rooms.Of(w.sale.Event.ID) == nil {
 				newRoom(t, w.site, waitingroom.NewRoom{Slots: 500})

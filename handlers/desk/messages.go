@@ -178,7 +178,7 @@ func (h *Handlers) StopMessage(w http.ResponseWriter, r *http.Request, m organiz
 
 // changedPath leads to the message about a change of an event, if anyone is to be told; else it is empty.
 func (h *Handlers) changedPath(r *http.Request, before, after seats.Event, doorsBefore, doorsAfter int) (string, error) {
-	if before.StartsAt.Equal(after.StartsAt) && before.Venue == after.Venue && doorsBefore == doorsAfter || !after.StartsAt.After(h.Hub.Now()) {
+	if before.StartsAt.Truncate(time.Minute).Equal(after.StartsAt.Truncate(time.Minute)) && before.Venue == after.Venue && doorsBefore == doorsAfter || !after.StartsAt.After(h.Hub.Now()) {
 		return "", nil
 	}
 	list, _, err := h.Orders.Audiences(r.Context(), after.ID, false)

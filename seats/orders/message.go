@@ -148,7 +148,7 @@ const messageSQL = `INSERT INTO message (id, event_id, subject, text, segment, t
 
 // A message that waits is a bulk job that is taken until its time.
 const tellSQL = `
-INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) VALUES ($1, $2, 'message', $1, $3, coalesce($3, '-infinity'))`
+INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) VALUES ($1, $2, 'message', $1, $3::timestamptz, coalesce($3::timestamptz, '-infinity'))`
 
 const mayWaitSQL = `SELECT $1::timestamptz > clock_timestamp() AND $1 < clock_timestamp() + make_interval(secs => $2)`
 

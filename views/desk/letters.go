@@ -74,7 +74,7 @@ type MessagesPage struct {
 	SendAt    string         // as it was typed
 	Mistakes  orders.Mistakes
 	Audiences []orders.Audience
-	Others    int  // performances that the message may also go to
+	Others    int // performances that the message may also go to
 	Look      *pages.Branding
 	Asked     bool // the message is to be looked at before it goes out
 	Tried     bool // a test is on its way
