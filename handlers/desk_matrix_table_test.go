@@ -277,6 +277,8 @@ var matrix = map[string]access{
 	"POST /personal-data":                        anyone,
 	"GET /personal-data/{token}":                 anyone,
 	"POST /personal-data/{token}":                anyone,
+	"GET /unsubscribe/{order}":                   anyone,
+	"POST /unsubscribe/{order}":                  anyone,
 	"GET /gift-cards":                            anyone,
 	"POST /gift-cards":                           anyone,
 	"GET /gift-cards/{code}":                     anyone,

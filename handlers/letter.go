@@ -220,7 +220,14 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if set.Thanks == letters.ThanksOff {
 		return mail.Letter{}, &mail.Refused{Reason: "thanks were turned off before the email went out"}
 	}
-	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText}
+	who, err := l.Automatic.Subscription(ctx, order.ID)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if who.Unsubscribed {
+		return mail.Letter{}, &mail.Refused{Reason: "the buyer unsubscribed before the email went out"}
+	}
+	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText, Unsubscribe: l.URL + "/unsubscribe/" + order.ID.String()}
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
@@ -228,7 +235,9 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err := mails.ThanksLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	return toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), nil
+	letter := toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
+	letter.Unsubscribe = page.Unsubscribe
+	return letter, nil
 }
 
 // toBuyer is a letter to the buyer of an order.

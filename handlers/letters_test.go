@@ -159,3 +159,34 @@ func TestSettings_AsksToTellAttendeesOfAChange(t *testing.T) {
 	m, parts := s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Geändert: Evening", []string{"Beginn: Mi., 18. Mai 2033, 05:00\u00a0UTC (bisher: Mi., 18. Mai 2033, 03:33\u00a0UTC)", "Kleines Haus"}, []string{"bisher: "})
 }
+
+func TestThanks_UnsubscribeWithOnePost(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.does(t, ann, "/desk/events/evening/letters", url.Values{"hours": {"24"}, "thanks": {"all"}, "thanks_text": {"It was a **good** night."}})
+	s.bought(t, person(t), 1)
+	s.exec(t, `UPDATE orders SET due_at = NULL, created_at = created_at - interval '9 days'`)
+	s.exec(t, `UPDATE event SET starts_at = clock_timestamp() - interval '3 days'`)
+	seatstest.Do(t.Context(), t, s.db, s.config.Letters.Job())
+	m, parts := s.arriving(t, letters.MailThanks)
+	says(t, m, parts, "Thank you: Evening", []string{"It was a **good** night.", "No more emails like this: " + s.url + "/unsubscribe/"}, []string{"<strong>good</strong>", ">Unsubscribe</a>"})
+	link := strings.Trim(m.Header.Get("List-Unsubscribe"), "<>")
+	if !strings.HasPrefix(link, s.url+"/unsubscribe/") || m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" {
+		t.Fatalf("the head says %q, %q", m.Header.Get("List-Unsubscribe"), m.Header.Get("List-Unsubscribe-Post"))
+	}
+	path := strings.TrimPrefix(link, s.url)
+	reader := &http.Client{} // has no cookies
+	if a, page := s.page(t, reader, path); a.StatusCode != http.StatusOK || !strings.Contains(page, "Unsubscribe?") {
+		t.Fatalf("looking: %d %.300s", a.StatusCode, page)
+	}
+	if a, page := s.submit(t, reader, path, url.Values{"List-Unsubscribe": {"One-Click"}}); a.StatusCode != http.StatusOK || !strings.Contains(page, "You are unsubscribed") {
+		t.Fatalf("one click: %d %.300s", a.StatusCode, page)
+	}
+	if _, page := s.page(t, ann, "/desk/events/evening/letters"); !strings.Contains(page, "1 address unsubscribed from your team") {
+		t.Error("the desk does not count it")
+	}
+	if a, _ := s.page(t, reader, "/unsubscribe/nobody"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("a link of no order: %d", a.StatusCode)
+	}
+}

@@ -33,6 +33,7 @@ var harmless = map[string]string{
 	"POST /confirmations/{token}":          "a link confirms one order, which is placed once",
 	"POST /desk/site/domain/proof":         "a domain is proven once, and a repeat only looks again",
 	"POST /personal-data/{token}":          "it shows what is known, and changes nothing",
+	"POST /unsubscribe/{order}":            "who is unsubscribed is unsubscribed",
 	"POST /credit/session":                 "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",
 	"DELETE /credit/session":               "who is signed out is signed out",
 	"POST /credit/session/end":             "who is signed out is signed out",

@@ -145,6 +145,9 @@ func (h *Handlers) table() []route {
 		{"GET /personal-data/{token}", h.shop.PersonalLink, secretRule},
 		{"POST /personal-data/{token}", h.shop.ExportPersonalData, secretRule},
 
+		{"GET /unsubscribe/{order}", h.shop.AskUnsubscribe, secretRule},
+		{"POST /unsubscribe/{order}", h.shop.Unsubscribe, secretRule},
+
 		{"GET /gift-cards", h.shop.GiftCards, pageRule},
 		{"POST /gift-cards", h.Once(h.shop.BuyGiftCard), pageRule},
 		{"GET /gift-cards/{code}", h.shop.GiftCard, secretRule},

@@ -27,6 +27,7 @@ type lettersAnswer struct {
 	ThanksText string         `json:"thanks_text"`
 	Upcoming   sentAnswer     `json:"upcoming"`
 	After      sentAnswer     `json:"after"`
+	Left       int            `json:"unsubscribed"` // addresses that get no thanks of the team
 }
 
 type sentAnswer struct {
@@ -53,9 +54,12 @@ func (h *Handlers) showLetters(w http.ResponseWriter, r *http.Request, m organiz
 	if p.Thanks, err = h.Automatic.Sent(r.Context(), s.Event.ID, letters.MailThanks); err != nil {
 		return err
 	}
+	if p.Unsubscribed, err = h.Automatic.Unsubscribed(r.Context(), m); err != nil {
+		return err
+	}
 	if web.WantsJSON(r) {
 		f := p.Form
-		return web.WriteJSON(w, status, lettersAnswer{f.Version, f.Remind, f.Hours, f.Note, f.Thanks, f.ThanksText, sentAnswer(p.Upcoming), sentAnswer(p.Thanks)})
+		return web.WriteJSON(w, status, lettersAnswer{f.Version, f.Remind, f.Hours, f.Note, f.Thanks, f.ThanksText, sentAnswer(p.Upcoming), sentAnswer(p.Thanks), p.Unsubscribed})
 	}
 	p.Frame = h.eventFrame(w, r, m, s, text.T(r.Context(), "Automatic emails"))
 	p.Path = desk.MessagesPath(s.Event.Slug) // the tab that leads here

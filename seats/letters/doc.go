@@ -1,7 +1,8 @@
 // Package letters is what an event sends by itself: a reminder before it, and thanks after it.
 //
-//	settings.go  what an event sends, and when
-//	run.go       the job that writes the mails
+//	settings.go     what an event sends, and when
+//	run.go          the job that writes the mails
+//	unsubscribe.go  who gets no thanks any more
 //
 // A team decides per event. A performance that has no settings of its own has those of its series. Without any, attendees are
 // reminded a day before, and not thanked.
@@ -16,4 +17,5 @@
 //
 //	M1  An order gets one reminder and one thanks at most, whatever nodes write them or die; the schema refuses a second one.
 //	M2  No letter is written to an order that is cancelled, erased or not paid.
+//	M3  An address that unsubscribed from a team gets no thanks of it.
 package letters

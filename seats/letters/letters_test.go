@@ -165,3 +165,36 @@ func TestSettings_AreRefusedWithAReasonAndKeptApart(t *testing.T) {
 		t.Error("another team saved the settings of the event")
 	}
 }
+
+func TestUnsubscribe_HoldsForTheAddressInTheTeamOnAllNodes(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	ann, again, bob := h.order(t, "ann@example.org"), h.order(t, "Ann@Example.org"), h.order(t, "bob@example.org")
+	if _, err := h.Unsubscribe(t.Context(), seats.NewID(), false); !errors.Is(err, letters.ErrNoLink) {
+		t.Errorf("a link of no order got %v", err)
+	}
+	for range 2 {
+		if s, err := h.Unsubscribe(t.Context(), ann.ID, false); err != nil || !s.Unsubscribed || s.Email != "ann@example.org" {
+			t.Fatal(s, err)
+		}
+	}
+	node := letters.New(h.db, organizers.New(h.db, func() {}))
+	if s, err := node.Subscription(t.Context(), again.ID); err != nil || !s.Unsubscribed {
+		t.Errorf("another order of the address on another node: %+v, %v", s, err)
+	}
+	h.exec(t, `UPDATE event SET starts_at = clock_timestamp() - interval '3 days'`)
+	h.save(t, letters.Settings{Hours: 24, Thanks: letters.ThanksAll, ThanksText: "Come again."})
+	seatstest.Do(t.Context(), t, h.db, node.Job())
+	if h.count(t, "mail WHERE kind = 'thanks'") != 1 || h.count(t, "mail WHERE kind = 'thanks' AND order_id = $1", bob.ID) != 1 {
+		t.Error("who unsubscribed was thanked, or others were not")
+	}
+	if n, err := h.Unsubscribed(t.Context(), h.ann); n != 1 || err != nil {
+		t.Errorf("the desk counts %d, %v", n, err)
+	}
+	if n, err := h.Unsubscribed(t.Context(), organizers.Member{Team: 2}); n != 0 || err != nil {
+		t.Errorf("another team counts %d, %v", n, err)
+	}
+	if s, err := h.Unsubscribe(t.Context(), again.ID, true); err != nil || s.Unsubscribed {
+		t.Errorf("the way back: %+v, %v", s, err)
+	}
+}

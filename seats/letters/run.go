@@ -91,7 +91,7 @@ SELECT count(*) FROM next`
 
 const thankSQL = `
 WITH next AS (
-    SELECT o.id FROM orders o WHERE ` + reachable + ` AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'thanks')
+    SELECT o.id FROM orders o WHERE ` + reachable + ` AND NOT ` + hasUnsubscribed + ` AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'thanks')
        AND (NOT $3 OR EXISTS (SELECT FROM ticket t JOIN scan s ON s.ticket_id = t.id AND s.admitted WHERE t.order_id = o.id))
      ORDER BY o.created_at, o.id LIMIT $4
 ), mails AS (

@@ -23,6 +23,8 @@ type Letter struct {
 	Text    string
 	HTML    string
 	Files   []File
+
+	Unsubscribe string // where the reader ends such mail with one POST (RFC 8058); empty: it is about an order
 }
 
 // File is something attached to a letter.
@@ -38,7 +40,7 @@ var ErrHeader = errors.New("a header of a mail has characters that end a line")
 
 // message puts a letter into the form of RFC 5322.
 func (l Letter) message(from Sender) (*gomail.Msg, error) {
-	for _, line := range []string{l.From, l.ID, l.Name, l.Email, l.Subject} {
+	for _, line := range []string{l.From, l.ID, l.Name, l.Email, l.Subject, l.Unsubscribe} {
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
 			return nil, ErrHeader
 		}
@@ -53,6 +55,10 @@ func (l Letter) message(from Sender) (*gomail.Msg, error) {
 	m.SetDate()
 	m.SetMessageIDWithValue(l.ID + "@" + from.host())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // no answer by a machine on holiday
+	if l.Unsubscribe != "" {
+		m.SetGenHeader("List-Unsubscribe", "<"+l.Unsubscribe+">")
+		m.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
 	m.SetBodyString(gomail.TypeTextPlain, l.Text)
 	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
 	for _, f := range l.Files {

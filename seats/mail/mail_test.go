@@ -182,6 +182,7 @@ func TestNoNameBeginsAHeader(t *testing.T) {
 		"a name":     func(l *mail.Letter) { l.Name = "Ann\r\nBcc: all@example.org" },
 		"a subject":  func(l *mail.Letter) { l.Subject = "Night\nBcc: all@example.org" },
 		"an address": func(l *mail.Letter) { l.Email = "ann@example.org\r\nBcc: all@example.org" },
+		"a link":     func(l *mail.Letter) { l.Unsubscribe = "https://example.org/\r\nBcc: all@example.org" },
 		"an id":      func(l *mail.Letter) { l.ID = "1>\r\nBcc: all@example.org" },
 	} {
 		l := good

@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/invoices"
+	automatic "github.com/usherbox/usher/seats/letters"
 	letters "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -65,6 +66,8 @@ type Record struct {
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
+
+	Unsubscribed bool `json:"unsubscribed"` // from emails that are not about an order
 }
 
 // Blocked says why a person cannot be erased yet.
@@ -161,6 +164,9 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	if r.Gifts, err = giftcards.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
+	if r.Unsubscribed, err = automatic.Export(ctx, tx, team, email); err != nil {
+		return r, err
+	}
 	return r, tx.QueryRow(ctx, nowSQL).Scan(&r.At)
 }
 
@@ -253,6 +259,9 @@ func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email 
 		return done, err
 	}
 	if err := giftcards.Erase(ctx, tx, team, email); err != nil {
+		return done, err
+	}
+	if err := automatic.Erase(ctx, tx, team, email); err != nil {
 		return done, err
 	}
 	done.Credit, err = p.eraseShared(ctx, tx, events, email)

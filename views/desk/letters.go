@@ -22,6 +22,7 @@ type LettersPage struct {
 	Frame
 	Form             letters.Settings
 	Upcoming, Thanks letters.Sent
+	Unsubscribed     int // addresses that get no thanks of the team
 	Mistakes         organizers.Mistakes
 	Wrong            string // why it was not saved
 }

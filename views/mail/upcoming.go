@@ -91,6 +91,8 @@ type ThanksPage struct {
 	Letterhead
 	shop.Sale
 	Words string // Markdown
+
+	Unsubscribe string // address of the page, whole
 }
 
 // Subject is the mail's, and its first line.
@@ -100,5 +102,6 @@ func (p ThanksPage) Subject(ctx context.Context) string {
 
 // Text is the same for programs that show plain text.
 func (p ThanksPage) Text(ctx context.Context) string {
-	return fmt.Sprintf("%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.Words) + footText(ctx, p.Letterhead)
+	return fmt.Sprintf("%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.Words) + footText(ctx, p.Letterhead) +
+		"\n" + text.T(ctx, "No more emails like this: %s", p.Unsubscribe) + "\n"
 }
