@@ -75,6 +75,8 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages/{message}/stop":     {need: organizers.Manage, refuses: true},
 	"GET /desk/events/{slug}/letters":                      {need: organizers.Manage},
+	"GET /desk/mail-texts":                                 {need: organizers.Manage},
+	"POST /desk/mail-texts":                                {need: organizers.Manage, form: "kind=upcoming&language=en&opening=Hello"},
 	"POST /desk/events/{slug}/letters":                     {need: organizers.Manage, form: "remind=on&hours=24&thanks=off"},
 
 	// The live desk.

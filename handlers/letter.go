@@ -78,6 +78,18 @@ func (l Letters) head(ctx context.Context, team int64) (h mails.Letterhead, err 
 	return h, err
 }
 
+// own puts words of the team around a mail about an order; about an offer without one.
+func (l Letters) own(ctx context.Context, h *mails.Letterhead, kind string, sale shop.Sale, order orders.Order) error {
+	own, team, err := l.Automatic.Text(ctx, sale.Event.Team, kind, text.Tag(ctx))
+	if err != nil || own.Kind == "" {
+		return err
+	}
+	h.Own = own.Fill(map[string]string{
+		"name": order.Name, "event": sale.Event.Name, "date": views.WhenIn(ctx, sale.Event), "venue": views.PlaceIn(ctx, sale.Event), "team": team, "order": order.Code,
+	})
+	return nil
+}
+
 // branded puts the name and the logo of a team into a letter.
 func branded(letter mail.Letter, h mails.Letterhead) mail.Letter {
 	letter.From = h.Branding.SenderName()
@@ -140,6 +152,11 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
+	}
+	if m.Kind == orders.MailConfirmation && order.State != orders.Cancelled {
+		if err := l.own(ctx, &page.Letterhead, letters.TextConfirmation, page.Sale, order); err != nil {
+			return mail.Letter{}, err
+		}
 	}
 	if page.Transfer, _, err = l.Banks.Transfer(ctx, s.Event.Team, order); err != nil {
 		return mail.Letter{}, err
@@ -204,6 +221,9 @@ func (l Letters) upcoming(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
+	if err := l.own(ctx, &page.Letterhead, letters.TextUpcoming, sale, order); err != nil {
+		return mail.Letter{}, err
+	}
 	var html strings.Builder
 	if err := mails.UpcomingLetter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
@@ -229,6 +249,9 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	}
 	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText, Unsubscribe: l.URL + "/unsubscribe/" + order.ID.String()}
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
+	if err := l.own(ctx, &page.Letterhead, letters.TextThanks, sale, order); err != nil {
 		return mail.Letter{}, err
 	}
 	var html strings.Builder

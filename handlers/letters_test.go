@@ -190,3 +190,28 @@ func TestThanks_UnsubscribeWithOnePost(t *testing.T) {
 		t.Errorf("a link of no order: %d", a.StatusCode)
 	}
 }
+
+func TestMailTexts_StandAroundTheFactsInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	words := url.Values{"kind": {"upcoming"}, "language": {"de"}, "subject": {"Morgen: {event}"}, "opening": {"Hallo {name}, wir freuen uns. <b>x</b>"}, "closing": {"Bis {date}, Ihr Haus"}}
+	words.Set("do", "preview")
+	if a, page := s.submit(t, ann, "/desk/mail-texts", words); a.StatusCode != http.StatusOK || !strings.Contains(page, "Hallo Ann Ørsted, wir freuen uns. &lt;b&gt;x&lt;/b&gt;") || !strings.Contains(page, "This is not saved yet.") {
+		t.Fatalf("the preview: %d %.2000s", a.StatusCode, page)
+	}
+	words.Set("do", "save")
+	s.does(t, ann, "/desk/mail-texts", words)
+	s.refused(t, ann, "/desk/mail-texts", url.Values{"kind": {"thanks"}, "language": {"de"}, "opening": {"Dear {surname}"}}, http.StatusUnprocessableEntity, "This email has no {surname}.", "Dear {surname}")
+	s.bought(t, person(t), 1)
+	s.exec(t, `UPDATE orders SET language = 'de', due_at = NULL, created_at = created_at - interval '9 days'`)
+	s.exec(t, `UPDATE event SET starts_at = clock_timestamp() + interval '1 hour'`)
+	seatstest.Do(t.Context(), t, s.db, s.config.Letters.Job())
+	m, parts := s.arriving(t, letters.MailUpcoming)
+	says(t, m, parts, "Morgen: Evening", []string{", wir freuen uns.", "Floor, Platz 1", "Bis Mi., 18. Mai 2033", "Ihr Haus"}, []string{"wir freuen uns. &lt;b&gt;x&lt;/b&gt;", "Ihr Haus"})
+	words.Set("do", "reset")
+	s.does(t, ann, "/desk/mail-texts", words)
+	if _, page := s.page(t, ann, "/desk/mail-texts?kind=upcoming&language=de"); strings.Contains(page, "wir freuen uns") {
+		t.Error("the words are there after a reset")
+	}
+}

@@ -273,6 +273,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			}
 			return sent{who: owner, to: "/desk/events/evening/messages/" + list[0].ID.String() + "/stop", form: url.Values{}}
 		},
+		"POST /desk/mail-texts": func(_ *testing.T, _ *wall, _ string) sent {
+			form := url.Values{"kind": {"upcoming"}, "language": {"en"}, "opening": {"Hello"}}
+			return sent{who: owner, to: "/desk/mail-texts", form: form, other: url.Values{"kind": {"upcoming"}, "language": {"en"}, "opening": {"Dear"}}}
+		},
 		"POST /desk/events/{slug}/letters": w.same("hours=24&thanks=off", "hours=48&thanks=off"),
 		"POST /desk/events/{slug}/seen":    w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {

@@ -166,6 +166,8 @@ POST /desk/events/evening/messages {"subject":"Doors","text":"They open at **sev
 GET /desk/events/evening/messages => WAITS "id":"([^"]+)"
 POST /desk/events/evening/messages {"subject":"Doors","text":"They open at seven.","do":"test"}
 POST /desk/events/evening/messages/WAITS/stop {}
+POST /desk/mail-texts {"kind":"upcoming","language":"en","subject":"Tomorrow: {event}","opening":"Dear {name},"}
+GET /desk/mail-texts
 GET /desk/events/evening/letters
 POST /desk/events/evening/letters {"hours":48,"note":"Bring a coat.","thanks":"all","thanks_text":"It was a good night."}
 GET /desk/events/evening/doors

@@ -266,6 +266,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/site/domain", h.desk.Proved(organizers.Own, h.desk.AskDomain), secretRule},
 		{"POST /desk/site/domain/proof", h.desk.Member(organizers.Own, h.desk.ProveDomain), secretRule},
 		{"POST /desk/site/domain/removal", h.desk.Proved(organizers.Own, h.desk.RemoveDomain), secretRule},
+		{"GET /desk/mail-texts", h.desk.Member(organizers.Manage, h.desk.MailTexts), secretRule},
+		{"POST /desk/mail-texts", h.desk.Member(organizers.Manage, h.desk.SaveMailText), secretRule},
 		{"GET /desk/legal", h.desk.Member(organizers.Manage, h.desk.LegalTexts), secretRule},
 		{"POST /desk/legal", h.desk.Member(organizers.Manage, h.desk.SaveLegalText), textsRule},
 		{"GET /desk/bank", h.desk.Member(organizers.Manage, h.desk.ShowBank), secretRule},

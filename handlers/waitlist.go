@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pages"
@@ -40,6 +41,11 @@ func (l Letters) waiting(ctx context.Context, m mail.Mail, kind string) (mail.Le
 	page := mails.WaitLetter{Sale: sale, Entry: n, Kind: kind, Again: n.Misses%2 == 1, Address: home + shop.WaitPath(n.Code), EventAt: home + sale.Path()}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
+	}
+	if kind == "offer" {
+		if err := l.own(ctx, &page.Letterhead, letters.TextOffer, sale, orders.Order{}); err != nil {
+			return mail.Letter{}, err
+		}
 	}
 	var html strings.Builder
 	if err := mails.WaitMail(page).Render(ctx, &html); err != nil {

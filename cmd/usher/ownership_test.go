@@ -23,7 +23,7 @@ var owners = map[string]string{
 	"seats/giftcards":     "gift_card gift_card_offer",
 	"seats/idempotency":   "idempotency_key",
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",
-	"seats/letters":       "event_letters letter_run unsubscribed",
+	"seats/letters":       "event_letters letter_run mail_text unsubscribed",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
 	"seats/orders":        "cancellation consent door errand errand_order exchange message orders receipt scan ticket ticket_key typed",

@@ -198,3 +198,46 @@ func TestUnsubscribe_HoldsForTheAddressInTheTeamOnAllNodes(t *testing.T) {
 		t.Errorf("the way back: %+v, %v", s, err)
 	}
 }
+
+func TestText_KnowsItsVariablesAndRefusesOthers(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	words := letters.Text{Kind: letters.TextUpcoming, Language: "de", Subject: "Morgen: {event}", Opening: "Liebe {name},\r\nbis {date}.", Closing: "Ihr {team}"}
+	if err := h.SaveText(t.Context(), h.ann, words, "k1"); err != nil {
+		t.Fatal(err)
+	}
+	for tag, want := range map[string]string{"de": "Morgen: {event}", "de-AT": "Morgen: {event}", "en": "", "fr": ""} {
+		if got, _, err := h.Text(t.Context(), 1, letters.TextUpcoming, tag); err != nil || got.Subject != want {
+			t.Errorf("for %s: %+v, %v", tag, got, err)
+		}
+	}
+	got, team, err := h.Text(t.Context(), 1, letters.TextUpcoming, "de")
+	if err != nil || team == "" {
+		t.Fatal(team, err)
+	}
+	filled := got.Fill(map[string]string{"event": "Lulu\nBcc: all@example.org", "name": "{team} Ann", "date": "1. März", "team": "Haus"})
+	if filled.Subject != "Morgen: Lulu Bcc: all@example.org" || filled.Opening != "Liebe {team} Ann,\nbis 1. März." || filled.Closing != "Ihr Haus" {
+		t.Errorf("filled: %+v", filled)
+	}
+	for field, bad := range map[string]letters.Text{
+		letters.FieldKind:     {Kind: "bill", Language: "de", Opening: "x"},
+		letters.FieldLanguage: {Kind: letters.TextThanks, Language: "!", Opening: "x"},
+		letters.FieldSubject:  {Kind: letters.TextThanks, Language: "de", Subject: "a\nBcc: all@example.org"},
+		letters.FieldOpening:  {Kind: letters.TextThanks, Language: "de", Opening: "Dear {surname}"},
+		letters.FieldClosing:  {Kind: letters.TextOffer, Language: "de", Closing: "Order {order}"},
+	} {
+		var wrong organizers.Mistakes
+		if err := h.SaveText(t.Context(), h.ann, bad, seats.NewID().String()); !errors.As(err, &wrong) || wrong.About(t.Context(), field) == "" {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if list, err := h.Texts(t.Context(), organizers.Member{Team: 2}); len(list) != 0 || err != nil {
+		t.Errorf("another team reads %v, %v", list, err)
+	}
+	if err := h.SaveText(t.Context(), h.ann, letters.Text{Kind: letters.TextUpcoming, Language: "de"}, "k2"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := h.Texts(t.Context(), h.ann); len(list) != 0 || err != nil {
+		t.Errorf("after a reset there are %v, %v", list, err)
+	}
+}

@@ -50,6 +50,8 @@ func (p LetterPage) Subject(ctx context.Context) string {
 	switch {
 	case p.Kind == orders.MailExchanged && p.Order.State != orders.Cancelled:
 		return text.T(ctx, "Your tickets were exchanged, here are the new ones: %s", name)
+	case p.Own.Subject != "":
+		return p.Own.Subject
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "Order cancelled: %s", name)
 	case p.Kind == orders.MailCancellation:
@@ -155,6 +157,7 @@ func (p LetterPage) Text(ctx context.Context) string {
 	if place := views.PlaceIn(ctx, p.Event); place != "" {
 		b.WriteString(place + "\n")
 	}
+	b.WriteString(around(p.Own.Opening))
 	for _, line := range p.account(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
@@ -172,7 +175,7 @@ func (p LetterPage) Text(ctx context.Context) string {
 		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
 	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(ctx), p.Address, p.advice(ctx))
-	return b.String() + footText(ctx, p.Letterhead)
+	return b.String() + around(p.Own.Closing) + footText(ctx, p.Letterhead)
 }
 
 // LostPage is a mail to a buyer who paid and got no seats.

@@ -3,6 +3,7 @@ package mail
 import (
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/views"
 )
@@ -12,6 +13,7 @@ type Letterhead struct {
 	Legal    []views.Link    // legal texts, whole addresses
 	Branding *pages.Branding // nil: the standard look
 	Logo     []byte          // JPEG; nil without one
+	Own      letters.Text    // words of the team around the facts, with their variables filled; empty: the standard
 }
 
 // LogoID is the Content-ID of the logo.

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,7 +24,7 @@ type UpcomingPage struct {
 
 // Subject is the mail's, and its first line.
 func (p UpcomingPage) Subject(ctx context.Context) string {
-	return text.T(ctx, "See you soon: %s", p.Event.Name)
+	return cmp.Or(p.Own.Subject, text.T(ctx, "See you soon: %s", p.Event.Name))
 }
 
 func (p UpcomingPage) order() shop.OrderPage { return shop.OrderPage{Sale: p.Sale, Order: p.Order} }
@@ -66,7 +67,7 @@ func (p UpcomingPage) parts(ctx context.Context) (list []part) {
 // Text is the same for programs that show plain text.
 func (p UpcomingPage) Text(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", p.Subject(ctx))
+	fmt.Fprintf(&b, "%s\n%s\n", p.Subject(ctx), around(p.Own.Opening))
 	for _, f := range p.facts(ctx) {
 		fmt.Fprintf(&b, "%s: %s\n", f.Label, f.Text)
 	}
@@ -81,7 +82,7 @@ func (p UpcomingPage) Text(ctx context.Context) string {
 	for _, part := range p.parts(ctx) {
 		fmt.Fprintf(&b, "\n%s\n%s\n", part.title, part.words)
 	}
-	return b.String() + footText(ctx, p.Letterhead)
+	return b.String() + around(p.Own.Closing) + footText(ctx, p.Letterhead)
 }
 
 var keepPrivate = text.Mark("Keep this link private: anyone with it can use your tickets.")
@@ -97,11 +98,11 @@ type ThanksPage struct {
 
 // Subject is the mail's, and its first line.
 func (p ThanksPage) Subject(ctx context.Context) string {
-	return text.T(ctx, "Thank you: %s", p.Event.Name)
+	return cmp.Or(p.Own.Subject, text.T(ctx, "Thank you: %s", p.Event.Name))
 }
 
 // Text is the same for programs that show plain text.
 func (p ThanksPage) Text(ctx context.Context) string {
-	return fmt.Sprintf("%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.Words) + footText(ctx, p.Letterhead) +
+	return fmt.Sprintf("%s\n\n%s\n%s\n%s\n%s", p.Subject(ctx), views.WhenIn(ctx, p.Event), around(p.Own.Opening), p.Words, around(p.Own.Closing)) + footText(ctx, p.Letterhead) +
 		"\n" + text.T(ctx, "No more emails like this: %s", p.Unsubscribe) + "\n"
 }

@@ -27,6 +27,8 @@ type WaitLetter struct {
 func (p WaitLetter) Subject(ctx context.Context) string {
 	name := p.Event.Name
 	switch {
+	case p.Own.Subject != "":
+		return p.Own.Subject
 	case p.Kind == "verify" && p.Entry.State == waitlist.Unverified:
 		return text.T(ctx, "Confirm your place on the waiting list: %s", name)
 	case p.Kind == "verify":
@@ -109,7 +111,7 @@ var waitAdvice = text.Mark("If you didn’t ask to join, ignore this email: no o
 // Text is the same for programs that show plain text.
 func (p WaitLetter) Text(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), p.says(ctx))
+	fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s\n", p.Subject(ctx), views.WhenIn(ctx, p.Event), around(p.Own.Opening), p.says(ctx))
 	for i, words := range p.offered(ctx) {
 		if i == 0 {
 			b.WriteString("\n")
@@ -120,5 +122,5 @@ func (p WaitLetter) Text(ctx context.Context) string {
 	if p.Kind == "verify" {
 		fmt.Fprintf(&b, "\n%s\n", text.T(ctx, waitAdvice))
 	}
-	return b.String() + footText(ctx, p.Letterhead)
+	return b.String() + around(p.Own.Closing) + footText(ctx, p.Letterhead)
 }
