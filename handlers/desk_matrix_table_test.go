@@ -73,7 +73,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/pictures/{id}":               {need: organizers.Manage, form: "remove=on", refuses: true},
 	"GET /desk/events/{slug}/messages":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
-	"POST /desk/events/{slug}/messages/{message}/stop":     {need: organizers.Manage, refuses: true},
+	"POST /desk/events/{slug}/messages/{message}/stop":     {need: organizers.Manage},
 	"GET /desk/events/{slug}/letters":                      {need: organizers.Manage},
 	"GET /desk/mail-texts":                                 {need: organizers.Manage},
 	"POST /desk/mail-texts":                                {need: organizers.Manage, form: "kind=upcoming&language=en&opening=Hello"},
@@ -322,26 +322,27 @@ type thing struct{ own, foreign, none string }
 // line here, and plant makes those that are there. PASSKEY is the caller's.
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
-		"/desk/events/{slug}":                {"evening", "theirs", "nothing"},
-		"/desk/events/{slug}/orders/{code}":  {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
-		"/desk/events/{slug}/seats/{idx}":    {"0", "99999", "99999"},
-		"/desk/events/{slug}/pictures/{id}":  {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
-		"/desk/events/{slug}/exports/{file}": {"orders.csv", "secrets.csv", "secrets.csv"},
-		"/desk/events/{slug}/shares/{id}":    {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
-		"/desk/team/members/{id}":            {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
-		"/desk/team/invitations/{id}":        {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
-		"/desk/hooks/{id}":                   {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
-		"/desk/hooks/{id}/notices/{notice}":  {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
-		"/desk/keys/{id}":                    {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
-		"/desk/account/sessions/{id}":        {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
-		"/desk/account/passkeys/{id}":        {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
-		"/desk/plans/{plan}":                 {w.plans[0], w.plans[1], "999"},
-		"/desk/plans/{plan}/versions/{file}": {"1.json", "2.json", "x.json"},
-		"/desk/invoices/{file}":              {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
-		"/desk/bank/entries/{id}":            {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
-		"/desk/gift-cards/{id}":              {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
-		"/desk/series/{series}":              {"own", "foreign", "none"},
-		"/desk/imports/{id}":                 {w.imports[0], w.imports[1], seats.NewID().String()},
+		"/desk/events/{slug}":                    {"evening", "theirs", "nothing"},
+		"/desk/events/{slug}/orders/{code}":      {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
+		"/desk/events/{slug}/seats/{idx}":        {"0", "99999", "99999"},
+		"/desk/events/{slug}/pictures/{id}":      {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
+		"/desk/events/{slug}/exports/{file}":     {"orders.csv", "secrets.csv", "secrets.csv"},
+		"/desk/events/{slug}/messages/{message}": {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
+		"/desk/events/{slug}/shares/{id}":        {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
+		"/desk/team/members/{id}":                {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
+		"/desk/team/invitations/{id}":            {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/hooks/{id}":                       {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
+		"/desk/hooks/{id}/notices/{notice}":      {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
+		"/desk/keys/{id}":                        {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
+		"/desk/account/sessions/{id}":            {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
+		"/desk/account/passkeys/{id}":            {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
+		"/desk/plans/{plan}":                     {w.plans[0], w.plans[1], "999"},
+		"/desk/plans/{plan}/versions/{file}":     {"1.json", "2.json", "x.json"},
+		"/desk/invoices/{file}":                  {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
+		"/desk/bank/entries/{id}":                {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
+		"/desk/gift-cards/{id}":                  {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
+		"/desk/series/{series}":                  {"own", "foreign", "none"},
+		"/desk/imports/{id}":                     {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
 
@@ -371,6 +372,8 @@ func (w *wall) plant(t *testing.T) {
 		p AS (INSERT INTO performance (event_id, texts, prices, settings) SELECT lead_id, '', '', '' FROM s)
 		UPDATE event SET series_id = s.id FROM s WHERE s.lead_id = event.id`)
 	w.exec(t, `INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'view', 'Balcony', repeat('0', 32), '{480}', 480, 300, 'x' FROM event`)
+	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
+	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
 		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)

@@ -60,6 +60,7 @@ var problems = web.Problems{
 	organizers.ErrNoPasskeys: errNoPasskeys,
 	orders.ErrNotPaid:        errNotPaid,
 	orders.ErrNotDue:         errNotDue,
+	orders.ErrNoMessage:      errNothing,
 	banktransfer.ErrNoEntry:  errNoEntry,
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,

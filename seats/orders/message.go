@@ -56,7 +56,7 @@ const (
 const (
 	mostSubject = 200   // characters
 	mostText    = 10000 // characters
-	mostWait    = 366 * 24 * time.Hour
+	mostWait    = 10 * 366 * 24 * time.Hour
 )
 
 func (m Message) tidy() Message {
@@ -183,7 +183,7 @@ func (m Message) write(ctx context.Context, tx pgx.Tx, event int64, also seats.T
 			return err
 		}
 		if !may {
-			return Mistakes{{FieldSendAt, text.Mark("Choose a time in the future, within a year.")}}
+			return Mistakes{{FieldSendAt, text.Mark("Choose a time in the future, within ten years.")}}
 		}
 	}
 	rows, err := tx.Query(ctx, toldEvents, event, m.Series)
@@ -252,10 +252,23 @@ UPDATE errand SET ended_at = clock_timestamp(), stopped_at = clock_timestamp()
  WHERE id = $1 AND event_id = $2 AND kind = 'message' AND ended_at IS NULL AND send_at > clock_timestamp() AND done = 0`
 
 // CodeBegun refuses to take a message back that is being sent.
-const CodeBegun = "begun"
+const CodeBegun = "over"
 
-// StopMessage takes a message back that waits for its time. A *seats.Conflict if it is being sent, was sent or was taken back.
+const hasMessageSQL = `SELECT EXISTS (SELECT FROM errand WHERE id = $1 AND event_id = $2 AND kind = 'message')`
+
+// ErrNoMessage says that an event has no such message.
+var ErrNoMessage = errors.New("there is no such message")
+
+// StopMessage takes a message back that waits for its time. ErrNoMessage if the event has none of this id; a *seats.Conflict if it
+// is being sent, was sent or was taken back.
 func (o *Orders) StopMessage(ctx context.Context, event int64, message seats.ID, also seats.TxHook) error {
+	has := false
+	if err := o.db.QueryRow(ctx, hasMessageSQL, message, event).Scan(&has); err != nil {
+		return fmt.Errorf("orders: take a message back: %w", err)
+	}
+	if !has {
+		return ErrNoMessage
+	}
 	stopped, err := o.execAnd(ctx, also, stopMessageSQL, message, event)
 	if err != nil {
 		return fmt.Errorf("orders: take a message back: %w", err)

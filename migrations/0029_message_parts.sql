@@ -15,7 +15,7 @@ ALTER TABLE errand
 -- A test goes to the member who wrote the message. NOT VALID: every row that was there before satisfies them.
 ALTER TABLE mail DROP CONSTRAINT "a mail is of a known kind",
     ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'confirm', 'link', 'security', 'invitation',
-        'password', 'place', 'wait-verify', 'wait-offer', 'wait-missed', 'wait-left', 'join', 'reminder', 'paid', 'gift-card', 'gift-receipt', 'upcoming', 'thanks', 'message-test')) NOT VALID,
+        'password', 'place', 'wait-verify', 'wait-offer', 'wait-missed', 'wait-left', 'join', 'reminder', 'paid', 'gift-card', 'gift-receipt', 'upcoming', 'thanks', 'exchanged', 'message-test')) NOT VALID,
     DROP CONSTRAINT "a mail is about one thing, or goes to an address",
     ADD CONSTRAINT "a mail is about one thing, or goes to an address"
         CHECK (num_nonnulls(order_id, payment_id, email, entry_id, gift_card_id) = 1
