@@ -247,7 +247,11 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if who.Unsubscribed {
 		return mail.Letter{}, &mail.Refused{Reason: "the buyer unsubscribed before the email went out"}
 	}
-	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText, Unsubscribe: l.URL + "/unsubscribe/" + order.ID.String()}
+	home, err := l.home(ctx, sale.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.ThanksPage{Sale: sale, Words: set.ThanksText, Unsubscribe: home + "/unsubscribe/" + order.ID.String()}
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
