@@ -11,7 +11,7 @@ func TestRoom_IsChangedFromTheShellAndEachChangeIsWrittenDown(t *testing.T) {
 	for _, step := range []struct{ args, want string }{
 		{"room|create|--name|The evening|--events|evening|--opens|2030-04-01T10:00:00Z|--slots|50", "The waiting room the-evening is there"},
 		{"room|create|--name|Another|--events|evening", "has a waiting room already"},
-		{"room|create|--name|The other|--slug|A B|--events|evening", `"A B" is no word of an address`},
+		{"room|create|--name|The other|--slug|A B|--events|evening", "“A B” is no word of an address"},
 		{"room|create|--name|The other|--rate|NaN|--events|evening", "NaN is not a number of people a second"},
 		{"room|set|the-evening|--opens|2030-04-01T11:00:00Z", "opens 2030-04-01T11:00:00Z"},
 		{"room|set|the-evening|--pause", "Only an open room can be paused"},
