@@ -130,7 +130,7 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	if copied := s.does(t, ann, "/desk/events/evening-2/copies", url.Values{"name": {"A night out"}}); copied != "/desk/events/a-night-out/settings" {
 		t.Errorf("the copy is at %s", copied)
 	}
-	if n := s.audited(t, "created the event") + s.audited(t, "changed the settings") + s.audited(t, "copied A night out"); n != 3 {
+	if n := s.audited(t, "created the event") + s.audited(t, "changed the settings") + s.audited(t, "copied an event to"); n != 3 {
 		t.Errorf("%d audit entries", n)
 	}
 	s.wantBooks(t)
@@ -265,7 +265,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, at+"/status", url.Values{"status": {"cancelled"}, "reason": {"Water"}})
 	for what, want := range map[string]int{
 		"blocked seats": 1, "sold at the box office": 1, "moved tickets": 1, "gave back a part of what was paid": 1, "sent the mail again": 1, "noted as paid out": 1,
-		"wrote to everybody who ordered": 1, "cancelled tickets": 1, "unblocked seats": 1, "cancelled the event": 1,
+		"wrote to people who ordered": 1, "cancelled tickets": 1, "unblocked seats": 1, "cancelled the event": 1,
 	} {
 		if got := s.audited(t, what); got != want {
 			t.Errorf("%q stands %d times in the log", what, got)
