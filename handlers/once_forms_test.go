@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -180,6 +181,23 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: person(t), to: "/personal-data", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
 		},
 
+		"POST /subscriptions/{slug}/holds": func(t *testing.T, w *wall, _ string) sent { // it says all seats that are to be held: another form is another wish
+			at, who := w.season(t), person(t)
+			w.holdsSeason(t, who, at, 0)
+			return sent{who: who, to: at + "/holds", form: of("seat", w.sale.Plan.Label(1), w.sale.Plan.Label(2))}
+		},
+		"POST /subscriptions/{slug}/orders": func(t *testing.T, w *wall, _ string) sent {
+			at, who := w.season(t), person(t)
+			form := w.holdsSeason(t, who, at, 0, 1)
+			form["name"], form["email"], form["method"], form["total"] = []string{"Ann"}, []string{"ann@example.org"}, []string{"door"}, []string{"10000"}
+			other := maps.Clone(form)
+			other["name"] = []string{"Eve"}
+			return sent{who: who, to: at + "/orders", form: form, other: other}
+		},
+
+		"POST /desk/subscriptions": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: "/desk/subscriptions", kind: "application/json", body: w.twoEvenings(t)}
+		},
 		"POST /desk/events": w.same(begun("Another", "2030-03-01T20:00"), begun("Another", "2030-03-02T20:00")),
 		"POST /desk/events/{slug}/settings": func(*testing.T, *wall, string) sent {
 			form, _ := url.ParseQuery(settings("4"))
@@ -393,6 +411,41 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: person(t), to: w.deskMail(t, "manager@example.org", organizers.MailPassword), form: of("password", "four quite plain words"), other: of("password", "five other plain words")}
 		},
 	}
+}
+
+// twoEvenings asks for a subscription of two evenings of their own.
+func (w *wall) twoEvenings(t *testing.T) (body string) {
+	t.Helper()
+	var slugs []string
+	for range 2 {
+		e, err := events.Create(t.Context(), w.db, events.Settings{Name: "Evening " + seats.NewID().String(), StartsAt: time.Unix(2e9, 0)}, theClub(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slugs = append(slugs, e.Slug)
+	}
+	return fmt.Sprintf(`{"name":"Season","performances":["%s"],"prices":{"A":5000,"B":5000,"C":5000}}`, strings.Join(slugs, `","`))
+}
+
+// season is the address of a subscription of its own.
+func (w *wall) season(t *testing.T) string {
+	t.Helper()
+	a, body := send(t, w.people[string(organizers.Owner)], "POST", w.url+"/desk/subscriptions", w.twoEvenings(t), "Content-Type", "application/json", "Idempotency-Key", seats.NewID().String())
+	if a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	return a.Header.Get("Location")
+}
+
+// holdsSeason holds seats of a subscription.
+func (w *wall) holdsSeason(t *testing.T, who *http.Client, at string, idxs ...int) url.Values {
+	t.Helper()
+	form := url.Values{}
+	for _, idx := range idxs {
+		form.Add("seat", w.sale.Plan.Label(idx))
+	}
+	w.does(t, who, at+"/holds", form)
+	return form
 }
 
 // uploads is a file, as browsers send one.

@@ -134,6 +134,8 @@ POST /desk/events/MATINEE/sales {"seat":["Stalls/C/12"],"method":"cash"} => EXOR
 GET /desk/events/MATINEE/orders/EXORDER => EXTICKET "id":"([^"]+)"
 POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","show":true}
 POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","difference":0}
+POST /desk/subscriptions {"name":"Afternoons","performances":["MATINEE","MATINEE-2033-03-08"],"prices":{"A":15000,"B":12000},"places":50} => SUBSCRIPTION "slug":"([^"]+)"
+GET /desk/subscriptions => DEFINED "slug":"(afternoons)"
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}

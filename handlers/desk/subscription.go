@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -52,12 +53,13 @@ func (h *Handlers) DefineSubscription(w http.ResponseWriter, r *http.Request, m 
 		Places       *int             `json:"places"`
 		OpensAt      time.Time        `json:"opens_at"`
 		ClosesAt     time.Time        `json:"closes_at"`
+		Key          string           `json:"key"`
 	}
 	if err := web.DecodeBody(r, &asked); err != nil {
 		return err
 	}
 	f := subscriptions.Form{Name: asked.Name, Events: asked.Performances, Prices: asked.Prices, Places: asked.Places, OpensAt: asked.OpensAt, ClosesAt: asked.ClosesAt}
-	slug, err := h.Server.Subscriptions.Define(r.Context(), m, f, r.Header.Get("Idempotency-Key"))
+	slug, err := h.Server.Subscriptions.Define(r.Context(), m, f, cmp.Or(r.Header.Get("Idempotency-Key"), asked.Key))
 	if err != nil {
 		return err
 	}

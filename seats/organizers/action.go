@@ -30,14 +30,19 @@ func (m Member) key(name string, form ...any) (idempotency.Key, error) {
 //
 // Errors: those of idempotency.Requests.Once.
 func (d *Desk) WithAudit(ctx context.Context, m Member, a Action, do func(also seats.TxHook) error) error {
+	_, err := d.WithAnswer(ctx, m, a, func(also func(answer string) seats.TxHook) (string, error) { return "", do(also("")) })
+	return err
+}
+
+// WithAnswer is WithAudit for a form whose repeat gets the first answer: also keeps it with the change.
+func (d *Desk) WithAnswer(ctx context.Context, m Member, a Action, do func(also func(answer string) seats.TxHook) (string, error)) (answer string, err error) {
 	entry, err := noting(m, a.What, a.Subject, a.Detail)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.TxHook) (string, error) {
-		return "", do(seats.Both(keep(""), entry))
+	return d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.TxHook) (string, error) {
+		return do(func(answer string) seats.TxHook { return seats.Both(keep(answer), entry) })
 	})
-	return err
 }
 
 // once runs do unless the form was done before. What keep returns writes the form's key and answer with the change.

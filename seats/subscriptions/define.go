@@ -62,7 +62,7 @@ SELECT $1, b.id, replace(gen_random_uuid()::text, '-', ''), '{}', 'due' FROM sub
 // mostSlugs is how many subscriptions of one name there may be.
 const mostSlugs = 100
 
-// Define makes a subscription of performances of the member's team. What also queues is committed with it.
+// Define makes a subscription of performances of the member's team, once for a key. It returns its slug, and to a repeat the same one.
 //
 // Errors: organizers.Mistakes; organizers.ErrNotYours; those of organizers.Desk.WithAudit; the database's.
 func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key string) (slug string, err error) {
@@ -72,15 +72,15 @@ func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key strin
 		return "", err
 	}
 	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: "defined a subscription", Subject: "subscriptions/" + events.Slug(f.Name, "subscription"), Detail: map[string]any{"performances": len(sales)}}
-	err = a.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
-		return pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
+	return a.desk.WithAnswer(ctx, m, act, func(also func(answer string) seats.TxHook) (slug string, err error) {
+		err = pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
 			if slug, err = insert(ctx, tx, m, f, sales, renews); err != nil {
 				return err
 			}
-			return also.Run(ctx, tx)
+			return also(slug).Run(ctx, tx)
 		})
+		return slug, err
 	})
-	return slug, err
 }
 
 func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales []*seats.Sale, renews *int64) (slug string, err error) {

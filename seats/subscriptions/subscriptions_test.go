@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
@@ -33,6 +34,26 @@ func TestSubscription_SplitsItsPriceToTheCent(t *testing.T) {
 		if sum != 1000 {
 			t.Errorf("1000 split by %v is %d", weights, sum)
 		}
+	}
+}
+
+func TestSubscription_IsDefinedOnceForAKey(t *testing.T) {
+	t.Parallel()
+	n := open(t, 2, events.Settings{})
+	f := subscriptions.Form{Name: "Season", Events: n.slugs, Prices: n.prices(t, 100_00)}
+	slug, err := n.Define(t.Context(), n.ann, f, "once")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := n.Define(t.Context(), n.ann, f, "once"); err != nil || again != slug {
+		t.Errorf("a repeat gets %q: %v, want %q", again, err, slug)
+	}
+	f.Prices = n.prices(t, 200_00)
+	if _, err := n.Define(t.Context(), n.ann, f, "once"); !errors.Is(err, idempotency.ErrOtherKey) {
+		t.Errorf("other content with the key gets %v", err)
+	}
+	if made := n.number(t, `SELECT count(*) FROM subscription`); made != 1 {
+		t.Errorf("there are %d subscriptions, want 1", made)
 	}
 }
 
