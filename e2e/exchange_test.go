@@ -41,6 +41,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 			ann.sees(ann.page.GetByText("Same seats: €4 to pay"))
 			ann.inBothLights("exchange-dates", string(axe))
 			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Choose seats for Tue 7 Jun"}))
+			ann.sees(ann.button("Find best seats"))
 			ann.inBothLights("exchange-seats", string(axe))
 			ann.press(ann.button("Find best seats"))
 			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your old and new seats"}))
