@@ -51,7 +51,7 @@ func (o *Orders) PlaceTogether(ctx context.Context, holder seats.ID, f Form, par
 		case needs:
 			return o.first(ctx, holder, j.lead().form, ErrUnconfirmed)
 		case payments.Ahead(j.parts[i].form.Method):
-			return "", Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
+			return "", errPaidAhead
 		}
 	}
 	steps := make([]seats.Step, len(parts))

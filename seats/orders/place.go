@@ -23,6 +23,9 @@ import (
 // ErrUnconfirmed is the answer to an order with an email that has to be confirmed first: begin it with Pay.
 var ErrUnconfirmed = errors.New("the email has to be confirmed first")
 
+// errPaidAhead is the answer to a program that orders what it has to pay first.
+var errPaidAhead = Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
+
 // CodeKey is the code of a refusal: the hold made an order already, with other details.
 const CodeKey = "key"
 
@@ -41,7 +44,7 @@ func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Fo
 		return "", err
 	}
 	if payments.Ahead(p.form.Method) {
-		return "", Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
+		return "", errPaidAhead
 	}
 	needs, err := o.needsConfirmation(ctx, s, p)
 	if err != nil {
