@@ -37,7 +37,7 @@ func TestMainPathInFirefox(t *testing.T) {
 	ann, bob := someoneWith(t, firefox(t), boxOffice, "ann", desktop), someProgram(t, boxOffice)
 	keys := ann.page.Keyboard()
 
-	ann.visit("/?q=Firefox")
+	ann.visit("/events?q=Firefox")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "An evening with Firefox"}).First())
 	ann.isLive()
 	ann.seesMap()
