@@ -227,7 +227,7 @@ func grouped(n int64) string {
 // ahead is how a page says how many are ahead.
 func ahead(n int64) string {
 	if n == 0 {
-		return "nobody"
+		return "no one"
 	}
 	return grouped(n)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 )
 
-// named is a box office with two teams, whose domains are proven by records that the test sets.
+// named is a box office with two teams. Their domains are proven by records that the test sets.
 type named struct {
 	*site
 	records map[string][]string

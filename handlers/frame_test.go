@@ -18,7 +18,7 @@ const (
 	policyHead = "Content-Security-Policy"
 )
 
-// embedded is a box office under https whose team lists a site.
+// embedded is a box office under https. Its team lists a site.
 func embedded(t *testing.T, e events.Settings) *site {
 	t.Helper()
 	s := newSiteFor(t, e, func(c *Config) { c.PublicURL = "https://tickets.example.org" })
@@ -80,7 +80,7 @@ func TestFrame_OnlyListedSitesFrameTheShopAndNothingElse(t *testing.T) {
 			t.Errorf("%s may be framed by %s", path, ancestors(a))
 		}
 	}
-	s.others(t, "theirs") // whose team lists no site, whatever the mark says
+	s.others(t, "theirs") // its team lists no site, with or without the mark
 	if a, _ := send(t, person(t), "GET", s.url+"/events/theirs", "", inFrame(mark)...); ancestors(a) != "'none'" {
 		t.Errorf("an event of another team may be framed by %s", ancestors(a))
 	}

@@ -186,7 +186,7 @@ func TestThanks_UnsubscribeWithOnePost(t *testing.T) {
 	if _, page := s.page(t, ann, "/desk/events/evening/letters"); !strings.Contains(page, "1 address unsubscribed from your team") {
 		t.Error("the desk does not count it")
 	}
-	if a, _ := s.page(t, reader, "/unsubscribe/nobody"); a.StatusCode != http.StatusNotFound {
+	if a, _ := s.page(t, reader, "/unsubscribe/none"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a link of no order: %d", a.StatusCode)
 	}
 }

@@ -7,7 +7,7 @@ CREATE TABLE event_letters (
     remind      boolean NOT NULL,
     hours       integer NOT NULL,            -- before the start
     note        text NOT NULL,               -- what attendees should bring or know; empty: nothing
-    thanks      text NOT NULL,               -- who is thanked: nobody, who was scanned, or all
+    thanks      text NOT NULL,               -- off, scanned (orders with a scanned ticket), or all
     thanks_text text NOT NULL,               -- what the organizer says then; Markdown
     CONSTRAINT "a reminder goes out within two weeks" CHECK (hours BETWEEN 1 AND 336),
     CONSTRAINT "thanks go to some" CHECK (thanks IN ('off', 'scanned', 'all') AND (thanks = 'off' OR thanks_text <> '')),

@@ -20,7 +20,7 @@ CREATE TABLE exchange (
 
 CREATE INDEX exchange_by_from ON exchange (from_order);
 
--- Money of an order that was paid for another one, whose tickets were exchanged, maybe several times. Written by seats/payments.
+-- Money of an order that was paid for another one before its tickets were exchanged, maybe several times. Written by seats/payments.
 -- It goes back the way the other order was paid.
 CREATE TABLE carried (
     order_id uuid NOT NULL REFERENCES orders,

@@ -39,6 +39,14 @@ func (p Page) script() string {
 	return p.Script
 }
 
+type framedKey struct{}
+
+// InFrame returns the context of a page that another site shows in a frame.
+func InFrame(ctx context.Context) context.Context { return context.WithValue(ctx, framedKey{}, true) }
+
+// Framed reports whether a page is shown in a frame.
+func Framed(ctx context.Context) bool { return ctx.Value(framedKey{}) != nil }
+
 // styles are the style sheets that this page has besides the one of every page.
 func (p Page) styles(ctx context.Context) (css string) {
 	for name := range strings.FieldsSeq(p.Style) {

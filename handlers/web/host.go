@@ -24,7 +24,7 @@ func ownOf(r *http.Request) own {
 	return o
 }
 
-// HostTeam is the team whose own domain a request came by; 0 if it came by the address of the box office.
+// HostTeam is the team of the domain that a request came by; 0 if that is the address of the box office.
 func HostTeam(r *http.Request) int64 { return ownOf(r).team }
 
 // Elsewhere reports whether what a team has is not shown at the address of a request: a domain of another team.

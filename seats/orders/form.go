@@ -62,7 +62,7 @@ type Form struct {
 
 	Exchange *Exchanging `json:"exchange,omitempty"` // the tickets that these are exchanged for; nil: none
 
-	Subscriber *Subscriber      `json:"subscriber,omitempty"` // of whose subscription the order is; nil for most
+	Subscriber *Subscriber      `json:"subscriber,omitempty"` // the subscription that the order is part of; nil for most
 	Shares     []payments.Share `json:"shares,omitempty"`     // of a payment that began with this form and is for several orders
 
 	held *seats.Hold // as it was read for Code; nil: it was not

@@ -17,7 +17,7 @@ import (
 // All are placed in one transaction, or none (seats.Inventory.Together). It is paid once: one payment has a share for each
 // order (seats/payments, share.go). Its name is the hold of the first performance, so a form that is sent often makes n orders once.
 
-// Subscriber says of whose subscription an order is.
+// Subscriber names the subscription that an order is part of.
 type Subscriber struct {
 	ID           seats.ID `json:"id"`
 	Subscription int64    `json:"subscription"`

@@ -34,7 +34,7 @@ func (d *Desk) WithAudit(ctx context.Context, m Member, a Action, do func(also s
 	return err
 }
 
-// WithAnswer is WithAudit for a form whose repeat gets the first answer: also keeps it with the change.
+// WithAnswer is WithAudit for a form that answers a repeat as the first time: also keeps the answer with the change.
 func (d *Desk) WithAnswer(ctx context.Context, m Member, a Action, do func(also func(answer string) seats.TxHook) (string, error)) (answer string, err error) {
 	entry, err := noting(m, a.What, a.Subject, a.Detail)
 	if err != nil {

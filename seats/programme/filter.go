@@ -19,7 +19,7 @@ type Filter struct {
 	Most        string // the highest price in units of the event's currency, such as 20; "0": free of charge; empty: any
 	Wheelchair  bool   // the plan has wheelchair places
 	Past        bool   // the archive, the last event first
-	Team        int64  // whose events; 0: any
+	Team        int64  // only events of this team; 0: of any
 	After       Cursor // of the last event of the page before
 }
 

@@ -94,7 +94,7 @@ var (
 	taken   = text.Mark("“%s” is the domain of another team here.")
 	noName  = text.Mark("“%s” is not a domain such as tickets.example.org.")
 	named   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
-	special = []string{"localhost", "local", "internal", "test", "invalid", "example", "onion", "arpa"} // ends of names that nobody owns
+	special = []string{"localhost", "local", "internal", "test", "invalid", "example", "onion", "arpa"} // ends of names that cannot be registered
 )
 
 // domain reads what was typed; else what is wrong with it.
@@ -192,7 +192,7 @@ func (s *Sites) Remove(ctx context.Context, m organizers.Member, key string) err
 	return err
 }
 
-// Team returns the team whose proven domain the host of a request is; 0 if it is none's.
+// Team returns the team with the host of a request as its proven domain; 0 if there is none.
 func (s *Sites) Team(ctx context.Context, hostport string) (int64, error) {
 	if s == nil {
 		return 0, nil

@@ -14,8 +14,8 @@
 //	      └──── release, each expires ─┘
 //
 // A seat is known by its label, which is the same in all performances. A seat that one of them does not have, or has in another
-// category, is not in the subscription. Each hold is one of the kernel, of its own event. They are one visitor's, whose id is made
-// of the visitor and the subscription: so they are apart from single tickets of the same performances. The time to order is that of
+// category, is not in the subscription. Each hold is one of the kernel, of its own event. Their holder
+// is an id made of the visitor and the subscription: so they are apart from single tickets of the same performances. The time to order is that of
 // the hold that ends first.
 //
 // Claims, releases, payments and sales of all n performances are one transaction each (seats.Inventory.Together). So a visitor never

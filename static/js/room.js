@@ -24,7 +24,7 @@ let told = least, heard = Date.now(), turned = false
 const now = () => Date.now() + early
 
 function show(state, wait) {
-  const main = $('main'), ahead = least ? number(least) : T('nobody'), changed = main.dataset.state !== state
+  const main = $('main'), ahead = least ? number(least) : T('no one'), changed = main.dataset.state !== state
   main.dataset.state = state
   $$('[data-when]').forEach(e => { e.hidden = !e.dataset.when.split(' ').includes(state) })
   write('people', people(shown))

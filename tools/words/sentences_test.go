@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// english are files whose sentences no page says: those of commands, of mails to organizers, of records that programs read,
+// english are files with sentences that no page says: those of commands, of mails to organizers, of records that programs read,
 // and reasons that are stored in English and translated where they are shown (payments.Reason).
 var english = regexp.MustCompile(`^(cmd|e2e|tools|contrib|migrations|realtime|seats/(verify|seatstest|payments)|bin|data|\.git|node_modules)(/|$)|` +
 	`^(views/mail/action|seats/waitingroom/draw|seats/webhooks/call|seats/waitlist/consent|seats/organizers/(totp|passkey|account|team)|seats/orders/(bulk|cancel|exchange|receipt|unpaid|place)|handlers/desk/orders)\.go$`)
 
 var sentence = regexp.MustCompile(`^["“%A-Z].* .*[.?!]$`)
 
-// speaks are calls whose strings are messages already, or words for programmers.
+// speaks are calls with strings that are messages already, or words for programmers.
 var speaks = regexp.MustCompile(`^(text\.\w+|views\.Rich|Rich|T|N|Mark|errors\.New|fmt\.Errorf|panic|slog\.\w+|regexp\.MustCompile|.*\.(Warn|Info|Error|Debug))$`)
 
 // sentences lists the string constants of a file that are sentences and pass no call of package text.

@@ -40,7 +40,7 @@ var thanked = []struct {
 	of    letters.Thanks
 	words string
 }{
-	{letters.ThanksOff, text.Mark("Nobody")},
+	{letters.ThanksOff, text.Mark("No one")},
 	{letters.ThanksScanned, text.Mark("Orders with a ticket that was checked in")},
 	{letters.ThanksAll, text.Mark("All orders")},
 }

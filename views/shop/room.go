@@ -233,7 +233,7 @@ func (p DrawPage) beacon(ctx context.Context) string {
 // ahead is how many people are in front, in words.
 func (p RoomPage) ahead(ctx context.Context) string {
 	if p.Ahead == 0 {
-		return text.T(ctx, "nobody")
+		return text.T(ctx, "no one")
 	}
 	return text.Number(ctx, int(p.Ahead))
 }

@@ -23,7 +23,7 @@ type SubscriptionPage struct {
 	House    *subscriptions.House
 	States   []seats.State // of the seats of the first performance, in all performances together
 	Basket   *subscriptions.Basket
-	Section  int    // whose rows are shown
+	Section  int    // the rows of this one are shown
 	Message  string // why the last choice was refused; empty for nothing
 	Key      string
 	Methods  []string // how it may be paid, the best first
