@@ -677,7 +677,7 @@ func pageForm(p EventPagePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, views.Tongue(seats.Event{Language: p.Language}))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, views.TongueIn(ctx, seats.Event{Language: p.Language}))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
