@@ -28,14 +28,6 @@ type BrandingPage struct {
 	Wrong    string // why it was not saved
 }
 
-func (p BrandingPage) wrongs(ctx context.Context) Wrong {
-	w := Wrong{}
-	for _, m := range p.Mistakes {
-		w[m.Field] = m.In(ctx)
-	}
-	return w
-}
-
 // links are the rows of links in the form: those that there are, and empty ones.
 func (p BrandingPage) links() []pages.BrandLink {
 	return append(p.Form.Links, make([]pages.BrandLink, max(0, pages.MostLinks-len(p.Form.Links)))...)

@@ -46,13 +46,10 @@ func (p EventPagePage) languagePath(language string) string {
 
 // wrong is what is wrong with a field of the large form, or of the picture that was to be added.
 func (p EventPagePage) wrongs(ctx context.Context) Wrong {
-	w := Wrong{}
-	for _, m := range p.Mistakes {
-		if p.Changed == 0 {
-			w[m.Field] = m.In(ctx)
-		}
+	if p.Changed != 0 {
+		return nil
 	}
-	return w
+	return wrongsOf(ctx, p.Mistakes)
 }
 
 // about is what is wrong with the text of a picture.

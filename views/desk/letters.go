@@ -27,14 +27,6 @@ type LettersPage struct {
 	Wrong            string // why it was not saved
 }
 
-func (p LettersPage) wrongs(ctx context.Context) Wrong {
-	w := Wrong{}
-	for _, m := range p.Mistakes {
-		w[m.Field] = m.In(ctx)
-	}
-	return w
-}
-
 // thanked are the choices of who is thanked.
 var thanked = []struct {
 	of    letters.Thanks

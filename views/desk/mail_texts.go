@@ -25,14 +25,6 @@ type MailTextsPage struct {
 	Mistakes organizers.Mistakes
 }
 
-func (p MailTextsPage) wrongs(ctx context.Context) Wrong {
-	w := Wrong{}
-	for _, m := range p.Mistakes {
-		w[m.Field] = m.In(ctx)
-	}
-	return w
-}
-
 // mailKinds name the mails that may have words of a team.
 var mailKinds = map[string]string{
 	letters.TextConfirmation: text.Mark("Confirmation with tickets"),

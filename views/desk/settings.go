@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -31,6 +32,15 @@ func (w Wrong) Fields() (fields []string) {
 	}
 	slices.Sort(fields)
 	return fields
+}
+
+// wrongsOf is what is wrong with a form that was not saved.
+func wrongsOf(ctx context.Context, mistakes organizers.Mistakes) Wrong {
+	w := Wrong{}
+	for _, m := range mistakes {
+		w[m.Field] = strings.TrimSpace(w[m.Field] + " " + m.In(ctx))
+	}
+	return w
 }
 
 // PlanChoice is a plan that an event may be made of.

@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"html"
-	"strings"
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sites"
@@ -22,14 +21,6 @@ type SitePage struct {
 	Mistakes organizers.Mistakes
 }
 
-func (p SitePage) wrongs(ctx context.Context) Wrong {
-	w := Wrong{}
-	for _, m := range p.Mistakes {
-		w[m.Field] = strings.TrimSpace(w[m.Field] + " " + m.In(ctx))
-	}
-	return w
-}
-
 // snippet is what a team copies into its site.
 func (p SitePage) snippet(ctx context.Context) string {
 	slug, name := p.Slug, p.Name
@@ -41,11 +32,4 @@ func (p SitePage) snippet(ctx context.Context) string {
 		`<usher-event slug="` + slug + `">` + "\n" +
 		`  <a href="` + address + `">` + html.EscapeString(text.T(ctx, "Tickets: %s", name)) + `</a>` + "\n" +
 		`</usher-event>`
-}
-
-func (p SitePage) typedDomain() string {
-	if p.TypedDomain != "" {
-		return p.TypedDomain
-	}
-	return p.Domain.Name
 }
