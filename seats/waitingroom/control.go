@@ -133,7 +133,7 @@ func isRate(rate float64) bool { return rate == 0 || rate >= 0.001 && rate <= 1e
 // Rate limits how many numbers are called per second; 0 removes the limit.
 func (c Control) Rate(ctx context.Context, slug string, rate float64) error {
 	if !isRate(rate) {
-		return &seats.ValidationError{Message: text.Mark("%s is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit. Nothing was changed."), Args: []any{fmt.Sprintf("%g", rate)}}
+		return noRate(rate)
 	}
 	return c.change(ctx, "rate", fmt.Sprintf("%g", rate), text.Mark("A room that has ended calls no visitor."), rateSQL, slug, rate)
 }
@@ -144,7 +144,7 @@ const workSQL = `UPDATE room SET version = version + 1, work = $2 WHERE slug = $
 // stay.
 func (c Control) Work(ctx context.Context, slug string, rounds int) error {
 	if rounds < 0 || rounds > maxWork {
-		return &seats.ValidationError{Message: text.Mark("%d is not a number of rounds between 0 and 100,000. Nothing was changed."), Args: []any{rounds}}
+		return noRounds(rounds)
 	}
 	return c.change(ctx, "work", fmt.Sprint(rounds), text.Mark("Only a room that browsers enter, and that has not ended, asks for work."), workSQL, slug, rounds)
 }
@@ -161,7 +161,7 @@ SELECT id FROM room`
 // until enough of them left.
 func (c Control) Slots(ctx context.Context, slug string, slots int) error {
 	if slots < 1 || slots > 100_000 {
-		return &seats.ValidationError{Message: text.Mark("%d is not a number of slots between 1 and 100,000. Nothing was changed."), Args: []any{slots}}
+		return noSlots(slots)
 	}
 	return c.change(ctx, "slots", fmt.Sprint(slots), text.Mark("A room that has ended has no slots."), slotsSQL, slug, slots)
 }
@@ -242,6 +242,18 @@ func or[T comparable](value, otherwise T) T {
 	return value
 }
 
+func noSlots(n int) error {
+	return seats.Unchanged(text.Say("%d is not a number of slots between 1 and 100,000.", n))
+}
+
+func noRate(rate float64) error {
+	return seats.Unchanged(text.Say("%s is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", fmt.Sprintf("%g", rate)))
+}
+
+func noRounds(n int) error {
+	return seats.Unchanged(text.Say("%d is not a number of rounds between 0 and 100,000.", n))
+}
+
 // check returns what is wrong with the settings.
 func (n *NewRoom) check() error {
 	address, err := url.Parse(n.BeaconURL)
@@ -251,13 +263,13 @@ func (n *NewRoom) check() error {
 	case n.Slug != events.Slug(n.Slug, ""):
 		return seats.Unchanged(text.Say("“%s” is no word of an address; use lower case letters, digits and single dashes, such as night-out-2.", n.Slug))
 	case n.Slots < 1 || n.Slots > 100_000:
-		return seats.Unchanged(text.Say("%d is not a number of slots between 1 and 100,000.", n.Slots))
+		return noSlots(n.Slots)
 	case !isRate(n.Rate):
-		return seats.Unchanged(text.Say("%s is not a number of people a second: from 0.001 to 1,000,000, or 0 for no limit.", fmt.Sprintf("%g", n.Rate)))
+		return noRate(n.Rate)
 	case n.Entry != EntryBrowser && n.Entry != EntryEmail:
 		return seats.Unchanged(text.Say("A waiting room is entered by browser or by email, not by “%s”.", n.Entry))
 	case n.Work < 0 || n.Work > maxWork:
-		return seats.Unchanged(text.Say("%d is not a number of rounds between 0 and 100,000.", n.Work))
+		return noRounds(n.Work)
 	case n.Work > 0 && n.Entry != EntryBrowser:
 		return seats.Unchanged(text.Say("Work is asked of browsers; this waiting room is entered by verified addresses."))
 	case n.Beacon != BeaconNone && n.Beacon != BeaconManual && n.Beacon != BeaconDrand:
