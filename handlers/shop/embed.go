@@ -87,10 +87,7 @@ func wordsOf(ctx context.Context, name string) badgeWords {
 func (h *Handlers) badgeOf(ctx context.Context, s *seats.Sale) badge {
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Prices: s.Prices, Now: h.Hub.Now()}
 	sale.Running = s.Prices.Running(sale.Now, sale.Map.Counts.Quota)
-	b := badge{Event: s.Event.Slug, Name: s.Event.Name, Status: s.Event.Status, Currency: s.Event.Currency, Available: availability(sale)}
-	for _, n := range sale.Map.Counts.Free {
-		b.Free += n
-	}
+	b := badge{Event: s.Event.Slug, Name: s.Event.Name, Status: s.Event.Status, Currency: s.Event.Currency, Free: sale.Map.Counts.Remaining(), Available: availability(sale)}
 	b.Words = wordsOf(ctx, s.Event.Name)
 	if public(s.Prices) {
 		lowest := pricing.Lowest(s.Event, s.Prices, sale.Running.Phase, len(s.Plan.Categories))

@@ -162,11 +162,7 @@ func placeData(e seats.Event, facts pages.Facts, address string) (mode string, w
 
 // availability says in the words of schema.org whether tickets can be had now.
 func availability(sale shop.Sale) string {
-	free := 0
-	for _, n := range sale.Map.Counts.Free {
-		free += n
-	}
-	return availabilityOf(sale.Event.Status, free)
+	return availabilityOf(sale.Event.Status, sale.Map.Counts.Remaining())
 }
 
 func availabilityOf(status seats.Status, free int) string {
