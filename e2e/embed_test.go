@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func (p *person) blocksThirdParties() {
 func (p *person) holdsBest(in playwright.FrameLocator, n int) {
 	p.t.Helper()
 	form := in.Locator(`form:has(input[name="best"])`).First()
-	check(p.t, form.GetByLabel("How many").Fill("2"))
+	check(p.t, form.GetByLabel("How many").Fill(strconv.Itoa(n)))
 	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
 	p.press(in.GetByRole("button", playwright.FrameLocatorGetByRoleOptions{Name: "Hold these seats"}))
 	check(p.t, expect.Locator(in.Locator(`#tray [data-seat]`)).ToHaveCount(n))
