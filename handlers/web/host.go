@@ -67,7 +67,7 @@ func (h *Server) hosted(next http.Handler) http.Handler {
 
 // inHouse reports whether a page is for people who work with the box office.
 func inHouse(path string) bool {
-	for _, at := range []string{desk.Path, "/door", "/boards", "/metrics"} {
+	for _, at := range []string{desk.Path, "/door", "/boards"} {
 		if path == at || strings.HasPrefix(path, at+"/") {
 			return true
 		}
