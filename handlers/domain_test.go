@@ -74,6 +74,8 @@ func TestDomain_ShowsItsTeamAloneAndIsInLinksAndMails(t *testing.T) {
 	n := newNamed(t)
 	ann, order := n.owner(t), n.places(t, 1, "Bob")
 	n.others(t, "theirs")
+	n.exec(t, `WITH s AS (INSERT INTO subscription (team_id, slug, name, currency, closes_at) SELECT team_id, slug || '-season', 'Season', currency, starts_at FROM event RETURNING id, slug)
+		INSERT INTO subscription_price (subscription_id, event_id, category, price) SELECT s.id, e.id, 'A', 900 FROM s JOIN event e ON s.slug = e.slug || '-season'`)
 	const host = "kasse.playhouse.org"
 	n.submit(t, ann, "/desk/site/domain", url.Values{"key": {"ask"}, "domain": {host}})
 	if page := n.at(host, "/events").Body.String(); !strings.Contains(page, "theirs") || strings.Contains(page, host) {
@@ -85,7 +87,7 @@ func TestDomain_ShowsItsTeamAloneAndIsInLinksAndMails(t *testing.T) {
 		t.Error("the programme of the domain is not that of its team")
 	}
 	for path, want := range map[string]int{
-		"/events/evening": 200, "/events/evening/sections/0": 200, "/orders/" + order.Code: 200, "/events/theirs": 404, "/events/theirs/sections/0": 404, "/events/theirs/badge": 404,
+		"/events/evening": 200, "/events/evening/sections/0": 200, "/orders/" + order.Code: 200, "/subscriptions/evening-season": 200, "/events/theirs": 404, "/subscriptions/theirs-season": 404, "/events/theirs/sections/0": 404, "/events/theirs/badge": 404,
 		"/desk": 303, "/desk/session": 303, "/door/x": 303, "/boards/x": 303, "/sitemap.xml": 200,
 	} {
 		a := n.at(host, path)

@@ -30,6 +30,9 @@ func (h *Handlers) house(r *http.Request) (*subscriptions.House, error) {
 	if err != nil {
 		return nil, err
 	}
+	if web.Elsewhere(r, s.Team) {
+		return nil, web.ErrNoPage
+	}
 	return h.Subscriptions.House(r.Context(), s)
 }
 
