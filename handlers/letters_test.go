@@ -118,12 +118,15 @@ func TestMessagesPage_PreviewsThenSendsToASegment(t *testing.T) {
 	m, parts = s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Doors open earlier", []string{"/orders/"}, []string{"<strong>seven</strong>"})
 	for field, bad := range map[string]url.Values{
-		"Choose who gets the message.": {"segment": {"type.x"}, "subject": {"a"}, "text": {"b"}},
-		"The subject has characters":   {"subject": {"a\x00Bcc: all@example.org"}, "text": {"b"}},
-		"Enter a time such as":         {"subject": {"a"}, "text": {"b"}, "send_at": {"soon"}},
-		"Choose a time in the future":  {"subject": {"a"}, "text": {"b"}, "send_at": {"2001-01-01 10:00"}},
+		"The subject has characters":  {"subject": {"a\x00Bcc: all@example.org"}, "text": {"b"}},
+		"The text has characters":     {"subject": {"a"}, "text": {"b"}, "was_starts": {"2030-03-01T20:00:00Z"}, "was_venue": {"Hall\x00"}},
+		"Enter a time such as":        {"subject": {"a"}, "text": {"b"}, "send_at": {"soon"}},
+		"Choose a time in the future": {"subject": {"a"}, "text": {"b"}, "send_at": {"2001-01-01 10:00"}},
 	} {
 		s.refused(t, ann, "/desk/events/evening/messages", bad, http.StatusUnprocessableEntity, field)
+	}
+	for _, segment := range []string{"type.x", "type.-1", "type.3000000000"} {
+		s.refused(t, ann, "/desk/events/evening/messages", url.Values{"segment": {segment}, "subject": {"a"}, "text": {"b"}}, http.StatusUnprocessableEntity, "Choose who gets the message.")
 	}
 }
 

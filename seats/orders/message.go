@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -23,7 +24,7 @@ type Message struct {
 	Segment Segment
 	Type    int        // number of the ticket type, of SegmentType
 	SendAt  *time.Time // nil: now
-	Series  bool       // also to orders of the other performances to come, each by a message of its own
+	Series  bool       // also to orders of the other performances to come, each by a message of its own; not if it tells a change
 	Was     *Was       // nil: it tells no change
 }
 
@@ -67,6 +68,9 @@ func (m Message) tidy() Message {
 	if m.Segment != SegmentType {
 		m.Type = 0
 	}
+	if m.Was != nil { // other performances had another start
+		m.Series = false
+	}
 	return m
 }
 
@@ -85,9 +89,11 @@ func (m Message) Check() error {
 	note(FieldSubject, text.Mark("The subject has characters that cannot be printed."), !utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, unicode.IsControl))
 	note(FieldText, text.Mark("Enter a message."), m.Text == "" && m.Was == nil)
 	note(FieldText, text.Mark("The text is longer than 10,000 characters."), utf8.RuneCountInString(m.Text) > mostText)
-	note(FieldText, text.Mark("The text has characters that cannot be printed."), !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, bad))
+	note(FieldText, text.Mark("The text has characters that cannot be printed."),
+		!utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, bad) || m.Was != nil && strings.ContainsFunc(m.Was.Venue, unicode.IsControl))
 	switch m.Segment {
 	case SegmentAll, SegmentType, SegmentScanned, SegmentUnscanned:
+		note(FieldSegment, text.Mark("Choose who gets the message."), m.Type < 0 || m.Type > math.MaxInt32)
 	default:
 		note(FieldSegment, text.Mark("Choose who gets the message."), true)
 	}
@@ -144,7 +150,7 @@ func (o *Orders) Audiences(ctx context.Context, event int64, series bool) (list 
 	return list, others, nil
 }
 
-const messageSQL = `INSERT INTO message (id, event_id, subject, text, segment, type, was) VALUES ($1, $2, $3, $4, $5, nullif($6::integer, -1), $7)`
+const messageSQL = `INSERT INTO message (id, event_id, subject, text, segment, type, was) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // A message that waits is a bulk job that is taken until its time.
 const tellSQL = `
@@ -207,9 +213,10 @@ func (m Message) write(ctx context.Context, tx pgx.Tx, event int64, also seats.T
 }
 
 func (m Message) save(ctx context.Context, tx pgx.Tx, event int64) (seats.ID, error) {
-	id, kind := seats.NewID(), -1
+	id := seats.NewID()
+	var kind *int
 	if m.Segment == SegmentType {
-		kind = m.Type
+		kind = &m.Type
 	}
 	_, err := tx.Exec(ctx, messageSQL, id, event, m.Subject, m.Text, m.Segment, kind, m.Was)
 	return id, err

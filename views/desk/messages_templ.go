@@ -334,7 +334,7 @@ func Messages(p MessagesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Others > 0 {
+			if p.Others > 0 && p.Message.Was == nil {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<label class=\"truth\"><input type=\"checkbox\" name=\"series\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
