@@ -171,10 +171,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	letter := branded(mail.Letter{
-		ID: fmt.Sprintf("%d.%s", m.ID, order.ID), Name: order.Name, Email: order.Email,
-		Subject: strings.Join(strings.Fields(page.Subject(ctx)), " "), Text: page.Text(ctx), HTML: html.String(),
-	}, page.Letterhead)
+	letter := toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
 	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
 	if err != nil {
 		return letter, err
@@ -212,6 +209,9 @@ func (l Letters) upcoming(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	order, sale, set, err := l.ofEvent(ctx, m)
 	if err != nil {
 		return mail.Letter{}, err
+	}
+	if !sale.Now.Before(sale.Event.StartsAt) {
+		return mail.Letter{}, &mail.Refused{Reason: "the event began before the email went out"}
 	}
 	home, err := l.home(ctx, sale.Event.Team)
 	if err != nil {
