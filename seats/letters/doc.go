@@ -1,8 +1,9 @@
-// Package letters is what an event sends by itself: a reminder before it, and thanks after it.
+// Package letters is what an event sends by itself, a reminder before it and thanks after it, and what mails say in words of a team.
 //
 //	settings.go     what an event sends, and when
 //	run.go          the job that writes the mails
 //	unsubscribe.go  who gets no thanks any more
+//	text.go         what mails say in words of a team
 //
 // A team decides per event. A performance that has no settings of its own has those of its series. Without any, attendees are
 // reminded a day before, and not thanked.

@@ -202,7 +202,7 @@ func TestUnsubscribe_HoldsForTheAddressInTheTeamOnAllNodes(t *testing.T) {
 func TestText_KnowsItsVariablesAndRefusesOthers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	words := letters.Text{Kind: letters.TextUpcoming, Language: "de", Subject: "Morgen: {event}", Opening: "Liebe {name},\r\nbis {date}.", Closing: "Ihr {team}"}
+	words := letters.Text{Kind: letters.TextUpcoming, Language: "DE", Subject: "Morgen: {event}", Opening: "Liebe {name},\r\nbis {date}.", Closing: "Ihr {team}"}
 	if err := h.SaveText(t.Context(), h.ann, words, "k1"); err != nil {
 		t.Fatal(err)
 	}

@@ -89,10 +89,7 @@ func (s *Settings) Tidy() (wrong organizers.Mistakes) {
 		text  *string
 		most  int
 	}{{FieldNote, &s.Note, 2000}, {FieldThanksText, &s.ThanksText, 5000}} {
-		*t.text = strings.TrimSpace(strings.ReplaceAll(*t.text, "\r\n", "\n"))
-		say(!utf8.ValidString(*t.text) || strings.ContainsFunc(*t.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }),
-			t.field, text.Mark("The text has characters that cannot be printed."))
-		say(utf8.RuneCountInString(*t.text) > t.most, t.field, text.Mark("The text is longer than %d characters."), t.most)
+		wrong = append(wrong, tidyWords(t.field, t.text, t.most)...)
 	}
 	switch s.Thanks {
 	case ThanksOff:
@@ -100,6 +97,18 @@ func (s *Settings) Tidy() (wrong organizers.Mistakes) {
 		say(s.ThanksText == "", FieldThanksText, text.Mark("Enter what you want to say."))
 	default:
 		say(true, FieldThanks, text.Mark("Choose who is thanked."))
+	}
+	return wrong
+}
+
+// tidyWords makes words of some paragraphs as the database keeps them, and lists what is wrong with them.
+func tidyWords(field string, words *string, most int) (wrong organizers.Mistakes) {
+	*words = strings.TrimSpace(strings.ReplaceAll(*words, "\r\n", "\n"))
+	if !utf8.ValidString(*words) || strings.ContainsFunc(*words, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		wrong = append(wrong, organizers.Mistake{Field: field, Message: text.Mark("The text has characters that cannot be printed.")})
+	}
+	if utf8.RuneCountInString(*words) > most {
+		wrong = append(wrong, organizers.Mistake{Field: field, Message: text.Mark("The text is longer than %d characters."), Args: []any{most}})
 	}
 	return wrong
 }
@@ -151,7 +160,7 @@ func (l *Letters) Save(ctx context.Context, m organizers.Member, event int64, sl
 		if err != nil {
 			return fmt.Errorf("letters: save settings: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "changed the automatic emails", "events/"+slug+"/letters", s)
+		return organizers.Note(ctx, tx, m, text.Mark("changed the automatic emails"), "events/"+slug+"/letters", s)
 	})
 	if err == nil {
 		l.job.Wake()

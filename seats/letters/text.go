@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/text/language"
@@ -62,18 +60,18 @@ func (t *Text) Tidy() (wrong organizers.Mistakes) {
 		}
 	}
 	say(!slices.Contains(Kinds(), t.Kind), FieldKind, text.Mark("Choose a kind of email."))
-	_, err := language.Parse(t.Language)
+	tag, err := language.Parse(t.Language)
 	say(err != nil || len(t.Language) > 20, FieldLanguage, text.Mark("A language is a tag such as en, de or pt-BR."))
+	if err == nil {
+		t.Language = tag.String() // as readers have it: de, not DE
+	}
 	say(strings.ContainsAny(t.Subject, "\r\n\t"), FieldSubject, text.Mark("Write it in one line."))
 	for _, part := range []struct {
 		field string
 		words *string
 		most  int
 	}{{FieldSubject, &t.Subject, 200}, {FieldOpening, &t.Opening, 3000}, {FieldClosing, &t.Closing, 3000}} {
-		*part.words = strings.TrimSpace(strings.ReplaceAll(*part.words, "\r\n", "\n"))
-		say(!utf8.ValidString(*part.words) || strings.ContainsFunc(*part.words, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }),
-			part.field, text.Mark("The text has characters that cannot be printed."))
-		say(utf8.RuneCountInString(*part.words) > part.most, part.field, text.Mark("The text is longer than %d characters."), part.most)
+		wrong = append(wrong, tidyWords(part.field, part.words, part.most)...)
 		for _, v := range variable.FindAllStringSubmatch(*part.words, -1) {
 			if !slices.Contains(Variables(t.Kind), v[1]) {
 				say(true, part.field, text.Mark("This email has no %s. It knows: %s"), v[0], "{"+strings.Join(Variables(t.Kind), "}, {")+"}")
@@ -148,6 +146,6 @@ func (l *Letters) SaveText(ctx context.Context, m organizers.Member, t Text, key
 		if err != nil {
 			return fmt.Errorf("letters: save words of a mail: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "changed the words of emails", "mail-texts", t)
+		return organizers.Note(ctx, tx, m, text.Mark("changed the words of emails"), "mail-texts", t)
 	})
 }

@@ -80,11 +80,11 @@ func (l *Letters) Unsubscribed(ctx context.Context, m organizers.Member) (n int,
 	return n, nil
 }
 
-const sinceSQL = `SELECT EXISTS (SELECT FROM unsubscribed WHERE team_id = $1 AND email = sha256(convert_to($2::text, 'UTF8')))`
+const exportSQL = `SELECT EXISTS (SELECT FROM unsubscribed WHERE team_id = $1 AND email = sha256(convert_to($2::text, 'UTF8')))`
 
 // Export reports whether an address, in lower case, unsubscribed from a team.
 func Export(ctx context.Context, tx pgx.Tx, team int64, email string) (is bool, err error) {
-	if err := tx.QueryRow(ctx, sinceSQL, team, email).Scan(&is); err != nil {
+	if err := tx.QueryRow(ctx, exportSQL, team, email).Scan(&is); err != nil {
 		return false, fmt.Errorf("letters: export: %w", err)
 	}
 	return is, nil
