@@ -81,15 +81,16 @@ func (h *Handlers) SaveMailText(w http.ResponseWriter, r *http.Request, m organi
 		}
 	}
 	again := desk.MailTextsPage{Form: t}
-	if f.Get("do") == "preview" && !web.WantsJSON(r) {
-		if again.Mistakes = t.Tidy(); len(again.Mistakes) > 0 {
-			return h.showMailTexts(w, r, m, http.StatusUnprocessableEntity, again)
-		}
+	if f.Get("do") != "preview" || web.WantsJSON(r) {
+		err = h.Automatic.SaveText(r.Context(), m, t, key)
+	} else if wrong := again.Form.Tidy(); len(wrong) > 0 {
+		err = wrong
+	} else {
 		again.Asked = true
-		return h.showMailTexts(w, r, m, http.StatusOK, again)
 	}
-	err = h.Automatic.SaveText(r.Context(), m, t, key)
 	switch {
+	case again.Asked:
+		return h.showMailTexts(w, r, m, http.StatusOK, again)
 	case err == nil && web.WantsJSON(r):
 		return h.MailTexts(w, r, m)
 	case err == nil:

@@ -29,9 +29,6 @@ func (p UpcomingPage) Subject(ctx context.Context) string {
 
 func (p UpcomingPage) order() shop.OrderPage { return shop.OrderPage{Sale: p.Sale, Order: p.Order} }
 
-// facts are what attendees need on their way.
-func (p UpcomingPage) facts(ctx context.Context) []shop.Fact { return p.VisitFacts(ctx) }
-
 // seats are the seats of the tickets that hold.
 func (p UpcomingPage) seats(ctx context.Context) (lines []string) {
 	for _, t := range p.order().Live() {
@@ -68,7 +65,7 @@ func (p UpcomingPage) parts(ctx context.Context) (list []part) {
 func (p UpcomingPage) Text(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", p.Subject(ctx), around(p.Own.Opening))
-	for _, f := range p.facts(ctx) {
+	for _, f := range p.VisitFacts(ctx) {
 		fmt.Fprintf(&b, "%s: %s\n", f.Label, f.Text)
 	}
 	if link := p.VisitMap(ctx); link != "" {

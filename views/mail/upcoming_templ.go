@@ -108,7 +108,7 @@ func UpcomingLetter(p UpcomingPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for i, f := range p.facts(ctx) {
+		for i, f := range p.VisitFacts(ctx) {
 			if i > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<br>")
 				if templ_7745c5c3_Err != nil {
