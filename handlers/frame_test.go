@@ -227,7 +227,7 @@ func TestSites_OnlySecureOriginsAreListed(t *testing.T) {
 	if want := `"sites":["http://localhost:8080","https://www.playhouse.example","https://xn--mller-kva.example"]`; !strings.Contains(body, want) {
 		t.Error(body)
 	}
-	for _, bad := range []string{"http://www.playhouse.example", "playhouse", "https://*.example.org", "https://", "javascript:alert(1)", "https://a.example;script-src *", "https://a.example 'self'", "https://user@a.example", "data:text/html,x", "https://[::1]"} {
+	for _, bad := range []string{"http://www.playhouse.example", "playhouse", "https://*.example.org", "https://", "javascript:alert(1)", "https://a.example;script-src *", "https://a.example 'self'", "https://user@a.example", "data:text/html,x", "https://[::1]", "https://a.example:123456", "https://a.example.", "https://.example.org"} {
 		a, page := plain.submit(t, ann, "/desk/site", url.Values{"key": {bad}, "sites": {bad}})
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, `id="sites-wrong"`) {
 			t.Errorf("%s is listed: %d", bad, a.StatusCode)

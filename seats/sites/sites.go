@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -188,20 +189,29 @@ func (s *Sites) origins(typed []string) (origins []string, wrong organizers.Mist
 	return origins, wrong
 }
 
+var (
+	noSite = text.Mark("“%s” is not the address of a site such as https://www.example.org.")
+	hosted = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`) // what follows the scheme of an origin
+)
+
 // origin is that of an address, as browsers write it; else what is wrong with the address.
 func (s *Sites) origin(address string) (origin, wrong string) {
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.User != nil || len(address) > 300 {
-		return "", text.Mark("“%s” is not the address of a site such as https://www.example.org.")
+	if err != nil || u.User != nil || len(address) > 300 {
+		return "", noSite
 	}
 	host, err := idna.Lookup.ToASCII(u.Hostname())
-	if err != nil || host == "" || strings.ContainsAny(host, ":[]") {
-		return "", text.Mark("“%s” is not the address of a site such as https://www.example.org.")
+	if err != nil {
+		return "", noSite
 	}
-	origin = u.Scheme + "://" + host
+	at := host
 	if port := u.Port(); port != "" && (u.Scheme != "https" || port != "443") {
-		origin += ":" + port
+		at += ":" + port
 	}
+	if len(host) > 253 || !hosted.MatchString(at) {
+		return "", noSite
+	}
+	origin = u.Scheme + "://" + at
 	switch {
 	case u.Scheme == "https":
 		return origin, ""
