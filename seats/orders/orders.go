@@ -183,7 +183,8 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
        CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
-       EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (SELECT FROM payment WHERE order_id = k.payer AND method NOT IN ('free', 'door', 'invoice'))),
+       EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
+           SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
        coalesce((o.billing->>'reverse_charge')::boolean, false), ` + exchangesOf + `
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,

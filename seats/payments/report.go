@@ -103,7 +103,11 @@ type Movement struct {
 const movementsSQL = `
 SELECT p.created_at, p.code, coalesce(o.name, p.form->>'name', ''), 'payment', p.method, p.reference, p.captured, p.currency, p.state
   FROM payment p LEFT JOIN orders o ON o.id = p.order_id
- WHERE p.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state IN ('authorized', 'sold'))
+ WHERE p.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state IN ('authorized', 'sold')) AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+ UNION ALL
+SELECT p.created_at, o.code, o.name, 'payment', p.method, p.reference, least(p.captured, s.amount), p.currency, p.state
+  FROM orders o JOIN payment_share s ON s.order_id = o.id JOIN payment p ON p.id = s.payment_id
+ WHERE o.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state = 'sold')
  UNION ALL
 SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received, o.currency, 'done' FROM orders o WHERE o.event_id = $1 AND o.received > 0
  UNION ALL

@@ -140,6 +140,17 @@ func TestSubscription_IsPaidOnce(t *testing.T) {
 	if back := n.number(t, `SELECT sum(amount) FROM refund WHERE done_at IS NOT NULL`); back != order.Total {
 		t.Errorf("%d went back, want %d", back, order.Total)
 	}
+	var moved []payments.Movement
+	err = n.orders.Payments.Movements(t.Context(), sale.Event.ID, func(m payments.Movement) error { moved = append(moved, m); return nil })
+	if err != nil || len(moved) != 2 || moved[0].Amount != order.Total || moved[1].Amount != -order.Total {
+		t.Errorf("the money of the second performance is %v: %v, want its share, and that it went back", moved, err)
+	}
+
+	codes := n.codes(t) // as after an exchange of a ticket of the last performance
+	n.number(t, `WITH x AS (INSERT INTO carried SELECT a.id, b.id, 1 FROM orders a, orders b WHERE a.code = $1 AND b.code = $2) SELECT 1`, codes[0], codes[2])
+	if order, err = n.orders.Find(t.Context(), codes[0]); err != nil || order.PaidOutside() {
+		t.Errorf("money of a share of a payment was paid outside: %v", err)
+	}
 }
 
 func TestSubscription_PaymentThatFailsKeepsTheHolds(t *testing.T) {

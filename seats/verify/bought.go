@@ -12,7 +12,7 @@ import (
 // and offers of the waitlist have limits of their own.
 const boughtSQL = `
 SELECT o.holder, coalesce(sum(t.live), 0)::integer,
-       bool_or(EXISTS (SELECT FROM payment p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM offer f WHERE f.event_id = $1 AND f.hold_id = o.hold_id))
+       bool_or(EXISTS (SELECT FROM payment p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM payment_share p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM offer f WHERE f.event_id = $1 AND f.hold_id = o.hold_id))
   FROM orders o, LATERAL (SELECT count(*) FILTER (WHERE revoked_at IS NULL) AS live FROM ticket WHERE order_id = o.id) t
  WHERE o.event_id = $1 AND NOT o.at_office
  GROUP BY o.holder`
