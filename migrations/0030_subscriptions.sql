@@ -11,14 +11,10 @@ CREATE TABLE subscription (
     closes_at   timestamptz NOT NULL,
     places      integer,                                     -- how many seats it may sell; null: any number
     sold        integer NOT NULL DEFAULT 0,                  -- seats
-    renews_id   bigint REFERENCES subscription,              -- of the season before: its subscribers may keep their seats
-    renew_until timestamptz,                                 -- when that ends
-    kept_at     timestamptz,                                 -- when the seats of all of them were reserved
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT "a slug of a subscription is lower case letters, digits and dashes" CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
     CONSTRAINT "a subscription is sold before it ends" CHECK (closes_at > opens_at),
-    CONSTRAINT "a subscription sells no more than its places" CHECK (sold BETWEEN 0 AND places),
-    CONSTRAINT "seats are kept until a time" CHECK ((renews_id IS NULL) = (renew_until IS NULL))
+    CONSTRAINT "a subscription sells no more than its places" CHECK (sold BETWEEN 0 AND places)
 );
 
 -- What a seat of a category costs in each performance, all in. The price of a subscription is their sum. Written by seats/subscriptions.
@@ -30,19 +26,16 @@ CREATE TABLE subscription_price (
     PRIMARY KEY (subscription_id, event_id, category),
     CONSTRAINT "a price is not negative" CHECK (price >= 0)
 );
-CREATE INDEX subscription_by_event ON subscription_price (event_id);
 
 -- Written by seats/subscriptions, with the orders. Who it is stands in the orders.
 CREATE TABLE subscriber (
     id              uuid PRIMARY KEY,                        -- of the hold in its first performance
     subscription_id bigint NOT NULL REFERENCES subscription,
-    renews_id       uuid REFERENCES subscriber,              -- of the season before
     seats           integer NOT NULL,                        -- how many
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT "a subscriber has seats" CHECK (seats > 0)
 );
-CREATE INDEX subscriber_by_subscription ON subscriber (subscription_id, created_at);
-CREATE UNIQUE INDEX "a subscriber renews once" ON subscriber (subscription_id, renews_id) WHERE renews_id IS NOT NULL;
+CREATE INDEX subscriber_by_subscription ON subscriber (subscription_id);
 
 -- The order of a subscriber in one performance. Written by seats/subscriptions.
 CREATE TABLE subscriber_order (
@@ -52,19 +45,6 @@ CREATE TABLE subscriber_order (
     seats         integer[] NOT NULL,                        -- idx, as they were sold
     UNIQUE (subscriber_id, event_id)
 );
-
--- The seats of a subscriber of the season before, reserved in all performances. Written by seats/subscriptions.
-CREATE TABLE renewal (
-    subscription_id bigint NOT NULL REFERENCES subscription,
-    subscriber_id   uuid NOT NULL REFERENCES subscriber,     -- of the season before
-    code            text NOT NULL UNIQUE,                    -- of the link in the mail
-    labels          text[] NOT NULL,                         -- of the seats
-    state           text NOT NULL,
-    changed_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (subscription_id, subscriber_id),
-    CONSTRAINT "a renewal is in a known state" CHECK (state IN ('due', 'kept', 'renewed', 'over', 'impossible'))
-);
-CREATE INDEX renewal_open ON renewal (subscription_id) WHERE state IN ('due', 'kept');
 
 -- Which orders a payment is for, if it is for several, and how much of it is for each. Written by seats/payments, with the orders.
 CREATE TABLE payment_share (
@@ -80,5 +60,4 @@ CALL desk_wall('subscription', 'team_id = desk_team()', 'SELECT, INSERT, UPDATE'
 CALL desk_wall('subscription_price', 'event_id IN (SELECT id FROM event)', 'SELECT, INSERT');
 CALL desk_wall('subscriber', 'subscription_id IN (SELECT id FROM subscription)', 'SELECT');
 CALL desk_wall('subscriber_order', 'event_id IN (SELECT id FROM event)', 'SELECT');
-CALL desk_wall('renewal', 'subscription_id IN (SELECT id FROM subscription)', 'SELECT');
 CALL desk_wall('payment_share', 'order_id IN (SELECT id FROM orders)', 'SELECT');

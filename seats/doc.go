@@ -69,7 +69,7 @@
 //
 // together.go changes several events in one transaction, all or nothing: a subscription sells the same seat in n performances, and an
 // exchange gives a seat of one performance back for one of another. Inventory.Together takes steps: Sale.Selling, GivingBack,
-// Claiming, Releasing, Extending. Each is decided as it would be alone, and the statements, the guard, the versions and the
+// Claiming, Releasing. Each is decided as it would be alone, and the statements, the guard, the versions and the
 // notifications are those of batches of one event.
 //
 // Locks are taken class by class, in a class by the id of the event: holds, slots, entries and seats of all events, then counts,

@@ -50,13 +50,6 @@ func (s *Sale) Releasing(holder ID, seats ...int) Step {
 	return Step{s, c}
 }
 
-// Extending is the step of Extend.
-func (s *Sale) Extending(holder ID) Step {
-	c := &command{holder: holder}
-	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
-	return Step{s, c}
-}
-
 func (s *Sale) step(c *command, err error) (Step, error) { return Step{s, c}, err }
 
 // StepError says which step refused all of them.
@@ -103,7 +96,7 @@ func (o *Inventory) Together(ctx context.Context, also TxHook, steps ...Step) ([
 				b.sale.latest(ctx)
 			}
 		}
-		unlocked := g.locked == nil && connectionLost(err) && Sleep(ctx, retryPause) == nil // nothing was decided
+		unlocked := !g.locked && connectionLost(err) && Sleep(ctx, retryPause) == nil // nothing was decided
 		if !unlocked && (!retryable(err) || tries >= most) {
 			return nil, fmt.Errorf("seats: %d steps together: %w", len(steps), err)
 		}
@@ -115,7 +108,7 @@ type group struct {
 	batches []*batch
 	of      [][2]int // of each step: its batch, and its command there
 	steps   []Step
-	locked  *pgxpool.Conn // nil until all locks are taken
+	locked  bool // all locks were taken
 }
 
 func newGroup(steps []Step) *group {
@@ -154,7 +147,7 @@ func (g *group) run(ctx context.Context, o *Inventory, also TxHook) (err error) 
 	if err := lockBatches(ctx, conn.Conn(), g.batches...); err != nil {
 		return errors.Join(err, rollback(conn.Conn()))
 	}
-	g.locked = conn
+	g.locked = true
 	if err := g.decide(); err != nil {
 		return errors.Join(err, rollback(conn.Conn()))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +22,6 @@ import (
 type Subscriber struct {
 	ID           seats.ID `json:"id"`
 	Subscription int64    `json:"subscription"`
-	Renews       seats.ID `json:"renews,omitzero"` // the subscriber of the season before, who had these seats
 }
 
 // Part is a hold that is ordered together with holds of other events, at prices of its own.
@@ -120,7 +120,7 @@ func (o *Orders) PayTogether(ctx context.Context, holder seats.ID, f Form, parts
 	return o.Payments.Start(ctx, p)
 }
 
-// joint is orders that are placed together, the one of the earliest event first.
+// joint is orders that are placed together, by the id of their events.
 type joint struct {
 	method string
 	parts  []placed
@@ -151,9 +151,8 @@ func (o *Orders) joint(ctx context.Context, holder seats.ID, f Form, parts []Par
 		one := f
 		terms := pricing.TermsOf(&part.Sale.Event)
 		terms.Set = &part.Set
-		one.Hold, one.Seats, one.Agreed, one.Total = part.Hold, part.Seats, &terms, nil
 		total := part.total()
-		one.Total = &total
+		one.Hold, one.Seats, one.Agreed, one.Total = part.Hold, part.Seats, &terms, &total
 		p, err := o.prepare(ctx, part.Sale, holder, one)
 		if err != nil {
 			return j, leave, err
@@ -194,7 +193,7 @@ func (j joint) payment(id seats.ID, lines [][]seats.Line) payments.Payment {
 	return whole
 }
 
-// MethodsTogether lists how orders of these totals in several events may be paid once.
+// MethodsTogether lists how these parts may be paid, all the same way.
 func (o *Orders) MethodsTogether(parts []Part) (methods []string) {
 	var sum int64
 	for _, p := range parts {
@@ -204,17 +203,8 @@ func (o *Orders) MethodsTogether(parts []Part) (methods []string) {
 		of := o.Methods(p.Sale.Event, sum)
 		if i == 0 {
 			methods = of
-			continue
 		}
-		var both []string
-		for _, m := range methods {
-			for _, other := range of {
-				if m == other {
-					both = append(both, m)
-				}
-			}
-		}
-		methods = both
+		methods = slices.DeleteFunc(methods, func(m string) bool { return !slices.Contains(of, m) })
 	}
 	return methods
 }

@@ -56,7 +56,7 @@ func (h *House) basket(ctx context.Context, holder seats.ID) (b Basket, err erro
 // Errors: *seats.ValidationError; a *seats.StepError with the refusal of one performance; a *seats.Conflict if the subscription is not on sale;
 // the database's.
 func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int) (Basket, error) {
-	if refusal := h.over(len(idxs)); refusal != nil {
+	if refusal := h.over(len(idxs)); refusal != nil && len(idxs) > 0 { // seats are let go at any time
 		return Basket{}, refusal
 	}
 	for _, idx := range idxs {
@@ -114,20 +114,10 @@ func (h *House) over(n int) error {
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is not on sale yet.")}
 	case !h.Open():
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is no longer sold.")}
-	case left == 0 && n > 0:
+	case left == 0:
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is sold out.")}
 	case left >= 0 && n > left:
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription has %s left. Choose fewer."), Args: []any{text.Some(left, "%d seat", "%d seats")}}
 	}
 	return nil
-}
-
-// Extend gives all holds of a visitor their length again, or none.
-func (a *All) Extend(ctx context.Context, h *House, visitor seats.ID) error {
-	var steps []seats.Step
-	for _, s := range h.Sales {
-		steps = append(steps, s.Extending(h.Holder(visitor)))
-	}
-	_, err := a.inventory.Together(ctx, nil, steps...)
-	return err
 }

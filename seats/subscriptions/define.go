@@ -19,14 +19,12 @@ import (
 
 // Form is how a member defines a subscription.
 type Form struct {
-	Name       string
-	Events     []string         // slugs of its performances
-	Prices     map[string]int64 // of a seat in all of them together, by key of its category, minor units; a category without one is not sold
-	Places     *int             // how many seats it may sell; nil: any number
-	OpensAt    time.Time        // zero: at once
-	ClosesAt   time.Time        // zero: when the first performance begins
-	Renews     string           // slug of the subscription of the season before; empty: none
-	RenewUntil time.Time
+	Name     string
+	Events   []string         // slugs of its performances
+	Prices   map[string]int64 // of a seat in all of them together, by key of its category, minor units; a category without one is not sold
+	Places   *int             // how many seats it may sell; nil: any number
+	OpensAt  time.Time        // zero: at once
+	ClosesAt time.Time        // zero: when the first performance begins
 }
 
 // Fields of a form that a mistake is about.
@@ -36,7 +34,6 @@ const (
 	FieldPrices = "prices"
 	FieldPlaces = "places"
 	FieldCloses = "closes_at"
-	FieldRenew  = "renew_until"
 )
 
 // The performances of a subscription.
@@ -49,14 +46,10 @@ const mostName = 100 // characters
 
 const (
 	insertSQL = `
-INSERT INTO subscription (team_id, slug, name, currency, opens_at, closes_at, places, renews_id, renew_until)
-VALUES ($1, $2, $3, $4, coalesce($5, clock_timestamp()), $6, $7, $8, $9) ON CONFLICT (slug) DO NOTHING RETURNING id`
+INSERT INTO subscription (team_id, slug, name, currency, opens_at, closes_at, places)
+VALUES ($1, $2, $3, $4, coalesce($5, clock_timestamp()), $6, $7) ON CONFLICT (slug) DO NOTHING RETURNING id`
 
 	insertPriceSQL = `INSERT INTO subscription_price (subscription_id, event_id, category, price) VALUES ($1, $2, $3, $4)`
-
-	renewalsSQL = `
-INSERT INTO renewal (subscription_id, subscriber_id, code, labels, state)
-SELECT $1, b.id, replace(gen_random_uuid()::text, '-', ''), '{}', 'due' FROM subscriber b WHERE b.subscription_id = $2`
 )
 
 // mostSlugs is how many subscriptions of one name there may be.
@@ -67,14 +60,14 @@ const mostSlugs = 100
 // Errors: organizers.Mistakes; organizers.ErrNotYours; those of organizers.Desk.WithAudit; the database's.
 func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key string) (slug string, err error) {
 	f.Name = strings.Join(strings.Fields(f.Name), " ")
-	sales, renews, err := a.check(ctx, m, &f)
+	sales, err := a.check(ctx, m, &f)
 	if err != nil {
 		return "", err
 	}
 	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: "defined a subscription", Subject: "subscriptions/" + events.Slug(f.Name, "subscription"), Detail: map[string]any{"performances": len(sales)}}
 	return a.desk.WithAnswer(ctx, m, act, func(also func(answer string) seats.TxHook) (slug string, err error) {
 		err = pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
-			if slug, err = insert(ctx, tx, m, f, sales, renews); err != nil {
+			if slug, err = insert(ctx, tx, m, f, sales); err != nil {
 				return err
 			}
 			return also(slug).Run(ctx, tx)
@@ -83,21 +76,18 @@ func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key strin
 	})
 }
 
-func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales []*seats.Sale, renews *int64) (slug string, err error) {
+func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales []*seats.Sale) (slug string, err error) {
 	var id int64
-	var opens, until *time.Time
+	var opens *time.Time
 	if !f.OpensAt.IsZero() {
 		opens = &f.OpensAt
-	}
-	if renews != nil {
-		until = &f.RenewUntil
 	}
 	base := events.Slug(f.Name, "subscription")
 	for n := 1; id == 0 && n <= mostSlugs; n++ {
 		if slug = base; n > 1 || slug == "new" {
 			slug = fmt.Sprintf("%s-%d", base, n)
 		}
-		err = tx.QueryRow(ctx, insertSQL, m.Team, slug, f.Name, sales[0].Event.Currency, opens, f.ClosesAt, f.Places, renews, until).Scan(&id)
+		err = tx.QueryRow(ctx, insertSQL, m.Team, slug, f.Name, sales[0].Event.Currency, opens, f.ClosesAt, f.Places).Scan(&id)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return "", fmt.Errorf("subscriptions: define %q: %w", slug, err)
 		}
@@ -110,11 +100,6 @@ func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales [
 			if _, err := tx.Exec(ctx, insertPriceSQL, id, sales[i].Event.ID, category, part); err != nil {
 				return "", fmt.Errorf("subscriptions: define %q: %w", slug, err)
 			}
-		}
-	}
-	if renews != nil {
-		if _, err := tx.Exec(ctx, renewalsSQL, id, *renews); err != nil {
-			return "", fmt.Errorf("subscriptions: renewals of %q: %w", slug, err)
 		}
 	}
 	return slug, nil
@@ -133,7 +118,7 @@ func weights(sales []*seats.Sale, category string) []int64 {
 }
 
 // check finds everything that is wrong with a form, completes it, and opens its performances by the id of their events.
-func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []*seats.Sale, renews *int64, err error) {
+func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []*seats.Sale, err error) {
 	var wrong organizers.Mistakes
 	note := func(field, message string, args ...any) {
 		wrong = append(wrong, organizers.Mistake{Field: field, Message: message, Args: args})
@@ -144,15 +129,15 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 	slugs := slices.Compact(slices.Sorted(slices.Values(f.Events)))
 	if len(slugs) < LeastPerformances || len(slugs) > MostPerformances {
 		note(FieldEvents, text.Mark("Choose %[1]d to %[2]d performances."), LeastPerformances, MostPerformances)
-		return nil, nil, wrong
+		return nil, wrong
 	}
 	for _, slug := range slugs {
 		s, err := a.inventory.Sale(ctx, slug)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if s.Event.Team != m.Team {
-			return nil, nil, organizers.ErrNotYours
+			return nil, organizers.ErrNotYours
 		}
 		sales = append(sales, s)
 	}
@@ -184,23 +169,10 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 		note(FieldPlaces, text.Mark("A limit is between 1 and 1,000,000."))
 	}
 	wrong = append(wrong, wrongPrices(sales, f.Prices)...)
-	if f.Renews != "" {
-		before, err := a.Find(ctx, f.Renews)
-		if err != nil {
-			return nil, nil, err
-		}
-		if before.Team != m.Team {
-			return nil, nil, organizers.ErrNotYours
-		}
-		if !f.RenewUntil.After(time.Now()) || f.RenewUntil.After(f.ClosesAt) {
-			note(FieldRenew, text.Mark("Seats are kept until a time to come, before the subscription ends."))
-		}
-		renews = &before.ID
-	}
 	if wrong != nil {
-		return nil, nil, wrong
+		return nil, wrong
 	}
-	return sales, renews, nil
+	return sales, nil
 }
 
 // wrongPrices says what is wrong with the prices of a subscription.

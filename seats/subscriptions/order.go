@@ -18,23 +18,17 @@ import (
 // An order of a subscription, with its subscriber: the first of the orders writes that, too.
 const subscriberSQL = `
 WITH made AS (
-    INSERT INTO subscriber (id, subscription_id, renews_id, seats) VALUES ($1, $2, $3, cardinality($5::integer[]))
+    INSERT INTO subscriber (id, subscription_id, seats) VALUES ($1, $2, cardinality($4::integer[]))
         ON CONFLICT (id) DO NOTHING
-    RETURNING subscription_id, seats, renews_id
+    RETURNING subscription_id, seats
 ), counted AS (
     UPDATE subscription s SET sold = s.sold + made.seats FROM made WHERE s.id = made.subscription_id
-), renewed AS (
-    UPDATE renewal r SET state = 'renewed', changed_at = clock_timestamp() FROM made WHERE r.subscription_id = made.subscription_id AND r.subscriber_id = made.renews_id
 )
-INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT $4, $1, event_id, $5 FROM orders WHERE id = $4`
+INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT $3, $1, event_id, $4 FROM orders WHERE id = $3`
 
 // queueSubscriber is part of orders: it writes what an order of a subscription belongs to.
 func queueSubscriber(q *pgx.Batch, f orders.Form, order seats.ID) {
-	var renews *seats.ID
-	if f.Subscriber.Renews != (seats.ID{}) {
-		renews = &f.Subscriber.Renews
-	}
-	q.Queue(subscriberSQL, f.Subscriber.ID, f.Subscriber.Subscription, renews, order, f.Seats)
+	q.Queue(subscriberSQL, f.Subscriber.ID, f.Subscriber.Subscription, order, f.Seats)
 }
 
 // errSoldOut is the refusal of an order that would sell more seats than the subscription has.
@@ -66,17 +60,19 @@ func (a *All) Order(ctx context.Context, h *House, visitor seats.ID, b Basket, f
 	}
 	f.Subscriber = h.subscriber(b)
 	code, err = a.orders.PlaceTogether(ctx, h.Holder(visitor), f, h.Parts(b))
-	return code, soldOut(err)
+	if seats.IsConstraint(err, "a subscription sells no more than its places") {
+		return "", errSoldOut
+	}
+	return code, err
 }
 
-// Pay begins the one payment of what a visitor holds. Errors are those of orders.PayTogether.
+// Pay begins the one payment of what a visitor holds. Its places are counted when it is sold. Errors are those of orders.PayTogether.
 func (a *All) Pay(ctx context.Context, h *House, visitor seats.ID, b Basket, f orders.Form) (payments.Payment, error) {
 	if refusal := h.over(len(b.Seats)); refusal != nil {
 		return payments.Payment{}, refusal
 	}
 	f.Subscriber = h.subscriber(b)
-	p, err := a.orders.PayTogether(ctx, h.Holder(visitor), f, h.Parts(b))
-	return p, soldOut(err)
+	return a.orders.PayTogether(ctx, h.Holder(visitor), f, h.Parts(b))
 }
 
 // Methods lists how what a visitor holds may be paid.
@@ -84,13 +80,6 @@ func (a *All) Methods(h *House, b Basket) []string { return a.orders.MethodsToge
 
 func (h *House) subscriber(b Basket) *orders.Subscriber {
 	return &orders.Subscriber{ID: b.Holds[0].ID, Subscription: h.ID}
-}
-
-func soldOut(err error) error {
-	if seats.IsConstraint(err, "a subscription sells no more than its places") {
-		return errSoldOut
-	}
-	return err
 }
 
 // OrderOf is an order of a subscriber in one performance.

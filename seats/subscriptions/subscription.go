@@ -34,18 +34,16 @@ func New(db *pgxpool.Pool, inventory *seats.Inventory, o *orders.Orders, desk *o
 
 // Subscription is the same seat in several performances.
 type Subscription struct {
-	ID         int64
-	Slug       string // its name in addresses
-	Team       int64
-	Name       string
-	Currency   string // ISO 4217
-	OpensAt    time.Time
-	ClosesAt   time.Time
-	Places     *int // how many seats it may sell; nil: any number
-	Sold       int  // seats
-	Renews     int64
-	RenewUntil *time.Time
-	Now        time.Time // the database's clock when this was read
+	ID       int64
+	Slug     string // its name in addresses
+	Team     int64
+	Name     string
+	Currency string // ISO 4217
+	OpensAt  time.Time
+	ClosesAt time.Time
+	Places   *int      // how many seats it may sell; nil: any number
+	Sold     int       // seats
+	Now      time.Time // the database's clock when this was read
 
 	Performances []Performance // by the id of their events
 }
@@ -88,15 +86,14 @@ func (s Subscription) Holder(visitor seats.ID) seats.ID {
 	return id
 }
 
-const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, coalesce(s.renews_id, 0), s.renew_until, clock_timestamp()`
+const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, clock_timestamp()`
 
 func (s *Subscription) scan(row pgx.Row) error {
-	return row.Scan(&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Renews, &s.RenewUntil, &s.Now)
+	return row.Scan(&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Now)
 }
 
 const (
-	findSQL     = `SELECT ` + columns + ` FROM subscription s WHERE s.slug = $1`
-	findByIDSQL = `SELECT ` + columns + ` FROM subscription s WHERE s.id = $1`
+	findSQL = `SELECT ` + columns + ` FROM subscription s WHERE s.slug = $1`
 
 	pricesSQL = `
 SELECT p.event_id, e.slug, p.category, p.price FROM subscription_price p JOIN event e ON e.id = p.event_id
@@ -104,20 +101,16 @@ SELECT p.event_id, e.slug, p.category, p.price FROM subscription_price p JOIN ev
 )
 
 // Find returns a subscription by its slug, or ErrNoSubscription.
-func (a *All) Find(ctx context.Context, slug string) (Subscription, error) {
-	return find(ctx, a.db, findSQL, slug)
-}
-
-func find(ctx context.Context, db seats.DB, sql string, key any) (s Subscription, err error) {
-	err = s.scan(db.QueryRow(ctx, sql, key))
+func (a *All) Find(ctx context.Context, slug string) (s Subscription, err error) {
+	err = s.scan(a.db.QueryRow(ctx, findSQL, slug))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, ErrNoSubscription
 	}
 	if err == nil {
-		err = s.readPrices(ctx, db)
+		err = s.readPrices(ctx, a.db)
 	}
 	if err != nil {
-		return s, fmt.Errorf("subscriptions: find %v: %w", key, err)
+		return s, fmt.Errorf("subscriptions: find %q: %w", slug, err)
 	}
 	return s, nil
 }
@@ -162,21 +155,6 @@ func (a *All) List(ctx context.Context, m organizers.Member) (list []Subscriptio
 		return nil, fmt.Errorf("subscriptions: list: %w", err)
 	}
 	return list, nil
-}
-
-const ofEventSQL = `
-SELECT ` + columns + ` FROM subscription s
- WHERE s.opens_at <= clock_timestamp() AND s.closes_at > clock_timestamp()
-   AND s.id IN (SELECT subscription_id FROM subscription_price WHERE event_id = $1 OR event_id IN (SELECT id FROM event WHERE series_id = (SELECT series_id FROM event WHERE id = $1)))
- ORDER BY s.id LIMIT 5`
-
-// OfEvent lists the subscriptions on sale that an event, or another performance of its series, is in.
-func (a *All) OfEvent(ctx context.Context, event int64) ([]Subscription, error) {
-	rows, err := a.db.Query(ctx, ofEventSQL, event)
-	if err != nil {
-		return nil, fmt.Errorf("subscriptions: of event %d: %w", event, err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) { return s, s.scan(row) })
 }
 
 // sales opens its performances, by the id of their events.
