@@ -57,12 +57,12 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 }
 
 func (h *Handlers) exchange(r *http.Request, s *seats.Sale) orderAct {
-	return orderAct{text.Mark("exchanged tickets"), "exchanged", func(o orders.Order, form url.Values, tickets []seats.ID, key string, also seats.TxHook) error {
+	return orderAct{text.Mark("exchanged tickets"), "exchanged", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		to, f, err := h.exchangeForm(r, s, form)
 		if err != nil {
 			return err
 		}
-		f.Key, f.Tickets = key, tickets
+		f.Key = key
 		_, err = h.Orders.ExchangeAtDesk(r.Context(), to, o, f, also)
 		return err
 	}}

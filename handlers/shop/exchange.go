@@ -2,7 +2,6 @@ package shop
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -242,14 +241,8 @@ func decodeExchange(r *http.Request, s *seats.Sale) (f orders.ExchangeForm, err 
 		if n, err := strconv.ParseInt(r.PostForm.Get("difference"), 10, 64); err == nil {
 			asked.Difference = &n
 		}
-	} else {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return f, err
-		}
-		if err := web.DecodeJSON(body, &asked); err != nil {
-			return f, err
-		}
+	} else if err := web.DecodeBody(r, &asked); err != nil {
+		return f, err
 	}
 	if asked.Difference == nil {
 		return f, web.ErrNoDifference
