@@ -110,7 +110,7 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *s
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeSubscription(p))
 	}
-	p.Section, _ = strconv.Atoi(cmp.Or(r.FormValue("section"), r.URL.Query().Get("section"))) // anything else is the first
+	p.Section = number(r.FormValue("section"))
 	if p.Section < 0 || p.Section >= len(s.First.Plan.Sections) {
 		p.Section = 0
 	}
@@ -175,19 +175,18 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 	if !known {
 		visitor = h.Greet(w)
 	}
-	_, err = h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
+	b, err := h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
 	if message := h.refusedSubscription(r, err); message != "" && !web.WantsJSON(r) {
 		return h.showSubscription(w, r, s, http.StatusConflict, message)
 	}
-	if err != nil && !(errors.Is(err, seats.ErrNoHold) && len(idxs) == 0) {
+	none := errors.Is(err, seats.ErrNoHold) && len(idxs) == 0
+	if err != nil && !none {
 		return err
 	}
 	if web.WantsJSON(r) {
 		p := shop.SubscriptionPage{House: s, States: s.States()}
-		if b, err := h.Subscriptions.Basket(r.Context(), s, visitor); err == nil {
+		if !none {
 			p.Basket = &b
-		} else if !errors.Is(err, seats.ErrNoHold) {
-			return err
 		}
 		return web.WriteJSON(w, http.StatusCreated, describeSubscription(p))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -106,9 +105,9 @@ func (p SubscriptionPage) price(ctx context.Context, category string) string {
 	return views.PriceIn(ctx, price, p.House.Currency)
 }
 
-// until says until when the seats are held.
-func (p SubscriptionPage) until(ctx context.Context) string {
-	return views.ClockIn(ctx, p.event(), p.Basket.ExpiresAt)
+// strict reports whether seats of a performance are lost as soon as their hold expires.
+func (p SubscriptionPage) strict() bool {
+	return slices.ContainsFunc(p.House.Sales, func(s *seats.Sale) bool { return s.Event.Strict })
 }
 
 // stateWords says how the sale of the subscription stands; empty while it is on sale.
@@ -167,11 +166,7 @@ type Subscribed struct {
 }
 
 func whenOf(ctx context.Context, o subscriptions.OrderOf) string {
-	zone, err := time.LoadLocation(o.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	return text.Time(ctx, o.StartsAt.In(zone), "Mon 2 January 2006, 15:04")
+	return text.Time(ctx, seats.Event{TimeZone: o.TimeZone}.Local(o.StartsAt), "Mon 2 January 2006, 15:04")
 }
 
 // rowLegend names a row; places of an area have none.
