@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/plan"
 )
 
 func TestMessage_GoesToItsSegmentAlone(t *testing.T) {
@@ -50,6 +51,27 @@ func TestMessage_GoesToItsSegmentAlone(t *testing.T) {
 		t.Errorf("an unknown segment got %v", err)
 	}
 	h.wantBooks(t)
+}
+
+func TestMessage_TellsAChangeToThePerformanceThatChanged(t *testing.T) {
+	t.Parallel()
+	h := open(t, "theatre", events.Settings{})
+	other, _ := plan.Named("conference")
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Matinee", StartsAt: time.Now().Add(time.Hour), TimeZone: "Europe/Vienna", SeatsPerHolder: 4}, other); err != nil {
+		t.Fatal(err)
+	}
+	h.exec(t, `WITH s AS (INSERT INTO series (team_id, slug, lead_id) SELECT team_id, 'run', id FROM event WHERE id = $1 RETURNING id) UPDATE event SET series_id = s.id, status = 'on sale' FROM s`, h.sale.Event.ID)
+	for key, m := range map[string]orders.Message{
+		"words":  {Subject: "words", Text: "x", Series: true},
+		"change": {Subject: "change", Series: true, Was: &orders.Was{StartsAt: time.Now()}},
+	} {
+		if err := h.orders.Tell(t.Context(), h.sale.Event.ID, key, m, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if words, change := h.count(t, "message WHERE subject = 'words'"), h.count(t, "message WHERE subject = 'change'"); words != 2 || change != 1 {
+		t.Errorf("words go to %d performances, a change of one to %d", words, change)
+	}
 }
 
 func TestMessage_WaitsForItsTimeAndCanBeTakenBack(t *testing.T) {
