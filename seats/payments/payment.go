@@ -193,12 +193,20 @@ func (ps *Payments) FindByHold(ctx context.Context, holder, hold seats.ID) (Paym
 	return ps.find(ctx, paymentByHoldSQL, hold, holder)
 }
 
-// The index "one hold has one payment under way" lets one of many equal forms pass. Only that one is attempted, and only
-// its seats count.
-const paymentSQL = `
+const (
+	begunSQL = `
 WITH begun AS (
     INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)`
+
+	askedSQL = `, asked AS (
+    INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
+)
+INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
+
+	// The index "one hold has one payment under way" lets one of many equal forms pass. Only that one is attempted, and only
+	// its seats count.
+	paymentSQL = begunSQL + `
         ON CONFLICT DO NOTHING
     RETURNING id
 ), again AS (
@@ -207,21 +215,13 @@ WITH begun AS (
 ), unused AS (
     UPDATE allowance a SET used = used - 1 FROM jsonb_array_elements($7::jsonb->'uses') u
      WHERE a.event_id = $2 AND a.key = (u->>'key')::uuid AND NOT EXISTS (SELECT FROM begun)
-), asked AS (
-    INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
-)
-INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
+)` + askedSQL
 
-// A payment of several orders undoes the transaction if the hold has one under way.
-const sharedPaymentSQL = `
-WITH begun AS (
-    INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)
+	// A payment of several orders undoes the transaction if the hold has one under way.
+	sharedPaymentSQL = begunSQL + `
     RETURNING id
-), asked AS (
-    INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
+)` + askedSQL
 )
-INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
 
 // Queue queues the payment and the attempt to authorize it, in the transaction that keeps its seats. Start makes the
 // attempt at once; other nodes make it later if this one dies.
