@@ -295,7 +295,7 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 	}
 	p := shop.SubscriptionPage{Form: orders.Form{Name: asked.Name, Email: asked.Email, Method: asked.Method, Terms: asked.Terms}}
 	b, err := h.Subscriptions.Basket(r.Context(), s, visitor)
-	if err == nil && (!slices.Equal(labelsOf(s, b), asked.Seats) || b.Total != asked.Total) {
+	if err == nil && (!slices.Equal(labelsOf(s, b), slices.Sorted(slices.Values(asked.Seats))) || b.Total != asked.Total) {
 		err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Your seats changed since this page was shown. Nothing was sold. Check your seats, then confirm.")}
 	}
 	if errors.Is(err, seats.ErrNoHold) { // the same form again
@@ -323,10 +323,12 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 	return h.subscribed(w, r, to)
 }
 
+// labelsOf are the labels of what a visitor holds, in their order.
 func labelsOf(s *subscriptions.House, b subscriptions.Basket) (labels []string) {
 	for _, idx := range b.Seats {
 		labels = append(labels, s.First.Plan.Label(idx))
 	}
+	slices.Sort(labels)
 	return labels
 }
 
