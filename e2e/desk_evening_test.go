@@ -181,6 +181,13 @@ func (e *evening) pausesTheSale() {
 	e.t.Helper()
 	e.visit(e.at("/messages"))
 	e.looks("desk-messages")
+	e.fills("Subject", "Doors open earlier", "Message", "## At seven\nBring a **coat**.")
+	check(e.t, e.page.GetByLabel("Subject").Press("Enter")) // shows it first
+	e.sees(e.page.GetByText("Bring a coat."))
+	e.looks("desk-messages-preview")
+	e.press(e.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Send to 1 order"}))
+	e.sees(e.page.GetByText("Messages so far"))
+	e.looks("desk-messages-sent")
 	e.visit(e.at("/letters"))
 	e.looks("desk-letters")
 	e.visit(e.at("/settings"))

@@ -119,6 +119,19 @@ var eachAtDesk = []struct {
 		p.sees(p.page.GetByText("Enter a valid VAT id"))
 	}},
 	{"desk-legal", func(p *person) { p.visit("/desk/legal"); p.press(p.page.Locator("#terms summary")) }},
+	{"desk-mail-texts", func(p *person) { p.visit("/desk/mail-texts") }},
+	{"desk-mail-texts-preview", func(p *person) {
+		p.fills("Subject", "Your seats at {event}", "Beginning", "Dear {name},\nwe look forward to {date}.")
+		p.press(p.button("Preview"))
+		p.sees(p.page.GetByText("This is not saved yet."))
+	}},
+	{"desk-mail-texts-wrong", func(p *person) {
+		p.expect("422")
+		p.fills("End", "See you, {nobody}")
+		p.press(p.button("Save words"))
+		p.sees(p.page.GetByText("Your changes were not saved."))
+	}},
+	{"desk-limits", func(p *person) { p.visit("/desk/events/a-night-out/limits") }},
 	{"desk-privacy", func(p *person) { p.visit("/desk/privacy") }},
 	{"desk-account", func(p *person) { p.visit("/desk/account") }},
 	{"desk-passkeys", func(p *person) {

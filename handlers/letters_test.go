@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/json"
 	"mime"
 	"net/http"
 	netmail "net/mail"
@@ -157,10 +158,51 @@ func TestSettings_AsksToTellAttendeesOfAChange(t *testing.T) {
 	tell.Set("subject", "Changed: Evening")
 	tell.Set("segment", "all")
 	tell.Del("done")
+	tell.Set("do", "preview")
+	if _, page := s.submit(t, ann, "/desk/events/evening/messages", tell); !strings.Contains(page, "<b>Venue: Kleines Haus</b><br>before: ") || strings.Index(page, `value="preview"`) > strings.Index(page, `value="send"`) {
+		t.Errorf("the preview does not say what changes, or Enter in a field sends: %.2000s", words(page))
+	}
+	tell.Set("do", "send")
 	s.does(t, ann, "/desk/events/evening/messages", tell)
 	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
 	m, parts := s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Geändert: Evening", []string{"Beginn: Mi., 18. Mai 2033, 05:00\u00a0UTC (bisher: Mi., 18. Mai 2033, 03:33\u00a0UTC)", "Kleines Haus"}, []string{"bisher: "})
+}
+
+func TestSeries_AChangeOfTimeIsMailedToEveryoneWhoOrdered(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.does(t, ann, "/desk/events/evening/series", url.Values{"dates": {"2033-06-01 20:00"}})
+	s.bought(t, person(t), 1)
+	change := func(more string) string {
+		t.Helper()
+		a, answer := send(t, ann, "POST", s.url+"/desk/series/evening/changes", `{"all":true,"time":"20:30"`+more+`}`)
+		if a.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d %s", more, a.StatusCode, answer)
+		}
+		return answer
+	}
+	if _, page := s.submit(t, ann, "/desk/series/evening/changes", url.Values{"all": {"on"}, "time": {"20:30"}}); !strings.Contains(page, `name="tell" checked`) {
+		t.Errorf("the preview does not ask: %s", words(page))
+	}
+	var seen struct {
+		Preview struct {
+			Digest       string
+			Performances []struct{ Moved bool }
+		}
+	}
+	if answer := change(""); json.Unmarshal([]byte(answer), &seen) != nil || len(seen.Preview.Performances) != 2 || !seen.Preview.Performances[0].Moved {
+		t.Fatal(answer)
+	}
+	change(`,"key":"a","tell":true,"digest":"` + seen.Preview.Digest + `"`)
+	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	m, parts := s.arriving(t, orders.MailMessage)
+	says(t, m, parts, "Changed: Evening", []string{"Starts: Wed 18 May 2033, 20:30\u00a0UTC (before: Wed 18 May 2033, 03:33\u00a0UTC)"}, nil)
+	var errands int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM errand WHERE kind = 'message'`).Scan(&errands); err != nil || errands != 1 {
+		t.Errorf("%d messages, %v: there is one performance with an order", errands, err)
+	}
 }
 
 func TestThanks_UnsubscribeWithOnePost(t *testing.T) {

@@ -73,6 +73,11 @@ func (h *Handlers) showMessages(w http.ResponseWriter, r *http.Request, m organi
 		if p.Look, err = h.Pages.SavedBranding(r.Context(), m); err != nil {
 			return err
 		}
+		about, err := h.Pages.Event(r.Context(), s.Event.ID)
+		if err != nil {
+			return err
+		}
+		p.Doors = about.Facts.Doors
 		p.Style, p.Rules = "desk.css branding.css look.css", desk.BrandingRules(p.Look)
 	}
 	return web.WritePage(w, r, status, desk.Messages(p))

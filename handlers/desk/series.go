@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
@@ -233,7 +235,7 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 		return err
 	}
 	p := desk.SeriesPage{Chosen: f}
-	c, err := h.seriesChange(f, s, list)
+	c, err := h.seriesChange(r.Context(), f, s, list)
 	if err == nil && f.Get("digest") != "" {
 		if _, err = h.Productions.Apply(r.Context(), m, s, c, f.Get("digest"), deskKeyOf(r, f)); err == nil {
 			h.Orders.WakeBulkJobs()
@@ -268,8 +270,13 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 }
 
 // seriesChange reads the form of a change. all= chooses all performances to come, unless the form names some.
-func (h *Handlers) seriesChange(f url.Values, s series.Series, list []series.Performance) (c series.Change, err error) {
+func (h *Handlers) seriesChange(ctx context.Context, f url.Values, s series.Series, list []series.Performance) (c series.Change, err error) {
 	c = series.Change{Performances: f[series.FieldPerformance], Own: f.Get("own") != "", Clock: strings.TrimSpace(f.Get(series.FieldClock)), Cancelled: h.Orders.CancelAll}
+	if f.Get("tell") != "" {
+		c.Moved = func(e seats.Event, was series.Was) seats.TxHook {
+			return h.Orders.TellChange(e.ID, text.T(ctx, "Changed: %s", e.Name), orders.Was{StartsAt: was.StartsAt, Venue: was.Venue, Doors: int(was.Doors / time.Minute)})
+		}
+	}
 	if f.Get("all") != "" && len(c.Performances) == 0 {
 		for _, p := range list {
 			if p.StartsAt.After(h.Hub.Now()) && p.Status != seats.Cancelled {

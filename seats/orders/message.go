@@ -212,6 +212,19 @@ func (m Message) write(ctx context.Context, tx pgx.Tx, event int64, also seats.T
 	return also.Run(ctx, tx)
 }
 
+const tellChangeSQL = `
+WITH told AS (
+    INSERT INTO message (id, event_id, subject, text, segment, was)
+    SELECT $1, $2, $3, '', 'all', $4 WHERE EXISTS (SELECT FROM orders WHERE event_id = $2 AND state = 'confirmed' AND email <> '')
+    RETURNING id, event_id
+)
+INSERT INTO errand (id, event_id, kind, message_id) SELECT id, event_id, 'message', id FROM told`
+
+// TellChange writes what held before a change to everyone who ordered, in the transaction of the change. Wake the bulk jobs then.
+func (o *Orders) TellChange(event int64, subject string, was Was) seats.TxHook {
+	return func(q *pgx.Batch) { q.Queue(tellChangeSQL, seats.NewID(), event, subject, was) }
+}
+
 func (m Message) save(ctx context.Context, tx pgx.Tx, event int64) (seats.ID, error) {
 	id := seats.NewID()
 	var kind *int

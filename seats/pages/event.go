@@ -356,6 +356,17 @@ const eventTextsSQL = `SELECT language, subtitle, description, travel, access FR
 
 const picturesSQL = `SELECT id, kind, section, hash, widths, width, height, alt FROM event_picture WHERE event_id = $1 ORDER BY id`
 
+const doorsSQL = `SELECT coalesce((SELECT doors FROM event_page WHERE event_id = $1), 0)`
+
+// Doors reads in a transaction how long before its start an event lets people in; 0: its page does not say.
+func Doors(ctx context.Context, tx pgx.Tx, event int64) (time.Duration, error) {
+	var minutes int
+	if err := tx.QueryRow(ctx, doorsSQL, event).Scan(&minutes); err != nil {
+		return 0, fmt.Errorf("pages: read when the doors open: %w", err)
+	}
+	return time.Duration(minutes) * time.Minute, nil
+}
+
 // Event reads what the page of an event says. An event without a page has an empty one.
 func (p *Pages) Event(ctx context.Context, event int64) (*EventPage, error) {
 	e, f := &EventPage{}, Facts{}

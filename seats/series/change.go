@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -35,6 +36,16 @@ type Change struct {
 
 	// Cancelled returns what is committed with the cancelling of an event.
 	Cancelled func(event int64) seats.TxHook `json:"-"`
+
+	// Moved returns what is committed with another start, venue or doors of an event. May be nil.
+	Moved func(event seats.Event, was Was) seats.TxHook `json:"-"`
+}
+
+// Was is what held before a change.
+type Was struct {
+	StartsAt time.Time
+	Venue    string
+	Doors    time.Duration // before the start; 0: not said
 }
 
 // Report is what a change does, or would do.
@@ -49,6 +60,7 @@ type Line struct {
 	StartsAt time.Time `json:"starts_at"` // before the change
 	Steps    []Step    `json:"changes"`   // none: nothing changes
 	Kept     []Part    `json:"kept"`      // parts that are its own, and stay
+	Moved    bool      `json:"moved"`     // it has another start, venue or doors
 }
 
 // Step is one thing that changes.
@@ -121,13 +133,13 @@ type work struct {
 	preview bool
 	digest  string
 
-	left      int // events to come
-	lead      production
-	states    map[int64]map[Part]State
-	hashes    [3]string // of the production
-	report    Report
-	cancelled []int64
-	told      []int64 // events with other texts
+	left   int // events to come
+	lead   production
+	states map[int64]map[Part]State
+	hashes [3]string // of the production
+	report Report
+	hooks  []seats.TxHook
+	told   []int64 // events with other texts
 }
 
 func (a *All) newWork(m organizers.Member, s Series, c Change) (*work, error) {
@@ -166,13 +178,13 @@ func (w *work) run(ctx context.Context, also seats.TxHook) error {
 	slugs = append(slugs, w.series.LeadSlug)
 	slices.Sort(slugs)
 	slugs = slices.Compact(slugs)
-	w.left, w.report = len(slugs), Report{}
+	w.left, w.report, w.hooks = len(slugs), Report{}, nil
 	hook := func(q *pgx.Batch) {
 		if also != nil {
 			also(q)
 		}
-		for _, id := range w.cancelled {
-			if hook := w.change.Cancelled(id); hook != nil {
+		for _, hook := range w.hooks {
+			if hook != nil {
 				hook(q)
 			}
 		}
@@ -227,6 +239,10 @@ func (w *work) one(ctx context.Context, tx pgx.Tx, e seats.Event) (line Line, er
 	if !is {
 		return line, seats.ErrNoEvent
 	}
+	was, err := whatHolds(ctx, tx, e)
+	if err != nil {
+		return line, err
+	}
 	for _, part := range w.change.Parts {
 		switch {
 		case states[part] == Same:
@@ -255,6 +271,9 @@ func (w *work) one(ctx context.Context, tx pgx.Tx, e seats.Event) (line Line, er
 		return line, err
 	}
 	if err := w.restate(ctx, tx, e, &line); err != nil {
+		return line, err
+	}
+	if err := w.move(ctx, tx, e, was, &line); err != nil {
 		return line, err
 	}
 	if len(line.Steps) == 0 || w.preview {
@@ -294,7 +313,32 @@ func (w *work) restate(ctx context.Context, tx pgx.Tx, e seats.Event, line *Line
 	}
 	line.Steps = append(line.Steps, Step{"status", string(e.Status), string(w.change.Status.Status)})
 	if w.change.Status.Status == seats.Cancelled && w.change.Cancelled != nil {
-		w.cancelled = append(w.cancelled, e.ID)
+		w.hooks = append(w.hooks, w.change.Cancelled(e.ID))
+	}
+	return nil
+}
+
+func whatHolds(ctx context.Context, tx pgx.Tx, e seats.Event) (Was, error) {
+	doors, err := pages.Doors(ctx, tx, e.ID)
+	return Was{e.StartsAt, e.Venue, doors}, err
+}
+
+// move notes whether a performance to come has another start, venue or doors by now.
+func (w *work) move(ctx context.Context, tx pgx.Tx, e seats.Event, was Was, line *Line) error {
+	if len(line.Steps) == 0 {
+		return nil
+	}
+	e, err := seats.EventBySlug(ctx, tx, e.Slug)
+	if err != nil {
+		return err
+	}
+	is, err := whatHolds(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	line.Moved = e.Status != seats.Cancelled && (!is.StartsAt.Equal(was.StartsAt) || is.Venue != was.Venue || was.Doors > 0 && is.Doors != was.Doors)
+	if line.Moved && w.change.Moved != nil {
+		w.hooks = append(w.hooks, w.change.Moved(e, was))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pages"
@@ -21,8 +22,9 @@ type MessagesPage struct {
 	Audiences []orders.Audience
 	Others    int // performances that the message may also go to
 	Look      *pages.Branding
-	Asked     bool // the message is to be looked at before it goes out
-	Tried     bool // a test is on its way
+	Doors     time.Duration // before the start, as the event's page says; of a preview
+	Asked     bool          // the message is to be looked at before it goes out
+	Tried     bool          // a test is on its way
 	BulkJobs  []orders.BulkJobStatus
 }
 

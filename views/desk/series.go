@@ -141,6 +141,11 @@ func keptWords(ctx context.Context, l series.Line) (words []string) {
 	return words
 }
 
+// moves reports whether a performance has another start, venue or doors after the change.
+func (p SeriesPage) moves() bool {
+	return slices.ContainsFunc(p.Preview.Lines, func(l series.Line) bool { return l.Moved })
+}
+
 // total is what was sold of all performances, in hundredths, and how many are to be sold.
 func (p SeriesPage) total() (sold, all int) {
 	for _, one := range p.List {

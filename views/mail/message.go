@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -30,34 +29,12 @@ func (p Message) Subject(ctx context.Context) string {
 	return p.Words.Subject
 }
 
-// change is what held before, and what holds now.
-type change struct{ label, was, now string }
-
-// changes lists what the message tells of a change of the event.
-func (p Message) changes(ctx context.Context) (list []change) {
-	was := p.Words.Was
-	if was == nil {
-		return nil
-	}
-	add := func(label, before, now string) {
-		if before != now {
-			list = append(list, change{label, cmp.Or(before, text.T(ctx, "not said")), cmp.Or(now, text.T(ctx, "not said"))})
-		}
-	}
-	add(text.T(ctx, "Starts"), views.DayTimeIn(ctx, p.Event, was.StartsAt), views.WhenIn(ctx, p.Event))
-	doors := func(start time.Time, minutes int) string {
-		if minutes == 0 {
-			return ""
-		}
-		return p.Event.Local(start.Add(-time.Duration(minutes) * time.Minute)).Format("15:04")
-	}
-	now := 0
+func (p Message) changes(ctx context.Context) []views.Change {
+	now := time.Duration(0)
 	if p.About != nil {
-		now = int(p.About.Facts.Doors / time.Minute)
+		now = p.About.Facts.Doors
 	}
-	add(text.T(ctx, "Doors"), doors(was.StartsAt, was.Doors), doors(p.Event.StartsAt, now))
-	add(text.T(ctx, "Venue"), was.Venue, p.Event.Venue)
-	return list
+	return views.Changes(ctx, p.Event, now, p.Words.Was)
 }
 
 // html are the words as Markdown. A line that ends ends in the mail, too.
@@ -76,7 +53,7 @@ func (p Message) Text(ctx context.Context) string {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(text.T(ctx, "%[1]s: %[2]s (before: %[3]s)", c.label, c.now, c.was) + "\n")
+		b.WriteString(text.T(ctx, "%[1]s: %[2]s (before: %[3]s)", c.Label, c.Now, c.Was) + "\n")
 	}
 	if p.Words.Text != "" {
 		fmt.Fprintf(&b, "\n%s\n", p.Words.Text)
