@@ -194,19 +194,19 @@ func (ps *Payments) FindByHold(ctx context.Context, holder, hold seats.ID) (Paym
 }
 
 const (
-	begunSQL = `
+	beginPayment = `
 WITH begun AS (
     INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, mandate, keys, counted)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)`
 
-	askedSQL = `, asked AS (
+	queuePayment = `, asked AS (
     INSERT INTO mail (payment_id, kind) SELECT id, 'confirm' FROM begun WHERE $8 IN ('free', 'door', 'invoice')
 )
 INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock_timestamp() + interval '15 seconds' FROM begun`
 
 	// The index "one hold has one payment under way" lets one of many equal forms pass. Only that one is attempted, and only
 	// its seats count.
-	paymentSQL = begunSQL + `
+	paymentSQL = beginPayment + `
         ON CONFLICT DO NOTHING
     RETURNING id
 ), again AS (
@@ -215,12 +215,12 @@ INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock
 ), unused AS (
     UPDATE allowance a SET used = used - 1 FROM jsonb_array_elements($7::jsonb->'uses') u
      WHERE a.event_id = $2 AND a.key = (u->>'key')::uuid AND NOT EXISTS (SELECT FROM begun)
-)` + askedSQL
+)` + queuePayment
 
 	// A payment of several orders undoes the transaction if the hold has one under way.
-	sharedPaymentSQL = begunSQL + `
+	sharedPaymentSQL = beginPayment + `
     RETURNING id
-)` + askedSQL
+)` + queuePayment
 )
 
 // Queue queues the payment and the attempt to authorize it, in the transaction that keeps its seats. Start makes the
