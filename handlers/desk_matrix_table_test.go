@@ -34,6 +34,9 @@ var matrix = map[string]access{
 	"POST /desk/events":                                    {need: organizers.Manage, form: "name="},
 	"GET /desk/subscriptions":                              {need: organizers.Look},
 	"POST /desk/subscriptions":                             {need: organizers.Manage},
+	"GET /desk/subscriptions/new":                          {need: organizers.Manage},
+	"GET /desk/subscriptions/{subscription}":               {need: organizers.Look},
+	"POST /desk/subscriptions/{subscription}":              {need: organizers.Manage, form: "places=100"},
 	"GET /desk/series":                                     {need: organizers.Look},
 	"GET /desk/series/{series}":                            {need: organizers.Look},
 	"POST /desk/series/{series}/performances":              {need: organizers.Manage, form: "show=on&dates=2036-12-01+19:30"},
@@ -342,6 +345,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/bank/entries/{id}":                {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
 		"/desk/gift-cards/{id}":                  {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
 		"/desk/series/{series}":                  {"own", "foreign", "none"},
+		"/desk/subscriptions/{subscription}":     {"own-season", "foreign-season", "none"},
 		"/desk/imports/{id}":                     {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
@@ -371,6 +375,9 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `WITH s AS (INSERT INTO series (team_id, slug, lead_id) SELECT team_id, CASE slug WHEN 'evening' THEN 'own' ELSE 'foreign' END, id FROM event RETURNING id, lead_id),
 		p AS (INSERT INTO performance (event_id, texts, prices, settings) SELECT lead_id, '', '', '' FROM s)
 		UPDATE event SET series_id = s.id FROM s WHERE s.lead_id = event.id`)
+	w.exec(t, `WITH s AS (INSERT INTO subscription (team_id, slug, name, currency, closes_at)
+			SELECT team_id, CASE slug WHEN 'evening' THEN 'own' ELSE 'foreign' END || '-season', 'Season', currency, now() + interval '1 year' FROM event WHERE slug IN ('evening', 'theirs') RETURNING id, team_id)
+		INSERT INTO subscription_price (subscription_id, event_id, category, price) SELECT s.id, e.id, 'A', 900 FROM s JOIN event e ON e.team_id = s.team_id AND e.slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'view', 'Balcony', repeat('0', 32), '{480}', 480, 300, 'x' FROM event`)
 	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)

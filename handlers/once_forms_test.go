@@ -198,6 +198,8 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/subscriptions": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/subscriptions", kind: "application/json", body: w.twoEvenings(t)}
 		},
+		"POST /desk/subscriptions/{subscription}": w.same("places=100", "places=200"),
+
 		"POST /desk/events": w.same(begun("Another", "2030-03-01T20:00"), begun("Another", "2030-03-02T20:00")),
 		"POST /desk/events/{slug}/settings": func(*testing.T, *wall, string) sent {
 			form, _ := url.ParseQuery(settings("4"))

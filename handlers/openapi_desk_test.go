@@ -136,6 +136,9 @@ POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event
 POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","difference":0}
 POST /desk/subscriptions {"name":"Afternoons","performances":["MATINEE","MATINEE-2033-03-08"],"prices":{"A":15000,"B":12000},"places":50} => SUBSCRIPTION "slug":"([^"]+)"
 GET /desk/subscriptions => DEFINED "slug":"(afternoons)"
+GET /desk/subscriptions/new
+GET /desk/subscriptions/SUBSCRIPTION
+POST /desk/subscriptions/SUBSCRIPTION {"places":60}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}

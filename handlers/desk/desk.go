@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/views"
@@ -65,6 +66,8 @@ var problems = web.Problems{
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,
 	idempotency.ErrOtherKey:  errKey,
+
+	subscriptions.ErrNoSubscription: errNothing,
 }
 
 // Explain knows the errors of package organizers; nil if err is none.

@@ -33,7 +33,11 @@ func (h *Handlers) house(r *http.Request) (*subscriptions.House, error) {
 	if web.Elsewhere(r, s.Team) {
 		return nil, web.ErrNoPage
 	}
-	return h.Subscriptions.House(r.Context(), s)
+	of, err := h.Subscriptions.House(r.Context(), s)
+	if err == nil && !of.Announced() {
+		return nil, web.ErrNoPage
+	}
+	return of, err
 }
 
 type subscriptionAnswer struct {
@@ -235,7 +239,9 @@ func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Reque
 	p.Form, p.Mistakes, p.Message, p.Style = with.Form, with.Mistakes, with.Message, p.Style+" order.css"
 	if p.Basket != nil {
 		visitor, _ := h.Visitor(r)
-		p.Methods = h.Subscriptions.Methods(s, *p.Basket)
+		if p.Methods, err = h.subscriptionMethods(r, s, *p.Basket); err != nil {
+			return err
+		}
 		paid, err := h.Orders.Payments.FindByHold(r.Context(), s.Holder(visitor), p.Basket.Holds[0].ID)
 		switch {
 		case err == nil && !paid.Over() && !paid.Done():
@@ -248,6 +254,24 @@ func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Reque
 		return err
 	}
 	return web.WritePage(w, r, status, shop.SubscriptionCheckout(p))
+}
+
+// subscriptionMethods lists how a visitor may pay: with credit only if it is enough.
+func (h *Handlers) subscriptionMethods(r *http.Request, s *subscriptions.House, b subscriptions.Basket) (methods []string, err error) {
+	methods = h.Subscriptions.Methods(s, b)
+	i, credit := slices.Index(methods, payments.Credit), int64(0)
+	if i < 0 {
+		return methods, nil
+	}
+	if account := h.account(r); account != "" {
+		if credit, err = h.Credit.Balance(r.Context(), account, s.Currency); err != nil {
+			return nil, err
+		}
+	}
+	if credit < b.Total {
+		methods = slices.Delete(methods, i, i+1)
+	}
+	return methods, nil
 }
 
 // subscriptionOrder is an order of a subscription as programs send it, and forms with the same names.

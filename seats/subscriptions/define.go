@@ -33,6 +33,7 @@ const (
 	FieldEvents = "events"
 	FieldPrices = "prices"
 	FieldPlaces = "places"
+	FieldOpens  = "opens_at"
 	FieldCloses = "closes_at"
 )
 
@@ -41,6 +42,11 @@ const (
 	LeastPerformances = 2
 	MostPerformances  = 40
 )
+
+// WrongNumber says how many performances a subscription has.
+func WrongNumber() organizers.Mistake {
+	return organizers.Mistake{Field: FieldEvents, Message: text.Mark("Choose %[1]d to %[2]d performances."), Args: []any{LeastPerformances, MostPerformances}}
+}
 
 const mostName = 100 // characters
 
@@ -64,7 +70,7 @@ func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key strin
 	if err != nil {
 		return "", err
 	}
-	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: "defined a subscription", Subject: "subscriptions/" + events.Slug(f.Name, "subscription"), Detail: map[string]any{"performances": len(sales)}}
+	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: text.Mark("defined a subscription"), Subject: "subscriptions/" + events.Slug(f.Name, "subscription"), Detail: map[string]any{"performances": len(sales)}}
 	return a.desk.WithAnswer(ctx, m, act, func(also func(answer string) seats.TxHook) (slug string, err error) {
 		err = pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
 			if slug, err = insert(ctx, tx, m, f, sales); err != nil {
@@ -128,20 +134,11 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 	}
 	slugs := slices.Compact(slices.Sorted(slices.Values(f.Events)))
 	if len(slugs) < LeastPerformances || len(slugs) > MostPerformances {
-		note(FieldEvents, text.Mark("Choose %[1]d to %[2]d performances."), LeastPerformances, MostPerformances)
-		return nil, wrong
+		return nil, append(wrong, WrongNumber())
 	}
-	for _, slug := range slugs {
-		s, err := a.inventory.Sale(ctx, slug)
-		if err != nil {
-			return nil, err
-		}
-		if s.Event.Team != m.Team {
-			return nil, organizers.ErrNotYours
-		}
-		sales = append(sales, s)
+	if sales, err = a.theirs(ctx, m, slugs); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(sales, func(a, b *seats.Sale) int { return int(a.Event.ID - b.Event.ID) })
 	first := sales[0].Event
 	for _, s := range sales {
 		e := s.Event
@@ -165,14 +162,20 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 	if !f.ClosesAt.After(time.Now()) || !f.OpensAt.IsZero() && !f.ClosesAt.After(f.OpensAt) {
 		note(FieldCloses, text.Mark("A subscription is on sale until a time to come, and ends after it begins."))
 	}
-	if f.Places != nil && (*f.Places < 1 || *f.Places > 1_000_000) {
-		note(FieldPlaces, text.Mark("A limit is between 1 and 1,000,000."))
-	}
+	wrong = append(wrong, wrongPlaces(f.Places)...)
 	wrong = append(wrong, wrongPrices(sales, f.Prices)...)
 	if wrong != nil {
 		return nil, wrong
 	}
 	return sales, nil
+}
+
+// wrongPlaces says what is wrong with how many seats a subscription may sell.
+func wrongPlaces(places *int) organizers.Mistakes {
+	if places != nil && (*places < 1 || *places > 1_000_000) {
+		return organizers.Mistakes{{Field: FieldPlaces, Message: text.Mark("A limit is between 1 and 1,000,000.")}}
+	}
+	return nil
 }
 
 // wrongPrices says what is wrong with the prices of a subscription.

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"slices"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -34,6 +35,11 @@ func (a *All) House(ctx context.Context, s Subscription) (*House, error) {
 		}
 	}
 	return h, nil
+}
+
+// Announced reports whether attendees may see it: none of its performances is a draft.
+func (h *House) Announced() bool {
+	return !slices.ContainsFunc(h.Sales, func(s *seats.Sale) bool { return s.Event.Status == seats.Draft })
 }
 
 // Category is the key of the category of a seat of the first performance.

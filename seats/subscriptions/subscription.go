@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,9 +51,12 @@ type Subscription struct {
 
 // Performance is an event of a subscription.
 type Performance struct {
-	Event  int64
-	Slug   string
-	Prices map[string]int64 // what a seat of a category costs there, by key, minor units
+	Event    int64
+	Slug     string
+	Name     string
+	StartsAt time.Time
+	TimeZone string // IANA name
+	Prices   map[string]int64 // what a seat of a category costs there, by key, minor units
 }
 
 // Price is what a seat of a category costs in all performances; false if it is not sold.
@@ -65,6 +69,31 @@ func (s Subscription) Price(category string) (sum int64, sold bool) {
 		sum += price
 	}
 	return sum, len(s.Performances) > 0
+}
+
+// ByTime are its performances, the first one first.
+func (s Subscription) ByTime() []Performance {
+	return slices.SortedStableFunc(slices.Values(s.Performances), func(a, b Performance) int { return a.StartsAt.Compare(b.StartsAt) })
+}
+
+// Local is a time by the clock of its first performance.
+func (s Subscription) Local(t time.Time) time.Time {
+	if len(s.Performances) == 0 {
+		return t.UTC()
+	}
+	return seats.Event{TimeZone: s.ByTime()[0].TimeZone}.Local(t)
+}
+
+// Categories are the keys of what it sells, in order.
+func (s Subscription) Categories() (keys []string) {
+	for _, p := range s.Performances {
+		for key := range p.Prices {
+			if _, sold := s.Price(key); sold {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
 // Left is how many seats it may still sell; -1 for any number.
@@ -88,15 +117,15 @@ func (s Subscription) Holder(visitor seats.ID) seats.ID {
 
 const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, clock_timestamp()`
 
-func (s *Subscription) scan(row pgx.Row) error {
-	return row.Scan(&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Now)
+func (s *Subscription) scan(row pgx.Row, more ...any) error {
+	return row.Scan(append([]any{&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Now}, more...)...)
 }
 
 const (
 	findSQL = `SELECT ` + columns + ` FROM subscription s WHERE s.slug = $1`
 
 	pricesSQL = `
-SELECT p.event_id, e.slug, p.category, p.price FROM subscription_price p JOIN event e ON e.id = p.event_id
+SELECT p.event_id, e.slug, e.name, e.starts_at, e.time_zone, p.category, p.price FROM subscription_price p JOIN event e ON e.id = p.event_id
  WHERE p.subscription_id = $1 ORDER BY p.event_id, p.category`
 )
 
@@ -120,41 +149,18 @@ func (s *Subscription) readPrices(ctx context.Context, db seats.DB) error {
 	if err != nil {
 		return err
 	}
-	var event, price int64
-	var slug, category string
-	_, err = pgx.ForEachRow(rows, []any{&event, &slug, &category, &price}, func() error {
-		if n := len(s.Performances); n == 0 || s.Performances[n-1].Event != event {
-			s.Performances = append(s.Performances, Performance{Event: event, Slug: slug, Prices: map[string]int64{}})
+	var p Performance
+	var price int64
+	var category string
+	_, err = pgx.ForEachRow(rows, []any{&p.Event, &p.Slug, &p.Name, &p.StartsAt, &p.TimeZone, &category, &price}, func() error {
+		if n := len(s.Performances); n == 0 || s.Performances[n-1].Event != p.Event {
+			p.Prices = map[string]int64{}
+			s.Performances = append(s.Performances, p)
 		}
 		s.Performances[len(s.Performances)-1].Prices[category] = price
 		return nil
 	})
 	return err
-}
-
-const listSQL = `SELECT ` + columns + ` FROM subscription s ORDER BY s.closes_at <= clock_timestamp(), s.opens_at, s.id`
-
-// List lists the subscriptions of a member's team, those on sale first.
-func (a *All) List(ctx context.Context, m organizers.Member) (list []Subscription, err error) {
-	err = a.desk.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, listSQL)
-		if err != nil {
-			return err
-		}
-		if list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) { return s, s.scan(row) }); err != nil {
-			return err
-		}
-		for i := range list {
-			if err := list[i].readPrices(ctx, tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("subscriptions: list: %w", err)
-	}
-	return list, nil
 }
 
 // sales opens its performances, by the id of their events.

@@ -78,6 +78,7 @@ var notices = map[string]string{
 
 	"replaced":  text.Mark("The event has the other plan now."),
 	"created":   text.Mark("The event is there, as a draft that only your team sees."),
+	"subscription": text.Mark("The subscription is there."),
 	"dates":     text.Mark("The performances are there, as drafts that only your team sees. Put them on sale below."),
 	"copied":    text.Mark("This is the copy: a draft that only your team sees."),
 	"set":       text.Mark("Saved."),
@@ -129,6 +130,7 @@ type tab struct {
 var tabs = []tab{
 	{text.Mark("Events"), "", organizers.Enter},
 	{text.Mark("Series"), "/series", organizers.Look},
+	{text.Mark("Subscriptions"), "/subscriptions", organizers.Look},
 	{text.Mark("Plans"), "/plans", organizers.Look},
 	{text.Mark("Bank"), "/bank", organizers.Manage},
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// An organizer sells four evenings as one subscription. An attendee finds it on the page of the event, and has the same seat in all of them.
+func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	check(t, err)
+	for _, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			o := ownOffice(t)
+			slug := o.event(t, "theatre", "--price", "A=95.00", "--price", "B=60.00", "--venue", "Lindengasse Playhouse")
+			ann, bob := someone(t, o, "ann", d), someone(t, o, "bob", d)
+			ann.entersDesk(o.owner(t))
+			ann.makesSeries(slug)
+
+			ann.visit("/desk/subscriptions")
+			ann.inBothLights("desk-subscriptions-none", string(axe))
+			ann.visit("/desk/series")
+			ann.press(ann.page.Locator(".evenings a"))
+			ann.press(ann.link("Sell these performances as a subscription"))
+			ann.inBothLights("desk-subscription-dates", string(axe))
+			ann.press(ann.button("Continue"))
+			check(t, ann.page.Locator(`[name="price.A"]`).Fill("a lot"))
+			check(t, ann.page.GetByLabel("Name").Fill("Season 2033"))
+			ann.expect("422")
+			ann.press(ann.button("Make the subscription"))
+			ann.sees(ann.page.GetByText("is not an amount"))
+			ann.inBothLights("desk-subscription-wrong", string(axe))
+			check(t, ann.page.Locator(`[name="price.A"]`).Fill("300.00"))
+			ann.fills("How many seats", "40")
+			ann.press(ann.button("Make the subscription"))
+			ann.sees(ann.page.GetByText("The subscription is there."))
+
+			bob.visit("/subscriptions/season-2033")
+			bob.inBothLights("subscription", string(axe))
+			for i := range 2 {
+				check(t, bob.page.Locator("#rows input[name=seat]:enabled").Nth(i).Check())
+			}
+			bob.press(bob.button("Hold these seats"))
+			bob.sees(bob.page.GetByText("2 seats held for you"))
+			bob.inBothLights("subscription-held", string(axe))
+			bob.press(bob.page.Locator(".choices a.primary"))
+			bob.inBothLights("subscription-checkout", string(axe))
+			check(t, bob.page.GetByLabel("At the door").Check())
+			bob.orders("Bob Ågren", "bob@example.org", "")
+			bob.confirmsIfAsked()
+			bob.hasTickets(2)
+			bob.inBothLights("subscription-order", string(axe))
+
+			ann.visit("/desk/subscriptions/season-2033")
+			ann.sees(ann.page.GetByText("Bob Ågren"))
+			ann.fills("How many seats", "1")
+			ann.expect("422")
+			ann.press(ann.button("Save"))
+			ann.sees(ann.page.GetByText("So many seats were sold already: 2."))
+			ann.inBothLights("desk-subscription", string(axe))
+			ann.visit("/desk/subscriptions")
+			ann.inBothLights("desk-subscriptions", string(axe))
+		})
+	}
+}
+
+// makesSeries makes three more evenings of an event, and puts all on sale.
+func (p *person) makesSeries(slug string) {
+	p.t.Helper()
+	p.visit("/desk/events/" + slug + "/series")
+	check(p.t, p.page.GetByLabel("Or a list of dates").Fill("2033-06-07 19:30\n2033-06-08 19:30\n2033-06-09 19:30"))
+	for _, day := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
+		check(p.t, p.page.GetByLabel(day, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetChecked(false))
+	}
+	p.press(p.button("Make the series"))
+	_, err := p.page.GetByLabel("Status").SelectOption(playwright.SelectOptionValues{Values: playwright.StringSlice("on sale")})
+	check(p.t, err)
+	p.press(p.button("Show what changes"))
+	p.press(p.page.Locator(".made button.primary"))
+}
