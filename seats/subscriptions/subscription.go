@@ -55,7 +55,7 @@ type Performance struct {
 	Slug     string
 	Name     string
 	StartsAt time.Time
-	TimeZone string // IANA name
+	TimeZone string           // IANA name
 	Prices   map[string]int64 // what a seat of a category costs there, by key, minor units
 }
 

@@ -157,4 +157,3 @@ func startOf(ctx context.Context, p subscriptions.Performance) string {
 func dayOfPerformance(ctx context.Context, p subscriptions.Performance) string {
 	return text.Time(ctx, seats.Event{TimeZone: p.TimeZone}.Local(p.StartsAt), "2 Jan 2006")
 }
-
