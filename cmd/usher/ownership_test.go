@@ -41,7 +41,7 @@ var owners = map[string]string{
 	"seats/series":        "performance series",
 	"seats/sessions":      "session",
 	"seats/subscriptions": "subscriber subscriber_order subscription subscription_price",
-	"seats/sites":         "team_domain team_site",
+	"seats/sites":         "team_domain team_site team_site_key",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
 	"seats/waitlist":      "entry offer wait_list wait_step",
 	"seats/webhooks":      "hook hook_secret notice",

@@ -47,8 +47,18 @@ type known struct {
 	sites   map[int64][]string // origins, by team
 	domains map[string]int64   // teams, by proven domain
 	of      map[int64]string   // proven domains, by team
+	keys    map[string]int64   // teams, by site key in use
+	ended   map[string]int64   // teams, by site key that ended
+	origins map[string]bool    // sites of teams that made a key
 	at      time.Time
 }
+
+func newKnown() *known {
+	return &known{map[int64][]string{}, map[string]int64{}, map[int64]string{}, map[string]int64{}, map[string]int64{}, map[string]bool{}, time.Now()}
+}
+
+// lists reports whether a team lists an origin.
+func (k *known) lists(team int64, origin string) bool { return slices.Contains(k.sites[team], origin) }
 
 // fresh is how long a node believes what it read; other nodes change it, too.
 const fresh = 5 * time.Second
@@ -56,6 +66,8 @@ const fresh = 5 * time.Second
 const (
 	allSitesSQL   = `SELECT team_id, origin FROM team_site ORDER BY team_id, origin`
 	allDomainsSQL = `SELECT team_id, domain FROM team_domain WHERE proven_at IS NOT NULL`
+	liveKeysSQL   = `SELECT team_id, key FROM team_site_key WHERE ended_at IS NULL`
+	endedKeysSQL  = `SELECT team_id, key FROM team_site_key WHERE ended_at IS NOT NULL`
 )
 
 // read returns what this node knows, and has it read anew when it is old. A node that knows nothing yet asks. If that fails, it
@@ -71,7 +83,7 @@ func (s *Sites) read(ctx context.Context) (*known, error) {
 		}
 		all, err := s.ask(ctx)
 		if err != nil {
-			s.known.Store(&known{at: time.Now()})
+			s.known.Store(newKnown())
 		}
 		return all, err
 	case time.Since(all.at) > fresh && s.reading.TryLock():
@@ -86,12 +98,14 @@ func (s *Sites) read(ctx context.Context) (*known, error) {
 func (s *Sites) ask(ctx context.Context) (*known, error) {
 	ctx, cancel := context.WithTimeout(ctx, fresh)
 	defer cancel()
-	all := &known{sites: map[int64][]string{}, domains: map[string]int64{}, of: map[int64]string{}, at: time.Now()}
+	all := newKnown()
 	var team int64
 	var name string
 	for sql, note := range map[string]func(){
 		allSitesSQL:   func() { all.sites[team] = append(all.sites[team], name) },
 		allDomainsSQL: func() { all.domains[name], all.of[team] = team, name },
+		liveKeysSQL:   func() { all.keys[name] = team },
+		endedKeysSQL:  func() { all.ended[name] = team },
 	} {
 		rows, err := s.db.Query(ctx, sql)
 		if err == nil {
@@ -99,6 +113,13 @@ func (s *Sites) ask(ctx context.Context) (*known, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sites: read those of all teams: %w", err)
+		}
+	}
+	for _, keys := range []map[string]int64{all.keys, all.ended} {
+		for _, team := range keys {
+			for _, origin := range all.sites[team] {
+				all.origins[origin] = true
+			}
 		}
 	}
 	s.known.Store(all)
