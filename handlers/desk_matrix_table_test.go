@@ -134,6 +134,8 @@ var matrix = map[string]access{
 	"POST /desk/branding/pictures/removal":           {need: organizers.Manage, form: "kind=logo"},
 	"GET /desk/site":                                 {need: organizers.Own},
 	"POST /desk/site":                                {need: organizers.Own, proved: true, form: "sites="},
+	"POST /desk/site/keys":                           {need: organizers.Own, proved: true},
+	"POST /desk/site/keys/{id}/end":                  {need: organizers.Own},
 	"POST /desk/site/domain":                         {need: organizers.Own, proved: true, form: "domain="},
 	"POST /desk/site/domain/proof":                   {need: organizers.Own},
 	"POST /desk/site/domain/removal":                 {need: organizers.Own, proved: true},
@@ -337,6 +339,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/hooks/{id}":                       {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
 		"/desk/hooks/{id}/notices/{notice}":      {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
 		"/desk/keys/{id}":                        {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
+		"/desk/site/keys/{id}":                   {w.id("SELECT id FROM team_site_key WHERE key LIKE '%OWN'"), w.id("SELECT id FROM team_site_key WHERE key LIKE '%FOREIGN'"), "999999"},
 		"/desk/account/sessions/{id}":            {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
 		"/desk/account/passkeys/{id}":            {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                     {w.plans[0], w.plans[1], "999"},
@@ -357,6 +360,7 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `WITH v AS (INSERT INTO credit_voucher (code, currency, amount) VALUES (sha256(convert_to($2, 'UTF8')), 'EUR', 1000) RETURNING id)
 			INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state, voucher_id, secret, issued_at)
 			SELECT gen_random_uuid(), $1, $2, 'EUR', 1000, 'a@example.org', 'b@example.org', '', '', 'card', 'issued', id, '', now() FROM v`, team, prefix)
+		w.exec(t, `INSERT INTO team_site_key (team_id, key) VALUES ($1, 'site_' || lpad($2, 26, 'A'))`, team, prefix)
 		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)
 	}
 	for slug, name := range map[string]string{"evening": "Own", "theirs": "Foreign"} {

@@ -20,8 +20,8 @@ func TestHeaders_EveryAnswerHasThem(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.PublicURL, c.Contact = "https://tickets.example.org", "mailto:safety@example.org" })
 	order := s.places(t, 1, "Ann")
-	shared := map[string]bool{"/events": true, "/events.ics": true, "/events.atom": true, "/events/evening": true, "/events/none": true, "/events/evening/seats": true, "/openapi.yaml": true} // the same for everybody, or nothing personal without cookies
-	beside := map[string]bool{"/events.ics": true, "/events.atom": true, "/events/evening/seats": true}
+	shared := map[string]bool{"/events": true, "/events.ics": true, "/events.atom": true, "/events/evening": true, "/events/none": true, "/events/evening/seats": true, "/events/evening/map.bin": true, "/openapi.yaml": true} // the same for everybody, or nothing personal without cookies
+	beside := map[string]bool{"/events.ics": true, "/events.atom": true, "/events/evening/seats": true, "/events/evening/map.bin": true}
 	for _, path := range []string{
 		"/events", "/events.ics", "/events.atom", "/sitemap.xml", "/robots.txt", "/events/evening", "/events/none", "/nowhere", "/nowhere/live", "/%ff", "/a//b", "/static/none", "/openapi.yaml", "/events/evening/live", "/events/evening/map.bin", "/events/evening/seats",
 		"/orders/" + order.Code, "/orders/" + order.Code + "/calendar.ics", "/orders/" + order.Code + "/tickets.pdf", "/desk", "/door/none", "/door/worker.js", "/.well-known/security.txt",

@@ -240,6 +240,8 @@ POST /desk/branding {"button":"#ffe680","accent":"#123","theme":"auto","words-0"
 POST /desk/branding/pictures/removal {"kind":"logo"}
 GET /desk/branding
 POST /desk/site {"sites":["https://www.example.org/shop"]}
+POST /desk/site/keys {} => SITEKEY "keys":\[{"id":(\d+)
+POST /desk/site/keys/SITEKEY/end {}
 POST /desk/site/domain {"domain":"tickets.example.org"}
 POST /desk/site/domain/proof {}
 POST /desk/site/domain/removal {}

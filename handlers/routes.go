@@ -24,28 +24,32 @@ type route struct {
 
 // The rules. pageRule is for what attendees see, secretRule for the desk, for capability links and for pages that the back button must not show.
 // shopRule and stepRule are the same for pages that a team's own sites may show in a frame: from the event to the order. openRule
-// and those for counts and feeds are for what scripts of every site may read, too: it is the same for everybody.
+// and those for counts and feeds are for what scripts of every site may read, too: it is the same for everybody. The rules for buying
+// are for what scripts of a team's own sites may do by a site key.
 var (
 	pageRule       = web.Rule{Cache: web.GoBack}
 	secretRule     = web.Rule{Cache: "no-store"}
 	shopRule       = web.Rule{Cache: web.GoBack, Frame: true}
 	listRule       = web.Rule{Cache: web.GoBack, Shared: true}
-	openRule       = web.Rule{Cache: web.GoBack, Frame: true, Shared: true}
+	openRule       = web.Rule{Cache: web.GoBack, Frame: true, Shared: true, Keyed: true}
 	stepRule       = web.Rule{Cache: "no-store", Frame: true}
-	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true}
+	buyRule        = web.Rule{Cache: web.GoBack, Frame: true, Keyed: true}
+	buyStepRule    = web.Rule{Cache: "no-store", Frame: true, Keyed: true}
+	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true, Keyed: true}
+	holdsRule      = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true}
 	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
 	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
 	textsRule      = web.Rule{Cache: "no-store", Body: pages.MaxBytes}
 	uploadRule     = web.Rule{Cache: "no-store", Body: pages.MostPicture + 64<<10}
 	pictureRule    = web.Rule{Cache: "public, max-age=31536000, immutable", Plain: web.PlainAll}
 	streamRule     = web.Rule{Cache: "no-store", Plain: web.PlainAll}
-	secondRule     = web.Rule{Cache: "public, max-age=1"}
-	countsRule     = web.Rule{Cache: "public, max-age=1", Shared: true}
+	countsRule     = web.Rule{Cache: "public, max-age=1", Shared: true, Keyed: true}
 	minuteRule     = web.Rule{Cache: "public, max-age=60"}
 	feedRule       = web.Rule{Cache: "public, max-age=60", Shared: true}
 	embedRule      = web.Rule{Cache: "public, max-age=3600", Shared: true}
 	statusRule     = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
 	keptRule       = web.Rule{Cache: "public, max-age=31536000, immutable"}
+	drawingRule    = web.Rule{Cache: "public, max-age=31536000, immutable", Shared: true, Keyed: true}
 )
 
 // table is every address of the site, to be read from top to bottom.
@@ -64,10 +68,10 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/map", h.With(h.shop.Map), shopRule},
 		{"GET /events/{slug}/sections/{section}", h.With(h.shop.Section), shopRule},
 		{"GET /events/{slug}/seats", h.With(h.shop.Seats), countsRule},
-		{"GET /events/{slug}/proposals", h.With(h.shop.Proposals), shopRule},
+		{"GET /events/{slug}/proposals", h.With(h.shop.Proposals), buyRule},
 		{"GET /events/{slug}/views/{plan}/{file}", h.With(h.shop.SeatView), pageRule},
-		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), secondRule},
-		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), keptRule},
+		{"GET /events/{slug}/map.bin", h.With(h.shop.MapBin), countsRule},
+		{"GET /events/{slug}/geometry/{file}", h.With(h.shop.Geometry), drawingRule},
 		{"GET /events/{slug}/live", h.With(h.shop.Live), streamRule},
 		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
@@ -79,21 +83,21 @@ func (h *Handlers) table() []route {
 		{"GET /series/{slug}/card/{file}", h.WithSeries(h.shop.SeriesCard), keptRule},
 
 		{"GET /subscriptions/{slug}", h.Visit(h.shop.Subscription), pageRule},
-		{"POST /subscriptions/{slug}/holds", h.Visit(h.shop.HoldSubscription), claimsRule},
+		{"POST /subscriptions/{slug}/holds", h.Visit(h.shop.HoldSubscription), holdsRule},
 		{"GET /subscriptions/{slug}/checkout", h.Visit(h.shop.SubscriptionCheckout), pageRule},
 		{"POST /subscriptions/{slug}/orders", h.Visit(h.shop.OrderSubscription), pageRule},
 
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
-		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), shopRule},
+		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), buyRule},
 		{"DELETE /events/{slug}/claims", h.Act(h.shop.ReleaseAll), claimsRule},
 		{"POST /events/{slug}/releases", h.Act(h.shop.ReleaseForm), stepRule},
-		{"GET /events/{slug}/hold", h.By(h.shop.Hold), shopRule},
-		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), shopRule},
-		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), stepRule},
-		{"POST /events/{slug}/hold/types", h.Act(h.shop.SetTypes), stepRule},
+		{"GET /events/{slug}/hold", h.By(h.shop.Hold), buyRule},
+		{"POST /events/{slug}/codes", h.By(h.shop.EnterCode), buyRule},
+		{"POST /events/{slug}/hold/extension", h.Act(h.shop.Extend), buyStepRule},
+		{"POST /events/{slug}/hold/types", h.Act(h.shop.SetTypes), buyStepRule},
 
-		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), stepRule},
-		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), stepRule},
+		{"GET /events/{slug}/challenge", h.By(h.shop.Challenge), buyStepRule},
+		{"POST /events/{slug}/challenge", h.By(h.shop.Solve), buyStepRule},
 
 		{"GET /events/{slug}/waitlist", h.By(h.shop.WaitList), shopRule},
 		{"POST /events/{slug}/waitlist", h.Once(h.By(h.shop.JoinWaitList)), shopRule},
@@ -106,10 +110,10 @@ func (h *Handlers) table() []route {
 		{"POST /waitlist/{code}/leave", h.shop.WaiterOnce(h.shop.LeavePlace), pageRule},
 
 		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), shopRule},
-		{"POST /events/{slug}/orders", h.Act(h.shop.Place), shopRule},
+		{"POST /events/{slug}/orders", h.Act(h.shop.Place), buyRule},
 		{"GET /events/{slug}/exchange/{code}", h.By(h.shop.ExchangeSeats), pageRule},
 		{"POST /events/{slug}/exchange/{code}", h.Act(h.shop.Exchange), pageRule},
-		{"GET /orders/{code}", h.shop.Order, shopRule},
+		{"GET /orders/{code}", h.shop.Order, buyRule},
 		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
@@ -124,7 +128,7 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 
-		{"GET /payments/{code}", h.shop.Payment, shopRule},
+		{"GET /payments/{code}", h.shop.Payment, buyRule},
 		{"POST /payments/{code}/stop", h.shop.StopPayment, shopRule}, // not Once, which keeps a transaction open: a provider is called
 		{"POST /payments/{code}/mails", h.Once(h.shop.ConfirmAgain), shopRule},
 		{"GET /confirmations/{token}", h.shop.Confirmation, secretRule},
@@ -266,6 +270,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/branding/pictures/removal", h.desk.Member(organizers.Manage, h.desk.RemoveTeamPicture), secretRule},
 		{"GET /desk/site", h.desk.Member(organizers.Own, h.desk.Site), secretRule},
 		{"POST /desk/site", h.desk.Proved(organizers.Own, h.desk.SaveSites), secretRule},
+		{"POST /desk/site/keys", h.desk.Proved(organizers.Own, h.desk.MakeSiteKey), secretRule},
+		{"POST /desk/site/keys/{id}/end", h.desk.Member(organizers.Own, h.desk.EndSiteKey), secretRule},
 		{"POST /desk/site/domain", h.desk.Proved(organizers.Own, h.desk.AskDomain), secretRule},
 		{"POST /desk/site/domain/proof", h.desk.Member(organizers.Own, h.desk.ProveDomain), secretRule},
 		{"POST /desk/site/domain/removal", h.desk.Proved(organizers.Own, h.desk.RemoveDomain), secretRule},
@@ -349,9 +355,16 @@ func (h *Handlers) table() []route {
 // routes answers the addresses of a table, and for all others that they are none.
 func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
+	keyed := map[string][]string{} // methods that a site key opens, by path
 	for _, r := range list {
 		mux.Handle(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.handler))))
 		table.HandleFunc(r.pattern, http.NotFound)
+		if method, path, _ := strings.Cut(r.pattern, " "); r.rule.Keyed {
+			keyed[path] = append(keyed[path], method)
+		}
+	}
+	for path, methods := range keyed {
+		mux.Handle("OPTIONS "+path, h.Ruled(secretRule, h.Observed("OPTIONS "+path, h.Answer(h.Preflight(methods)))))
 	}
 	mux.Handle("GET /static/", h.Ruled(keptRule, static.Handler()))
 	mux.Handle("/", h.Ruled(pageRule, h.Observed("none", h.unrouted(table))))

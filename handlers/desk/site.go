@@ -15,7 +15,15 @@ import (
 
 type siteAnswer struct {
 	Sites  []string     `json:"sites"`
+	Keys   []siteKey    `json:"keys"`
 	Domain *domainState `json:"domain,omitempty"` // left out: the team has none
+}
+
+type siteKey struct {
+	ID      int64      `json:"id"`
+	Key     string     `json:"key"`
+	MadeAt  time.Time  `json:"made_at"`
+	EndedAt *time.Time `json:"ended_at,omitempty"` // left out: it is in use
 }
 
 type domainState struct {
@@ -38,8 +46,11 @@ func (h *Handlers) showSite(w http.ResponseWriter, r *http.Request, m organizers
 	if p.Domain, err = h.Sites.Domain(r.Context(), m); err != nil {
 		return err
 	}
+	if p.Keys, err = h.Sites.Keys(r.Context(), m); err != nil {
+		return err
+	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, status, describeSite(saved, p.Domain))
+		return web.WriteJSON(w, status, describeSite(saved, p.Keys, p.Domain))
 	}
 	if p.Typed == "" {
 		p.Typed = strings.Join(saved, "\n")
@@ -55,12 +66,15 @@ func (h *Handlers) showSite(w http.ResponseWriter, r *http.Request, m organizers
 		p.Slug, p.Name = list[0].Slug, list[0].Name
 	}
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Your website"))
-	p.Path = desk.SitePath
+	p.Path, p.Listed = desk.SitePath, len(saved) > 0
 	return web.WritePage(w, r, status, desk.Site(p))
 }
 
-func describeSite(saved []string, d sites.Domain) siteAnswer {
-	a := siteAnswer{Sites: append([]string{}, saved...)}
+func describeSite(saved []string, keys []sites.Key, d sites.Domain) siteAnswer {
+	a := siteAnswer{Sites: append([]string{}, saved...), Keys: []siteKey{}}
+	for _, k := range keys {
+		a.Keys = append(a.Keys, siteKey(k))
+	}
 	if d.Name != "" {
 		a.Domain = &domainState{Name: d.Name, ProvenAt: d.ProvenAt}
 		a.Domain.Record, a.Domain.Content = d.Record()
@@ -76,6 +90,28 @@ func (h *Handlers) SaveSites(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	typed := strings.Split(strings.Join(f[sites.FieldSites], "\n"), "\n")
 	return h.siteDone(w, r, m, h.Sites.Save(r.Context(), m, typed, deskKeyOf(r, f)), desk.SitePage{Typed: f.Get(sites.FieldSites)})
+}
+
+// MakeSiteKey answers POST /desk/site/keys
+func (h *Handlers) MakeSiteKey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	f, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	return h.siteDone(w, r, m, h.Sites.MakeKey(r.Context(), m, deskKeyOf(r, f)), desk.SitePage{})
+}
+
+// EndSiteKey answers POST /desk/site/keys/{id}/end
+func (h *Handlers) EndSiteKey(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := deskID(r)
+	if err != nil {
+		return err
+	}
+	f, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	return h.siteDone(w, r, m, h.Sites.EndKey(r.Context(), m, id, deskKeyOf(r, f)), desk.SitePage{})
 }
 
 // AskDomain answers POST /desk/site/domain

@@ -87,7 +87,7 @@ func (h *Handlers) challenged(w http.ResponseWriter, r *http.Request, s *seats.S
 		return nil
 	}
 	return web.WriteJSON(w, StatusChallenge, web.ErrorAnswer{Error: web.ErrorBody{
-		Code: errChallenge.Code, Message: errChallenge.In(r.Context()), Seats: []string{}, Nearest: []string{}, To: to,
+		Code: errChallenge.Code, Message: errChallenge.In(r.Context()), Seats: []string{}, Nearest: []string{}, To: h.At(r, to),
 	}})
 }
 

@@ -244,7 +244,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", shop.OrderPath(code))
+	w.Header().Set("Location", h.At(r, shop.OrderPath(code)))
 	return web.WriteJSON(w, http.StatusCreated, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
 }
 

@@ -27,7 +27,7 @@ func (h *Handlers) Confirmation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{h.describePayment(r, p)})
 	}
 	if p.Done() || p.Over() || p.Confirmed {
 		http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
@@ -54,7 +54,7 @@ func (h *Handlers) ConfirmOrder(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{h.describePayment(r, p)})
 	}
 	http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 	return nil
@@ -73,7 +73,7 @@ func (h *Handlers) ConfirmAgain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{h.describePayment(r, p)})
 	}
 	http.Redirect(w, r, shop.PaymentPath(p.Code)+"?mail="+said, http.StatusSeeOther)
 	return nil

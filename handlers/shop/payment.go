@@ -34,8 +34,8 @@ type PaymentBody struct {
 	Confirm  string `json:"confirm,omitempty"` // the address where the mail went that confirms the order
 }
 
-func describePayment(p payments.Payment) PaymentBody {
-	body := PaymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: p.Page, Reason: p.Reason}
+func (h *Handlers) describePayment(r *http.Request, p payments.Payment) PaymentBody {
+	body := PaymentBody{Code: p.Code, Event: p.Event, Method: p.Method, State: "open", Currency: p.Currency, Amount: p.Amount, Page: h.At(r, p.Page), Reason: p.Reason}
 	if p.Confirms() && !p.Confirmed {
 		body.Confirm = p.Email
 	}
@@ -63,9 +63,9 @@ func (h *Handlers) pay(w http.ResponseWriter, r *http.Request, s *seats.Sale, ho
 
 // leadToPayment answers with a payment that begins, or redirects to it.
 func (h *Handlers) leadToPayment(w http.ResponseWriter, r *http.Request, p payments.Payment) error {
-	w.Header().Set("Location", shop.PaymentPath(p.Code))
+	w.Header().Set("Location", h.At(r, shop.PaymentPath(p.Code)))
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusAccepted, PaymentAnswer{h.describePayment(r, p)})
 	}
 	switch {
 	case p.Done():
@@ -86,6 +86,13 @@ func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s, err := h.Inventory.Sale(r.Context(), p.Event)
+	if err != nil {
+		return err
+	}
+	if web.Elsewhere(r, s.Event.Team) {
+		return web.NotHere(r, payments.ErrNoPayment)
+	}
 	if r.URL.Query().Has("back") && !p.Done() && !p.Over() {
 		if err := h.Orders.Payments.Ask(r.Context(), p); err != nil {
 			return err
@@ -95,7 +102,7 @@ func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{h.describePayment(r, p)})
 	}
 	if p.Done() {
 		if err := h.tellDone(r, p); err != nil {
@@ -104,7 +111,7 @@ func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, shop.OrderPath(p.Code), http.StatusSeeOther)
 		return nil
 	}
-	return h.showPayment(w, r, p)
+	return h.showPayment(w, r, s, p)
 }
 
 // tellDone lets the other pages of the attendee show what they hold now: the order may have been placed without them.
@@ -131,15 +138,9 @@ func (h *Handlers) tellDone(r *http.Request, p payments.Payment) error {
 
 // showPayment says how a payment stands. Who paid and got no seats is shown what to do next: their seats as far as they
 // are still theirs, or the nearest ones.
-func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, p payments.Payment) error {
-	s, err := h.Inventory.Sale(r.Context(), p.Event)
+func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, s *seats.Sale, p payments.Payment) error {
+	r, err := h.Visited(r)
 	if err != nil {
-		return err
-	}
-	if web.Elsewhere(r, s.Event.Team) {
-		return payments.ErrNoPayment
-	}
-	if r, err = h.Visited(r); err != nil {
 		return err
 	}
 	if answered, err := h.InFrame(w, r, s.Event.Team); answered || err != nil {
@@ -188,7 +189,7 @@ func (h *Handlers) StopPayment(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{describePayment(p)})
+		return web.WriteJSON(w, http.StatusOK, PaymentAnswer{h.describePayment(r, p)})
 	}
 	http.Redirect(w, r, shop.PaymentPath(p.Code), http.StatusSeeOther)
 	return nil

@@ -259,7 +259,7 @@ func fields(ctx context.Context, err error) map[string]string {
 func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
 	status, to := http.StatusConflict, ""
 	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
-		status, to = http.StatusForbidden, "/rooms/"+room.Slug
+		status, to = http.StatusForbidden, h.At(r, "/rooms/"+room.Slug)
 	}
 	return WriteJSON(w, status, ErrorAnswer{ErrorBody{
 		Code: refusal.Code, Message: refusal.In(h.Reading(r)), Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,

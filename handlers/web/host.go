@@ -9,10 +9,11 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-// own is the domain of a team that a request came by.
+// own is the domain of a team that a request came by, or its site key.
 type own struct {
-	team int64
-	home string // how browsers reach it: https://tickets.playhouse.example
+	team  int64
+	home  string // how browsers reach it: https://tickets.playhouse.example
+	keyed bool   // a script of one of its sites asks
 }
 
 type hostKey struct{}
@@ -24,7 +25,7 @@ func ownOf(r *http.Request) own {
 	return o
 }
 
-// HostTeam is the team of the domain that a request came by; 0 if that is the address of the box office.
+// HostTeam is the team of the domain or the site key that a request came by; 0 if that is the address of the box office.
 func HostTeam(r *http.Request) int64 { return ownOf(r).team }
 
 // Elsewhere reports whether what a team has is not shown at the address of a request: a domain of another team.
@@ -50,7 +51,7 @@ func (h *Server) hosted(next http.Handler) http.Handler {
 			h.Fail(w, r, err)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team, home}))
+		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team, home, false}))
 		if h.Sessions.Cookie.Secure {
 			w.Header()["Strict-Transport-Security"] = thisHost // what is below the domain is the team's
 		}

@@ -24,6 +24,9 @@ func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
 		next = h.speaking(next)
 	}
 	whole := h.Guard.Handler(next)
+	if rule.Keyed && !rule.public() { // what is public, every site reads without a key
+		whole = h.keyed(next, whole)
+	}
 	pages := static.Pack(whole)
 	cache := []string{cmp.Or(rule.Cache, "no-store")}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,6 +159,7 @@ type Rule struct {
 
 	Frame  bool // sites of the team may show the page in a frame, see InFrame
 	Shared bool // scripts of every site may read the answer, without cookies
+	Keyed  bool // scripts of a team's sites may call it by a site key, see keyed
 }
 
 // public reports whether answers are the same for all visitors and may be kept on the way.

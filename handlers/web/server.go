@@ -95,8 +95,11 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if err != nil {
 			return err
 		}
-		if sale.Event.Status == seats.Draft || Elsewhere(r, sale.Event.Team) {
+		if sale.Event.Status == seats.Draft {
 			return seats.ErrNoEvent
+		}
+		if Elsewhere(r, sale.Event.Team) {
+			return NotHere(r, seats.ErrNoEvent)
 		}
 		r = inLanguageOf(r, &sale.Event)
 		if answered, err := h.InFrame(w, r, sale.Event.Team); answered || err != nil {
@@ -114,7 +117,7 @@ func (h *Server) WithSeries(next func(http.ResponseWriter, *http.Request, series
 			return err
 		}
 		if Elsewhere(r, s.Team) {
-			return series.ErrNoSeries
+			return NotHere(r, series.ErrNoSeries)
 		}
 		r = inLanguageOf(r, &seats.Event{Language: s.Language})
 		if answered, err := h.InFrame(w, r, s.Team); answered || err != nil {

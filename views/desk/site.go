@@ -13,6 +13,8 @@ import (
 type SitePage struct {
 	Frame
 	Typed       string // sites, one a line
+	Listed      bool   // the team lists a site
+	Keys        []sites.Key
 	Domain      sites.Domain
 	TypedDomain string
 	Home        string // how browsers reach the team's events
