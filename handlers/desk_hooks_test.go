@@ -87,7 +87,7 @@ func TestAWebhookThatFailsStandsOnTheLiveDesk(t *testing.T) {
 	s.exec(t, `INSERT INTO hook (team_id, url, kinds, off_at, off_why) VALUES ($1, 'https://gone.example.org', '{order.paid}', clock_timestamp(), 'It answered that it is gone for good (410).')`, s.sale.Event.Team)
 	s.exec(t, `INSERT INTO hook (team_id, url, kinds, off_at) VALUES ($1, 'https://off.example.org', '{order.paid}', clock_timestamp())`, s.sale.Event.Team)
 	_, page := s.page(t, ann, "/desk/events/evening")
-	for words, want := range map[string]bool{"slow.example.org has not taken": true, "gone.example.org is not told anything any more": true, "off.example.org": false} {
+	for words, want := range map[string]bool{"slow.example.org has accepted no deliveries": true, "gone.example.org no longer gets deliveries": true, "off.example.org": false} {
 		if strings.Contains(page, words) != want {
 			t.Errorf("%q is on the desk: %v", words, !want)
 		}

@@ -101,9 +101,7 @@ func branded(letter mail.Letter, h mails.Letterhead) mail.Letter {
 
 // Write makes the letter of a row of the outbox, with the order as it is now, in the language of its reader.
 func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	if tag, is := text.Shipped(m.Language); is {
-		ctx = text.With(ctx, tag)
-	}
+	ctx = text.For(ctx, m.Language)
 	if kind, about := strings.CutPrefix(m.Kind, waitlist.MailPrefix); about {
 		return l.waiting(ctx, m, kind)
 	}
@@ -117,7 +115,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	case organizers.MailPassword:
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
-		return l.deskLetter(ctx, m, 0, mails.Security(m.About, l.URL+desk.AccountPath))
+		return l.deskLetter(ctx, m, 0, mails.Security(ctx, organizers.InNotice(ctx, m.About), l.URL+desk.AccountPath))
 	case giftcards.MailCard, giftcards.MailReceipt:
 		return l.giftCard(ctx, m)
 	case orders.MailConfirm:
@@ -480,7 +478,7 @@ func (l Letters) invitation(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return l.deskLetter(ctx, m, 0, mails.Invitation(invited, l.URL+desk.Path+"/invitations/"+token))
+	return l.deskLetter(ctx, m, 0, mails.Invitation(ctx, invited, l.URL+desk.Path+"/invitations/"+token))
 }
 
 // password makes the mail by which an organizer chooses another password, and its link: only the mail has it.
@@ -492,7 +490,7 @@ func (l Letters) password(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return l.deskLetter(ctx, m, 0, mails.Password(name, l.URL+desk.PasswordPath+"/"+token))
+	return l.deskLetter(ctx, m, 0, mails.Password(ctx, name, l.URL+desk.PasswordPath+"/"+token))
 }
 
 // place makes the mail that invites a person to a waiting room. Its link joins as the mail's address.

@@ -15,6 +15,13 @@ var paidHow = map[string]string{
 	payments.Exchange: text.Mark("by exchange"),
 }
 
+// RoleName is the message that names a role.
+func RoleName(r organizers.Role) string { return roleNames[r] }
+
+var roleNames = map[organizers.Role]string{
+	organizers.Owner: text.Mark("owner"), organizers.Manager: text.Mark("manager"), organizers.Viewer: text.Mark("viewer"), organizers.Door: text.Mark("door"),
+}
+
 // RoleWords is the message about what a role is for.
 func RoleWords(r organizers.Role) string {
 	switch r {

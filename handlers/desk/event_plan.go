@@ -63,9 +63,9 @@ func (h *Handlers) ReplacePlan(w http.ResponseWriter, r *http.Request, m organiz
 	case web.WantsJSON(r) && err != nil:
 		return h.problemOf(w, r, s, err)
 	case errors.As(err, &refusal):
-		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.Error())
+		return h.showEventPlan(w, r, m, s, http.StatusConflict, refusal.In(r.Context()))
 	case errors.As(err, &nonsense):
-		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, nonsense.Error())
+		return h.showEventPlan(w, r, m, s, http.StatusUnprocessableEntity, nonsense.In(r.Context()))
 	case err != nil:
 		return err
 	}

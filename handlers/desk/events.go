@@ -135,7 +135,7 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 	if file != nil {
 		found, err := plan.Read(bytes.NewReader(file))
 		if err != nil {
-			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", err.Error())
+			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", plan.Refused(err))
 			return n, nil, wrong, nil
 		}
 		return n, found.Plan, wrong, nil

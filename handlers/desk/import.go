@@ -63,11 +63,10 @@ func readable(content []byte) (err error) {
 		return err
 	}
 	_, err = plan.Open(bytes.NewReader(content))
-	var told *plan.Error
-	if err != nil && !errors.As(err, &told) {
-		return &plan.Error{Reason: strings.TrimPrefix(err.Error(), "plan: read: ")}
+	if err != nil {
+		return plan.Refused(err)
 	}
-	return err
+	return nil
 }
 
 func fileName(name string) string {

@@ -190,7 +190,7 @@ func (h *Handlers) Refund(r *http.Request, _ organizers.Member, _ *seats.Sale) o
 		}
 		reason := strings.TrimSpace(form.Get("reason"))
 		if reason == "" {
-			reason = "The organizer gave it back."
+			reason = text.Mark("Refunded by the organizer.")
 		}
 		return h.Orders.RefundAnd(r.Context(), o, key, amount, reason, also)
 	}}
@@ -240,7 +240,7 @@ func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale
 // PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
 func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) orderAct {
 	return orderAct{text.Mark("noted as paid out"), "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
-		also = seats.Both(also, organizers.TellOwners(m, "noted that the money of order "+o.Code+" was paid out by hand"))
+		also = seats.Both(also, organizers.TellOwners(m, organizers.NoticeOrderPaidBack, o.Code))
 		amount, _, err := h.Orders.Payments.PaidOut(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {
 			return &seats.ValidationError{Message: text.Mark("This order has no refund to pay out by hand. Nothing was changed.")}

@@ -29,7 +29,7 @@ func planError(err error) *web.Problem {
 	case errors.As(err, &late):
 		return web.NewProblem(409, "version", "%s", text.Mark("Nothing was saved, and nothing of theirs was overwritten."), text.Mark("Look at their version, or save yours as the newest one.")).Filled(late)
 	case errors.As(err, &file):
-		return web.NewProblem(422, "invalid", text.Mark("The file was not read: %s."), text.Mark("Nothing was changed."), text.Mark("Put the file right and choose it again.")).Filled(strings.TrimPrefix(file.Error(), "plan: read: "))
+		return web.NewProblem(422, "invalid", text.Mark("The file was not read: %s."), text.Mark("Nothing was changed."), text.Mark("Put the file right and choose it again.")).Filled(file)
 	}
 	return nil
 }

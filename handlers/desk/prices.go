@@ -83,7 +83,7 @@ func (h *Handlers) SetPrices(w http.ResponseWriter, r *http.Request, m organizer
 	case web.WantsJSON(r):
 		return err
 	case errors.As(err, &conflict):
-		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.Error())
+		return h.showPrices(w, r, m, s, http.StatusConflict, f, conflict.In(r.Context()))
 	case errors.As(err, &invalid):
 		return h.showPrices(w, r, m, s, http.StatusUnprocessableEntity, f, invalid.In(r.Context()))
 	}

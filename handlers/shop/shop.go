@@ -39,7 +39,7 @@ var problems = web.Problems{
 func Explain(ctx context.Context, err error) *web.Problem {
 	var mistakes waitlist.Mistakes
 	if errors.As(err, &mistakes) {
-		return web.NewProblem(422, "invalid", mistakes.Error(), web.WaitHolds, text.Mark("Change it and send it again."))
+		return web.NewProblem(422, "invalid", "%s", web.WaitHolds, text.Mark("Change it and send it again.")).Filled(mistakes)
 	}
 	return problems.Of(err)
 }

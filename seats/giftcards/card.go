@@ -60,6 +60,7 @@ type Card struct {
 	secret    []byte
 	reference string
 	method    string
+	language  string // of the buyer
 	tries     int
 	age       time.Duration
 }
@@ -176,7 +177,7 @@ func (g *GiftCards) Buy(ctx context.Context, f Form) (Card, error) {
 
 const cardSQL = `
 SELECT c.id, c.team_id, t.name, c.code, c.currency, c.amount, coalesce(c.months, 0), c.buyer, c.recipient, c.giver, c.message, c.state, c.reason, c.page,
-       c.created_at, c.issued_at, v.expires_at, c.voucher_id, c.secret, c.reference, c.method, c.tries, extract(epoch FROM clock_timestamp() - c.created_at)::float8
+       c.created_at, c.issued_at, v.expires_at, c.voucher_id, c.secret, c.reference, c.method, c.language, c.tries, extract(epoch FROM clock_timestamp() - c.created_at)::float8
   FROM gift_card c JOIN team t ON t.id = c.team_id LEFT JOIN credit_voucher v ON v.id = c.voucher_id`
 
 const (
@@ -200,7 +201,7 @@ func (g *GiftCards) ByID(ctx context.Context, id seats.ID) (Card, error) {
 func (g *GiftCards) find(ctx context.Context, sql string, arg any) (c Card, err error) {
 	var age float64
 	err = g.db.QueryRow(ctx, sql, arg).Scan(&c.ID, &c.Team, &c.TeamName, &c.Code, &c.Currency, &c.Amount, &c.Months, &c.Buyer, &c.Recipient, &c.Giver, &c.Message,
-		&c.State, &c.Reason, &c.Page, &c.CreatedAt, &c.IssuedAt, &c.ExpiresAt, &c.voucherID, &c.secret, &c.reference, &c.method, &c.tries, &age)
+		&c.State, &c.Reason, &c.Page, &c.CreatedAt, &c.IssuedAt, &c.ExpiresAt, &c.voucherID, &c.secret, &c.reference, &c.method, &c.language, &c.tries, &age)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, ErrNoCard
 	}

@@ -73,7 +73,7 @@ func (g *GiftCards) call(ctx context.Context, c Card, step string, refund int64,
 	defer cancel()
 	s, err := ask(provider, ctx, payments.Charge{
 		Key: "usher-gift-" + step + "-" + c.ID.String(), Payment: c.ID, Order: c.ID, Reference: c.reference, Amount: c.Amount, Currency: c.Currency, Refund: refund,
-		Email: c.Buyer, What: "Gift card, " + c.TeamName, Back: g.home + "/gift-cards/" + c.Code,
+		Email: c.Buyer, What: text.T(text.For(ctx, c.language), "Gift card, %s", c.TeamName), Back: g.home + "/gift-cards/" + c.Code,
 	})
 	if err != nil {
 		return s, &downError{fmt.Errorf("giftcards: %s: %w", step, err)}
@@ -192,7 +192,7 @@ func (g *GiftCards) Refund(ctx context.Context, m organizers.Member, id seats.ID
 		if err := credit.VoidVoucher(ctx, tx, voucher); err != nil {
 			return err
 		}
-		if err := organizers.TellOwners(m, "paid a gift card back").Run(ctx, tx); err != nil {
+		if err := organizers.TellOwners(m, organizers.NoticeCardPaidBack).Run(ctx, tx); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("paid a gift card back"), "gift-cards", map[string]string{"card": code})

@@ -83,7 +83,8 @@ RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELEC
                    (SELECT coalesce(nullif(p.form->>'language', ''), e.language) FROM payment p JOIN event e ON e.id = p.event_id WHERE p.id = m.payment_id),
                    (SELECT coalesce(nullif(n.language, ''), e.language) FROM entry n JOIN event e ON e.id = n.event_id WHERE n.id = m.entry_id),
                    (SELECT language FROM event WHERE room_id = m.room_id ORDER BY id LIMIT 1),
-                   (SELECT language FROM gift_card WHERE id = m.gift_card_id), m.language)`
+                   (SELECT language FROM gift_card WHERE id = m.gift_card_id),
+                   (SELECT nullif(language, '') FROM organizer WHERE email = m.email AND m.kind IN ('invitation', 'security', 'password')), m.language)`
 
 const releaseMailSQL = `UPDATE mail SET next_try = clock_timestamp() WHERE id = ANY($1) AND sent_at IS NULL AND refused_at IS NULL`
 

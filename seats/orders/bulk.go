@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Kinds of bulk jobs: changes of every order of an event.
@@ -120,7 +121,7 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code s
 		switch {
 		case t.Revoked:
 		case t.In != nil:
-			refused = "A ticket of this order was already used."
+			refused = text.Mark("A ticket of this order was already used.")
 		default:
 			unused = append(unused, t.ID)
 		}

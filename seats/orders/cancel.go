@@ -56,7 +56,7 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	}
 	return o.cancel(ctx, s, cancelling{
 		order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: order.keeps(chosen),
-		difference: order.difference(chosen), rest: order.rest(s, chosen), key: &k, reason: "Tickets were cancelled.",
+		difference: order.difference(chosen), rest: order.rest(s, chosen), key: &k, reason: text.Mark("Tickets were cancelled."),
 	})
 }
 
@@ -101,7 +101,7 @@ func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Rev
 		}
 		fee = order.keeps(chosen)
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, difference: difference, used: used, also: also, reason: "The organizer cancelled tickets."})
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, difference: difference, used: used, also: also, reason: text.Mark("The organizer cancelled tickets.")})
 }
 
 // cancelling is a cancellation about to be written.

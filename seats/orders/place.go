@@ -24,7 +24,7 @@ import (
 var ErrUnconfirmed = errors.New("the email has to be confirmed first")
 
 // errPaidAhead is the answer to a program that orders what it has to pay first.
-var errPaidAhead = Mistakes{{FieldMethod, "This is paid ahead: begin a payment."}}
+var errPaidAhead = Mistakes{{FieldMethod, text.Mark("This order is paid in advance: begin a payment.")}}
 
 // CodeKey is the code of a refusal: the hold made an order already, with other details.
 const CodeKey = "key"

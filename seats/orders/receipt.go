@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const dueSQL = `
@@ -59,7 +60,7 @@ func (o *Orders) Receive(ctx context.Context, tx pgx.Tx, code string, r Receipt)
 	r.Currency = currency
 	var q pgx.Batch
 	q.Queue(receiveSQL, id, r.Amount, due, r.Entry, seats.NewID())
-	payments.QueueRefund(&q, id, "More was transferred than was due.", nil)
+	payments.QueueRefund(&q, id, text.Mark("More was transferred than was due."), nil)
 	return r, tx.SendBatch(ctx, &q).Close()
 }
 

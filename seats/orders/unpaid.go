@@ -252,7 +252,7 @@ func (o *Orders) expire(ctx context.Context, code string) error {
 		_, err := o.db.Exec(ctx, notDueSQL, order.ID)
 		return err
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, overdue: true, used: online, reason: "The order was not paid in time."})
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, overdue: true, used: online, reason: text.Mark("The order was not paid in time.")})
 }
 
 // The order is locked by a statement of its own: the next one sees marks of cancellations that were written before.

@@ -97,7 +97,7 @@ func (d *Desk) ResetPassword(ctx context.Context, token, password string, from C
 		return s, err
 	}
 	m.From = from
-	return d.setPassword(ctx, m, password, "chose another password by a link", func(tx pgx.Tx) error {
+	return d.setPassword(ctx, m, password, text.Mark("chose another password by a link"), func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, usePasswordLinkSQL, tokenHash(token), m.Organizer)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNoLink
@@ -116,7 +116,7 @@ func (d *Desk) ChangePassword(ctx context.Context, m Member, before, password st
 	if err := d.ProvePassword(ctx, m, before); err != nil {
 		return s, err
 	}
-	return d.setPassword(ctx, m, password, "changed their password", func(pgx.Tx) error { return nil })
+	return d.setPassword(ctx, m, password, text.Mark("changed their password"), func(pgx.Tx) error { return nil })
 }
 
 // ProvePassword has a member show that they know their password; their session keeps that they did.
@@ -165,7 +165,7 @@ func (d *Desk) setPassword(ctx context.Context, m Member, password, what string,
 		if _, err := tx.Exec(ctx, endSessionsSQL, m.Organizer); err != nil {
 			return fmt.Errorf("organizers: set a password: %w", err)
 		}
-		return d.accountChanged(ctx, tx, m, what, "Your account has a new password, and every session of it was signed out.")
+		return d.accountChanged(ctx, tx, m, what, text.Mark("Your account has a new password, and every session of it was signed out."))
 	})
 	if err == nil {
 		d.changed(m, "password")

@@ -34,14 +34,17 @@ func (d *Desk) WithAudit(ctx context.Context, m Member, a Action, do func(also s
 	return err
 }
 
-// WithAnswer is WithAudit for a form that answers a repeat as the first time: also keeps the answer with the change.
+// WithAnswer is WithAudit for a form that answers a repeat as the first time: also keeps the answer with the change. The answer is
+// the end of the subject.
 func (d *Desk) WithAnswer(ctx context.Context, m Member, a Action, do func(also func(answer string) seats.TxHook) (string, error)) (answer string, err error) {
-	entry, err := noting(m, a.What, a.Subject, a.Detail)
-	if err != nil {
+	if _, err := noting(m, a.What, a.Subject, a.Detail); err != nil {
 		return "", err
 	}
 	return d.once(ctx, m, a.Key, a.Form, func(keep func(answer string) seats.TxHook) (string, error) {
-		return do(func(answer string) seats.TxHook { return seats.Both(keep(answer), entry) })
+		return do(func(answer string) seats.TxHook {
+			entry, _ := noting(m, a.What, a.Subject+answer, a.Detail) // JSON can say its details, as was seen above
+			return seats.Both(keep(answer), entry)
+		})
 	})
 }
 

@@ -153,7 +153,7 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
 			return fmt.Errorf("organizers: make a key: %w", err)
 		}
-		if err := TellOwners(m, "made the key “"+name+"” for programs").Run(ctx, tx); err != nil {
+		if err := TellOwners(m, NoticeKeyMade, name).Run(ctx, tx); err != nil {
 			return err
 		}
 		return Note(ctx, tx, m, text.Mark("made a key"), "keys", map[string]any{"name": name, "may": scopes, "days": days})
@@ -188,7 +188,7 @@ WITH due AS (
     UPDATE api_key k SET warned_at = clock_timestamp() FROM team t
      WHERE k.warned_at IS NULL AND k.revoked_at IS NULL AND k.expires_at BETWEEN clock_timestamp() AND clock_timestamp() + interval '7 days' AND t.id = k.team_id
     RETURNING k.organizer_id, k.team_id, 'The key “' || k.name || '” for programs of the team ' || t.name || ' expires on '
-              || to_char(k.expires_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI "UTC"') || '. Make another one and give it to the program before.' AS words
+              || to_char(k.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') || E'.\nMake a new key and give it to the program before then.' AS words
 )
 INSERT INTO mail (email, kind, about)
 SELECT DISTINCT o.email, 'security', due.words FROM due JOIN member m ON m.team_id = due.team_id JOIN organizer o ON o.id = m.organizer_id

@@ -51,7 +51,7 @@ INSERT INTO invitation (team_id, email, role) VALUES ($1, $2, $3)
     DO UPDATE SET role = excluded.role, token = NULL, created_at = clock_timestamp(), expires_at = clock_timestamp() + interval '7 days'
 RETURNING id`
 
-const mailInvitationSQL = `INSERT INTO mail (email, kind, invitation_id) VALUES ($1, 'invitation', $2)`
+const mailInvitationSQL = `INSERT INTO mail (email, kind, invitation_id, language) VALUES ($1, 'invitation', $2, $3)`
 
 // Invite asks the owner of an address by mail to join the team in a role. A second invitation replaces the first, which
 // opens nothing then.
@@ -68,11 +68,11 @@ func (d *Desk) Invite(ctx context.Context, m Member, email string, role Role, ke
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, mailInvitationSQL, email, id); err != nil {
+		if _, err := tx.Exec(ctx, mailInvitationSQL, email, id, reads(ctx)); err != nil {
 			return err
 		}
 		done = true
-		return TellOwners(m, "invited "+email+" as "+string(role)).Run(ctx, tx)
+		return TellOwners(m, NoticeInvited, email, string(role)).Run(ctx, tx)
 	})
 	if err == nil && done {
 		d.teamChanged(m, "invited as "+string(role))
@@ -265,7 +265,7 @@ func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invite
 			return fmt.Errorf("organizers: accept an invitation: %w", err)
 		}
 		m.TeamName = i.TeamName
-		if err := TellOwners(m, "joined as "+string(i.Role)).Run(ctx, tx); err != nil {
+		if err := TellOwners(m, NoticeJoined, string(i.Role)).Run(ctx, tx); err != nil {
 			return err
 		}
 		return Note(ctx, tx, m, text.Mark("joined"), "team/"+m.Email, map[string]Role{"role": i.Role})

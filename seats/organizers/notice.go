@@ -3,10 +3,12 @@ package organizers
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // MailSecurity is the kind of mail that tells of a change to an account or a team.
@@ -18,13 +20,57 @@ const mailOwnersSQL = `
 INSERT INTO mail (email, kind, about)
 SELECT o.email, 'security', $2 FROM member m JOIN organizer o ON o.id = m.organizer_id WHERE m.team_id = $1 AND m.role = 'owner'`
 
+// Notice is what owners are told by mail that a member of their team did. The mail is stored in English; see InNotice.
+type Notice string
+
+// The notices. The first verb is the member, the second one the team.
+var (
+	NoticeKeyMade       = Notice(text.Mark("%[1]s made the key “%[3]s” for programs of the team %[2]s."))
+	NoticeInvited       = Notice(text.Mark("%[1]s invited %[3]s to the team %[2]s as %[4]s."))
+	NoticeJoined        = Notice(text.Mark("%[1]s joined the team %[2]s as %[3]s."))
+	NoticeRole          = Notice(text.Mark("%[1]s gave %[3]s (%[4]s) the role %[5]s in the team %[2]s."))
+	NoticeRemoved       = Notice(text.Mark("%[1]s removed %[3]s (%[4]s) from the team %[2]s."))
+	NoticeDemands       = Notice(text.Mark("%[1]s now demands a second factor from every member of the team %[2]s."))
+	NoticeDemandsNot    = Notice(text.Mark("%[1]s no longer demands a second factor from every member of the team %[2]s."))
+	NoticeBank          = Notice(text.Mark("%[1]s changed the bank account of the team %[2]s that orders are paid to (it ends with %[3]s)."))
+	NoticeBankRemoved   = Notice(text.Mark("%[1]s removed the bank account of the team %[2]s that orders are paid to."))
+	NoticeHookMade      = Notice(text.Mark("%[1]s made a webhook that sends orders to %[3]s, in the team %[2]s."))
+	NoticeHookChanged   = Notice(text.Mark("%[1]s changed a webhook of the team %[2]s: it sends orders to %[3]s."))
+	NoticeHookSecret    = Notice(text.Mark("%[1]s changed the secret of a webhook of the team %[2]s."))
+	NoticeCardPaidBack  = Notice(text.Mark("%[1]s paid a gift card back in the team %[2]s."))
+	NoticeOrderPaidBack = Notice(text.Mark("%[1]s noted that the money of order %[3]s of the team %[2]s was paid out by hand."))
+)
+
+// notices are the sentences of security mails.
+var notices = text.NewStored(
+	string(NoticeKeyMade), string(NoticeInvited), string(NoticeRole), string(NoticeRemoved), string(NoticeDemandsNot), string(NoticeDemands), string(NoticeBank), string(NoticeBankRemoved),
+	string(NoticeHookMade), string(NoticeHookChanged), string(NoticeHookSecret), string(NoticeCardPaidBack), string(NoticeOrderPaidBack), string(NoticeJoined),
+	text.Mark("This was done in %s, from the network %s."), text.Mark("This was done from the network %s."),
+	text.Mark("Your role in the team %s is now %s."), text.Mark("You are no longer in the team %s."),
+	text.Mark("The passkey “%s” was added to your account."), text.Mark("The key “%s” for programs of the team %s expires on %s."),
+).Naming(string(Owner), string(Manager), string(Viewer), string(Door))
+
+// Sentences of security mails in which nothing differs. Statements of this package write the last two.
+var _ = []string{
+	text.Mark("The operator of the box office removed every second factor of your account."), text.Mark("Make a new key and give it to the program before then."),
+}
+
+// InNotice says what a security mail is about in the language of its reader. Each line of it is a sentence.
+func InNotice(ctx context.Context, about string) string {
+	lines := strings.Split(about, "\n")
+	for i, l := range lines {
+		lines[i] = notices.In(ctx, l)
+	}
+	return strings.Join(lines, " ")
+}
+
 // where says from where a member did something, for mails.
 func (m Member) where() string {
 	switch {
 	case m.From.Agent != "" && m.From.Network != "":
-		return " It was done in " + m.From.Agent + ", from the network " + m.From.Network + "."
+		return "\nThis was done in " + m.From.Agent + ", from the network " + m.From.Network + "."
 	case m.From.Network != "":
-		return " It was done from the network " + m.From.Network + "."
+		return "\nThis was done from the network " + m.From.Network + "."
 	}
 	return ""
 }
@@ -47,12 +93,11 @@ func (d *Desk) changed(m Member, what string) {
 	d.Report(SecurityEvent{Kind: AccountChanged, Organizer: m.Organizer, Network: m.From.network(), Agent: m.From.Agent, Detail: what})
 }
 
-// TellOwners returns statements that tell the owners of a member's team by mail what the member did. words begin with a verb
-// in the past, as those of Note.
-func TellOwners(m Member, words string) seats.TxHook {
-	return func(q *pgx.Batch) {
-		q.Queue(mailOwnersSQL, m.Team, m.Name+" "+words+" in the team "+m.TeamName+"."+m.where())
-	}
+// TellOwners returns statements that tell the owners of a member's team by mail what the member did. more fills the verbs of
+// the notice behind the member and the team.
+func TellOwners(m Member, n Notice, more ...any) seats.TxHook {
+	about := text.T(context.Background(), string(n), append([]any{m.Name, m.TeamName}, more...)...) + m.where()
+	return func(q *pgx.Batch) { q.Queue(mailOwnersSQL, m.Team, about) }
 }
 
 // tellMember tells a member of the team whom a change is about; an owner is told with the other owners.

@@ -121,13 +121,21 @@ func (n *Newcomer) check() error {
 	return m.orNil()
 }
 
-const createOrganizerSQL = `INSERT INTO organizer (email, name, password) VALUES ($1, $2, $3) RETURNING id, epoch`
+const createOrganizerSQL = `INSERT INTO organizer (email, name, password, language) VALUES ($1, $2, $3, $4) RETURNING id, epoch`
+
+// reads is the language that the reader of a page prefers; empty if they were not asked.
+func reads(ctx context.Context) string {
+	if text.Known(ctx) {
+		return text.Tag(ctx)
+	}
+	return ""
+}
 
 var errKnown = errors.New("an organizer has this address already")
 
 // create adds an organizer; errKnown if the address is one's already. hash is of their password.
 func create(ctx context.Context, db seats.DB, n Newcomer, hash string) (s Session, err error) {
-	err = db.QueryRow(ctx, createOrganizerSQL, n.Email, n.Name, hash).Scan(&s.Organizer, &s.Epoch)
+	err = db.QueryRow(ctx, createOrganizerSQL, n.Email, n.Name, hash, reads(ctx)).Scan(&s.Organizer, &s.Epoch)
 	if seats.IsConstraint(err, "one address is one organizer") {
 		return s, errKnown
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ErrPasskey is an unknown passkey, or one that could not be added.
@@ -144,7 +146,7 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 		if tag.RowsAffected() == 0 {
 			return ErrPasskey
 		}
-		return d.accountChanged(ctx, tx, m, "added a passkey", "The passkey “"+name+"” was added to your account.")
+		return d.accountChanged(ctx, tx, m, text.Mark("added a passkey"), "The passkey “"+name+"” was added to your account.")
 	})
 	if err != nil {
 		return err
@@ -272,7 +274,7 @@ func (d *Desk) RemovePasskey(ctx context.Context, m Member, id []byte) error {
 		if _, err := tx.Exec(ctx, noSecondSQL, m.Organizer); err != nil {
 			return fmt.Errorf("organizers: remove a passkey: %w", err)
 		}
-		return d.accountChanged(ctx, tx, m, "removed a passkey", "A passkey of your account was removed.")
+		return d.accountChanged(ctx, tx, m, text.Mark("removed a passkey"), text.Mark("A passkey of your account was removed."))
 	})
 	if err == nil {
 		d.changed(m, "passkey removed")

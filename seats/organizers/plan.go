@@ -140,7 +140,7 @@ func (d *Desk) Plan(ctx context.Context, m Member, id int64, version int) (*seat
 func fit(document []byte) (*plan.Opened, error) {
 	opened, err := plan.Open(bytes.NewReader(document))
 	if err != nil {
-		return nil, &Unfit{[]text.Message{text.Say("This is not a plan: %s.", strings.TrimPrefix(err.Error(), "plan: read: "))}}
+		return nil, &Unfit{[]text.Message{text.Say("This is not a plan: %s.", plan.Refused(err))}}
 	}
 	if len(opened.Repairs) > 0 {
 		u := &Unfit{}

@@ -35,6 +35,7 @@ var (
 
 const beginSessionSQL = `
 WITH old AS (DELETE FROM desk_session WHERE started_at < clock_timestamp() - interval '7 days' OR organizer_id = $1 AND seen_at < clock_timestamp() - interval '12 hours')
+   , read AS (UPDATE organizer SET language = $6 WHERE id = $1 AND epoch = $2 AND $6 <> '' AND language <> $6)
 INSERT INTO desk_session (organizer_id, agent, network, second) SELECT id, $3, $4, $5 FROM organizer WHERE id = $1 AND epoch = $2 RETURNING id`
 
 const rememberDeviceSQL = `
@@ -51,7 +52,7 @@ func (d *Desk) Enter(ctx context.Context, s Session, from Client, by Proof) (_ S
 	hash := tokenHash(device)
 	var known, theirs bool
 	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, beginSessionSQL, s.Organizer, s.Epoch, from.Agent, from.network(), by.Second).Scan(&s.ID); err != nil {
+		if err := tx.QueryRow(ctx, beginSessionSQL, s.Organizer, s.Epoch, from.Agent, from.network(), by.Second, reads(ctx)).Scan(&s.ID); err != nil {
 			return err
 		}
 		if err := tx.QueryRow(ctx, isDeviceSQL, hash, s.Organizer).Scan(&known, &theirs); err != nil {
@@ -78,14 +79,16 @@ func (d *Desk) Enter(ctx context.Context, s Session, from Client, by Proof) (_ S
 }
 
 // Rows of sessions are noted as used at most every five minutes: a request that finds one younger writes nothing.
-const seenSQL = `UPDATE desk_session SET seen_at = clock_timestamp(), network = $2 WHERE id = $1 AND seen_at < clock_timestamp() - interval '5 minutes'`
+const seenSQL = `
+WITH read AS (UPDATE organizer SET language = $4 WHERE id = $3 AND $4 <> '' AND language <> $4)
+UPDATE desk_session SET seen_at = clock_timestamp(), network = $2 WHERE id = $1 AND seen_at < clock_timestamp() - interval '5 minutes'`
 
-// Seen notes that a member's session is in use.
+// Seen notes that a member's session is in use, and the language that they read.
 func (d *Desk) Seen(ctx context.Context, m Member, from Client) error {
 	if !m.stale {
 		return nil
 	}
-	if _, err := d.db.Exec(ctx, seenSQL, m.Session, from.network()); err != nil {
+	if _, err := d.db.Exec(ctx, seenSQL, m.Session, from.network(), m.Organizer, reads(ctx)); err != nil {
 		return fmt.Errorf("organizers: note a session's use: %w", err)
 	}
 	return nil

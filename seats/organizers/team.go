@@ -101,7 +101,7 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 		if err := tellMember(ctx, tx, m, c, "Your role in the team "+m.TeamName+" is now "+string(role)+"."); err != nil {
 			return err
 		}
-		if err := TellOwners(m, "gave "+c.Name+" ("+c.Email+") the role "+string(role)).Run(ctx, tx); err != nil {
+		if err := TellOwners(m, NoticeRole, c.Name, c.Email, string(role)).Run(ctx, tx); err != nil {
 			return err
 		}
 		done = true
@@ -128,7 +128,7 @@ func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string
 		if err := tellMember(ctx, tx, m, c, "You are no longer in the team "+m.TeamName+"."); err != nil {
 			return err
 		}
-		if err := TellOwners(m, "removed "+c.Name+" ("+c.Email+")").Run(ctx, tx); err != nil {
+		if err := TellOwners(m, NoticeRemoved, c.Name, c.Email).Run(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, removeMemberSQL, m.Team, organizer); err != nil {
@@ -147,9 +147,9 @@ const demandSQL = `UPDATE team SET second_factor = $2 WHERE id = $1 AND second_f
 
 // Demand says whether every member of the team needs a second factor. Errors: those of idempotency.Key.Take; the database's.
 func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error {
-	what, words := text.Mark("stopped demanding a second factor"), "no longer demands a second factor of every member"
+	what, notice := text.Mark("stopped demanding a second factor"), NoticeDemandsNot
 	if on {
-		what, words = text.Mark("demanded a second factor"), "now demands a second factor of every member"
+		what, notice = text.Mark("demanded a second factor"), NoticeDemands
 	}
 	done := false
 	err := d.Change(ctx, m, key, []any{"second factor", on}, func(tx pgx.Tx) error {
@@ -157,7 +157,7 @@ func (d *Desk) Demand(ctx context.Context, m Member, on bool, key string) error 
 		if err != nil || tag.RowsAffected() == 0 { // 0: it does
 			return err
 		}
-		if err := TellOwners(m, words).Run(ctx, tx); err != nil {
+		if err := TellOwners(m, notice).Run(ctx, tx); err != nil {
 			return err
 		}
 		done = true

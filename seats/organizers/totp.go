@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // ErrCode is a code of an app, or a recovery code, that opens nothing: it is wrong, too old, or was used.
@@ -148,7 +149,7 @@ func (d *Desk) ConfirmApp(ctx context.Context, m Member, code string) (recovery 
 		if recovery, err = newRecoveryCodes(ctx, tx, m.Organizer); err != nil {
 			return err
 		}
-		return d.accountChanged(ctx, tx, m, "turned codes of an app on", "Signing in to your account now asks for a code of an app, too.")
+		return d.accountChanged(ctx, tx, m, text.Mark("turned on app codes"), text.Mark("Signing in to your account now also asks for a code of an app."))
 	})
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func (d *Desk) RemoveApp(ctx context.Context, m Member) error {
 		if _, err := tx.Exec(ctx, noSecondSQL, m.Organizer); err != nil {
 			return fmt.Errorf("organizers: remove an app: %w", err)
 		}
-		return d.accountChanged(ctx, tx, m, "turned codes of an app off", "Signing in to your account does not ask for a code of an app any more.")
+		return d.accountChanged(ctx, tx, m, text.Mark("turned off app codes"), text.Mark("Signing in to your account no longer asks for a code of an app."))
 	})
 	if err == nil {
 		d.changed(m, "app removed")
@@ -225,7 +226,7 @@ func (d *Desk) NewRecoveryCodes(ctx context.Context, m Member) (list []string, e
 		if list, err = newRecoveryCodes(ctx, tx, m.Organizer); err != nil {
 			return err
 		}
-		return d.accountChanged(ctx, tx, m, "made recovery codes", "New recovery codes were made for your account. The ones from before no longer work.")
+		return d.accountChanged(ctx, tx, m, text.Mark("made recovery codes"), text.Mark("New recovery codes were made for your account. The old ones no longer work."))
 	})
 	if err == nil {
 		d.changed(m, "recovery codes made")
@@ -285,7 +286,7 @@ func (d *Desk) Second(ctx context.Context, organizer int64, code string, from Cl
 		if err := tx.QueryRow(ctx, ownerOfSQL, organizer).Scan(&m.Name, &m.Email); err != nil {
 			return fmt.Errorf("organizers: use a recovery code: %w", err)
 		}
-		return d.accountChanged(ctx, tx, m, "used a recovery code", "One of your recovery codes was used.")
+		return d.accountChanged(ctx, tx, m, text.Mark("used a recovery code"), text.Mark("One of your recovery codes was used."))
 	})
 	if errors.Is(err, ErrCode) {
 		d.Report(SecurityEvent{Kind: SecondFailed, Organizer: organizer, Network: from.network(), Agent: from.Agent})

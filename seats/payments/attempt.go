@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // The steps of a payment, each one call to the provider.
@@ -175,8 +176,6 @@ func (p Payment) what() string {
 	if p.Agreed != nil && p.Agreed.Set != nil {
 		title = p.Agreed.Set.Name
 	}
-	if n := len(p.Seats) * len(p.orders()); n > 1 {
-		return fmt.Sprintf("%s, %d tickets", title, n)
-	}
-	return title + ", 1 ticket"
+	ctx := text.For(context.Background(), p.Language)
+	return text.T(ctx, "%s, %s", title, text.Some(len(p.Seats)*len(p.orders()), "%d ticket", "%d tickets"))
 }

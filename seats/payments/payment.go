@@ -127,6 +127,8 @@ type Details struct {
 	Credit  int64    `json:"credit"`  // minor units of the amount that credit pays, and the method the rest; 0: no part
 	Mandate seats.ID `json:"mandate"` // of a stored card that pays
 
+	Language string `json:"language"` // of the buyer
+
 	Discount *pricing.Discount `json:"discount"` // of the code that the order has; nil for none
 	Uses     []seats.Use       `json:"uses"`     // that it counts for
 

@@ -32,7 +32,7 @@ var _ = []string{
 	text.Mark("You took the order back before it was confirmed."), text.Mark("Your payment was not confirmed in time."),
 	text.Mark("If it still arrives, we try your seats again, or it goes back to you."), text.Mark("If your payment still arrives, it goes back to you."),
 	text.Mark("The subscription was sold out while you paid."), text.Mark("Nothing was charged."), text.Mark("Nothing was ordered."), text.Mark("What you paid goes back to you."),
-	text.Mark("Your payment failed."), text.Mark("Your payment was declined."),
+	text.Mark("Refunded at the provider."), text.Mark("Your payment failed."), text.Mark("Your payment was declined."),
 	// Translators: a reason behind "Your payment was declined:".
 	text.Mark("no card is kept for it any more."),
 	// Translators: a reason behind "Your payment was declined:".
@@ -41,18 +41,40 @@ var _ = []string{
 	text.Mark("the demo card was told to decline."),
 }
 
+// What is noted about a payment, and what is behind it.
+var noted = text.NewStored(
+	text.Mark("The provider has %s %s, and the order is %s %s."),
+	text.Mark("The provider awaits %s %s, and the order is %s %s."),
+	text.Mark("The provider took %s %s for an order of %s %s."),
+	text.Mark("%s %s were given back at the provider, not here. The tickets of %s are still valid: cancel them at the desk."),
+	text.Mark("The %s provider could not give it back: %s"),
+	text.Mark("a refund of %s %s was refused: it is %s. %s"),
+	text.Mark("Tried to authorize it %s times: %s"), text.Mark("Tried to capture it %s times: %s"), text.Mark("Tried to void it %s times: %s"),
+	text.Mark("Tried to refund it %s times: %s"), text.Mark("Tried to look it up %s times: %s"),
+)
+
+// Sentences in front of a reason.
+var before = []string{
+	text.Mark("It was paid, but there is no order:"), text.Mark("The order stands, but its money could not be taken:"),
+}
+
 // In says it in the language of its reader. Several sentences may be one message: the longest one is translated. What a
 // provider says in its own words stays.
 func (r Reason) In(ctx context.Context) string {
+	for _, first := range before {
+		if because, found := strings.CutPrefix(string(r), first+" "); found {
+			return text.T(ctx, first) + " " + Reason(because).In(ctx)
+		}
+	}
 	left := strings.SplitAfter(string(r), ". ")
 	var said []string
 	for len(left) > 0 {
 		n := len(left)
 		sentence := func() string { return strings.TrimSpace(strings.Join(left[:n], "")) }
-		for n > 1 && text.T(ctx, sentence()) == sentence() {
+		for n > 1 && noted.In(ctx, sentence()) == sentence() {
 			n--
 		}
-		words := text.T(ctx, sentence())
+		words := noted.In(ctx, sentence())
 		if what, because, found := strings.Cut(sentence(), ": "); found && words == sentence() {
 			words = strings.TrimRight(text.T(ctx, what+"."), ".。") + ": " + text.T(ctx, because)
 		}

@@ -113,9 +113,9 @@ WITH fresh AS (
     UPDATE orders SET paid = paid - fresh.amount, waived = waived + fresh.amount FROM fresh WHERE orders.id = fresh.ordered
 ), back AS (
     INSERT INTO refund (id, order_id, payment_id, amount, reason, elsewhere, done_at)
-    SELECT $3, order_id, id, amount, 'It was given back at the provider.', true, clock_timestamp() FROM fresh
+    SELECT $3, order_id, id, amount, 'Refunded at the provider.', true, clock_timestamp() FROM fresh
 )
-UPDATE payment SET attention = format('%s %s were given back at the provider, not here. The tickets of %s hold: cancel them at the desk.',
+UPDATE payment SET attention = format('%s %s were given back at the provider, not here. The tickets of %s are still valid: cancel them at the desk.',
        $4::text, round(fresh.amount / 10::numeric ^ $5::integer, $5::integer), payment.code)
   FROM fresh WHERE payment.id = fresh.id`
 

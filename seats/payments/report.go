@@ -41,7 +41,7 @@ const alertsSQL = `
   WHERE p.attention <> '' AND ($1::bigint = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2::bigint, 0))
 UNION ALL
 (SELECT 'step', 'step:' || i.id, p.code, e.slug, p.method, p.reference, p.amount, p.currency, p.state,
-        'It was tried to ' || i.step || ' ' || i.tries || ' times: ' || i.error, i.created_at
+        'Tried to ' || CASE i.step WHEN 'look' THEN 'look it up' ELSE i.step || ' it' END || ' ' || i.tries || ' times: ' || i.error, i.created_at
    FROM intention i JOIN payment p ON p.id = i.payment_id JOIN event e ON e.id = p.event_id
   WHERE i.done_at IS NULL AND i.tries >= 5 AND i.error <> '' AND ($1 = 0 OR p.event_id = $1) ORDER BY i.created_at DESC LIMIT nullif($2, 0))
 UNION ALL

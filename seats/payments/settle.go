@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // patience is how long after its time a payment may be finished, unless someone takes the seats.
@@ -288,14 +289,14 @@ func (ps *Payments) capture(ctx context.Context, p Payment, a attempt) (again bo
 			q.Queue(lockOrdersSQL, p.orders())
 			q.Queue(capturedSQL, p.ID, s.Captured, attention)
 			for _, order := range p.orders() {
-				QueueRefund(&q, order, "Tickets were cancelled before the money was taken.", nil)
+				QueueRefund(&q, order, text.Mark("Tickets were cancelled before the money was taken."), nil)
 			}
 			return tx.SendBatch(ctx, &q).Close()
 		})
 		ps.Changed()
 		return true, err
 	case Voided, Declined:
-		_, err = ps.db.Exec(ctx, uncapturedSQL, p.ID, "The order is there, and its money could not be taken: "+string(s.Stand)+". "+s.Reason)
+		_, err = ps.db.Exec(ctx, uncapturedSQL, p.ID, "The order stands, but its money could not be taken: "+string(s.Stand)+". "+s.Reason)
 		return false, err
 	}
 	return false, &downError{fmt.Errorf("payments: capture: it is %s", s.Stand)}
@@ -308,7 +309,7 @@ const loseSQL = `
 WITH lost AS (
     UPDATE payment
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
-           attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, and no order came of it: ' || $3 ELSE attention END
+           attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, but there is no order: ' || $3 ELSE attention END
      WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
     RETURNING id, captured, awaited_until
 ), done AS (

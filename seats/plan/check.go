@@ -250,9 +250,9 @@ func checkShapes(p *seats.Plan) error {
 func checkShape(s seats.Shape) error {
 	switch {
 	case !slices.Contains(kinds, s.Kind):
-		return fmt.Errorf("%q is no kind of shape; there are %q", s.Kind, kinds)
+		return fmt.Errorf("%q is no kind of shape; there are %s", s.Kind, strings.Join(kinds, ", "))
 	case !slices.Contains(roles, s.Role):
-		return fmt.Errorf("%q is no role of a shape; there are %q", s.Role, roles)
+		return fmt.Errorf("%q is no role of a shape; there are %s", s.Role, strings.Join(roles, ", "))
 	case !drawable(s.Points) || !finite(s.Center.X, s.Center.Y, s.RX, s.RY, s.Rotation, s.Size):
 		return errors.New("it has a number that is no place or size in a drawing")
 	case s.Kind == "polygon" && len(s.Points) < 3, s.Kind == "line" && len(s.Points) < 2:

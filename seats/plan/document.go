@@ -136,7 +136,7 @@ func (doc *document) draft() (*draft, error) {
 	for i, c := range doc.Categories {
 		path := []any{"categories", i, "key"}
 		if _, twice := in.keys[c.Key]; twice || c.Key == "" {
-			return nil, fail(path, "the key %q stands at another category too, or is empty", c.Key)
+			return nil, fail(path, "the key %q belongs to another category, too, or is empty", c.Key)
 		}
 		in.keys[c.Key] = i
 		d.categories = append(d.categories, seats.Category(c))
@@ -267,7 +267,7 @@ func flagsNamed(words []string, path []any) (seats.Flags, error) {
 	for i, word := range words {
 		at := slices.Index(allFlags.Names(), word)
 		if at < 0 {
-			return 0, fail(under(path, i), "%q is no flag; there are %q", word, allFlags.Names())
+			return 0, fail(under(path, i), "%q is no flag; there are %s", word, strings.Join(allFlags.Names(), ", "))
 		}
 		flags |= 1 << at
 	}

@@ -99,7 +99,7 @@ func label(raw json.RawMessage, path ...any) (string, error) {
 	if json.Unmarshal(raw, &n) == nil {
 		return n.String(), nil
 	}
-	return "", fail(path, "found %.40s where a text or a number is expected", raw)
+	return "", fail(path, "found %.40s where %s is expected", raw, "a text or a number")
 }
 
 // near reports whether all numbers fit into a drawing.

@@ -276,7 +276,7 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 		list = append(list, c)
 	}
 	if len(list) == 0 {
-		return nil, &Error{Reason: "none of what is in the file is a seat, as it was said; choose what the seats are"}
+		return nil, &Error{Reason: "nothing in the file is marked as a seat; choose what the seats are"}
 	}
 	return list, nil
 }

@@ -132,7 +132,7 @@ func (in *seatsioReader) prices(list []seatsioCategory) error {
 			return err
 		}
 		if _, twice := in.categories[key]; twice || key == "" {
-			return fail(path, "the key %q stands at another category too, or is empty", key)
+			return fail(path, "the key %q belongs to another category, too, or is empty", key)
 		}
 		in.categories[key] = i
 		in.draft.categories = append(in.draft.categories, seats.Category{Key: key, Name: c.Label, Color: hexColor(c.Color)})

@@ -38,7 +38,7 @@ const MostAlerts = 20
 // Failing webhooks and those that were switched off.
 const deafSQL = `
 SELECT 'hook', 'hook:' || h.id || ':' || coalesce(h.off_at, h.failing_since)::date,
-       h.url || CASE WHEN h.off_at IS NULL THEN ' has not taken what it was told for an hour or more. It is tried again.' ELSE ' is not told anything any more. ' || h.off_why END,
+       h.url || CASE WHEN h.off_at IS NULL THEN ' has accepted no deliveries for an hour or more. We keep trying.' ELSE ' no longer gets deliveries: ' || h.off_why END,
        coalesce(h.off_at, h.failing_since) AS at
   FROM hook h
  WHERE h.team_id = (SELECT team_id FROM event WHERE id = $1) AND h.removed_at IS NULL
@@ -50,6 +50,17 @@ const failingSQL = `
 SELECT count(*) FILTER (WHERE reason <> ''), count(*)
   FROM (SELECT reason FROM payment WHERE event_id = $1 AND method NOT IN ('free', 'door', 'invoice') AND created_at > statement_timestamp() - interval '10 minutes'
          ORDER BY created_at DESC LIMIT 500) p`
+
+// hooks is what alerts about webhooks note (deafSQL).
+var hooks = text.NewStored(text.Mark("%s has accepted no deliveries for an hour or more. We keep trying."), text.Mark("%s no longer gets deliveries: %s"))
+
+// Reason is Why in the language of its reader.
+func (a Alert) Reason(ctx context.Context) string {
+	if a.Kind == OfHook {
+		return hooks.In(ctx, a.Why)
+	}
+	return payments.Reason(a.Why).In(ctx)
+}
 
 // Seen is the organizer who marked an alert as seen, and when.
 type Seen struct {

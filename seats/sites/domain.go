@@ -84,7 +84,7 @@ func (s *Sites) Ask(ctx context.Context, m organizers.Member, typed, key string)
 		if tag.RowsAffected() == 0 { // it has this one
 			return nil
 		}
-		return organizers.Note(ctx, tx, m, "asked for a domain", "site", map[string]any{"domain": domain})
+		return organizers.Note(ctx, tx, m, text.Mark("asked for a domain"), "site", map[string]any{"domain": domain})
 	})
 	s.changed(ctx)
 	return err
@@ -144,7 +144,7 @@ func (s *Sites) Prove(ctx context.Context, m organizers.Member, key string) erro
 		if tag.RowsAffected() == 0 { // it was proven before, or the team has another one by now
 			return nil
 		}
-		return organizers.Note(ctx, tx, m, "proved a domain", "site", map[string]any{"domain": d.Name})
+		return organizers.Note(ctx, tx, m, text.Mark("proved a domain"), "site", map[string]any{"domain": d.Name})
 	})
 	s.changed(ctx)
 	if seats.IsConstraint(err, "team_domain_proven") {
@@ -186,7 +186,7 @@ func (s *Sites) Remove(ctx context.Context, m organizers.Member, key string) err
 		if err != nil {
 			return fmt.Errorf("sites: remove a domain: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "removed a domain", "site", map[string]any{"domain": domain})
+		return organizers.Note(ctx, tx, m, text.Mark("removed a domain"), "site", map[string]any{"domain": domain})
 	})
 	s.changed(ctx)
 	return err

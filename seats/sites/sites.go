@@ -175,7 +175,7 @@ func (s *Sites) Save(ctx context.Context, m organizers.Member, typed []string, k
 		if _, err := tx.Exec(ctx, addSitesSQL, m.Team, origins); err != nil {
 			return fmt.Errorf("sites: add those of a team: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, "changed the sites that show events", "site", map[string]any{"sites": origins})
+		return organizers.Note(ctx, tx, m, text.Mark("changed the sites that show events"), "site", map[string]any{"sites": origins})
 	})
 	s.changed(ctx)
 	return err

@@ -70,7 +70,7 @@ func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key strin
 	if err != nil {
 		return "", err
 	}
-	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: text.Mark("defined a subscription"), Subject: "subscriptions/" + events.Slug(f.Name, "subscription"), Detail: map[string]any{"performances": len(sales)}}
+	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: text.Mark("defined a subscription"), Subject: "subscriptions/", Detail: map[string]any{"performances": len(sales)}}
 	return a.desk.WithAnswer(ctx, m, act, func(also func(answer string) seats.TxHook) (slug string, err error) {
 		err = pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
 			if slug, err = insert(ctx, tx, m, f, sales); err != nil {

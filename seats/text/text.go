@@ -31,6 +31,14 @@ func With(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, key{}, find(tag))
 }
 
+// For is With for a language that was stored: one that is not shipped changes nothing.
+func For(ctx context.Context, tag string) context.Context {
+	if known, is := Shipped(tag); is {
+		return With(ctx, known)
+	}
+	return ctx
+}
+
 // of returns the language of a context: English, if it has none.
 func of(ctx context.Context) *Language {
 	if l, known := ctx.Value(key{}).(*Language); known {

@@ -133,3 +133,32 @@ func TestLoad_ADraftIsNotOffered(t *testing.T) {
 		t.Error("a draft is offered")
 	}
 }
+
+func TestStored_IsReadInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	s := NewStored("%[1]s has the role %[3]s in %[2]s.", "It failed: %s").Naming("owner")
+	polish := in(newLanguage("pl", []byte(catalogue+`
+msgid "owner"
+msgstr "właściciel"
+
+msgid "%[1]s has the role %[3]s in %[2]s."
+msgstr "%[2]s: %[1]s, %[3]s."
+
+msgid "It failed: %s"
+msgstr "Błąd: %s"
+`)))
+	for english, want := range map[string]string{
+		"Ann has the role owner in Team A.": "Team A: Ann, właściciel.",
+		"Checkout":                          "Kasa",
+		"It failed: Checkout":               "Błąd: Kasa",
+		"It failed: connection reset":       "Błąd: connection reset",
+		"what no catalogue has":             "what no catalogue has",
+	} {
+		if got := s.In(polish, english); got != want {
+			t.Errorf("%q is read as %q, want %q", english, got, want)
+		}
+		if got := s.In(context.Background(), english); got != english {
+			t.Errorf("%q is %q in English", english, got)
+		}
+	}
+}

@@ -63,7 +63,8 @@ type Purchase struct {
 	Consent
 	Mandate seats.ID // to charge a saved card; zero for none
 
-	entry int64
+	entry    int64
+	language string // of the person
 }
 
 // Offers with seats that no browser took yet. If a node dies while it orders, another one takes its offers after a minute.
@@ -72,7 +73,8 @@ UPDATE offer o SET ordering_at = clock_timestamp()
   FROM entry n
  WHERE o.event_id = $1 AND o.state = 'open' AND o.holder = o.id AND o.declined_at IS NULL AND o.until > clock_timestamp()
    AND n.id = o.entry_id AND n.method IS NOT NULL AND (o.ordering_at IS NULL OR o.ordering_at < clock_timestamp() - interval '1 minute')
-RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate, coalesce(n.terms, 0), coalesce(n.agreed_at, n.joined_at)`
+RETURNING n.id, o.holder, o.hold_id, o.seats, n.email, n.method, n.name, n.most, n.mandate, coalesce(n.terms, 0), coalesce(n.agreed_at, n.joined_at),
+          coalesce(nullif(n.language, ''), (SELECT language FROM event WHERE id = n.event_id))`
 
 // If an order cannot be placed, the consent ends, and the person gets an ordinary offer with the reason. The offer is locked
 // before its entry, as in settleSQL.
@@ -131,7 +133,7 @@ func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Purchase, err error) {
-		return p, row.Scan(&p.entry, &p.Holder, &p.Hold, &p.Seats, &p.Email, &p.Method, &p.Name, &p.Most, &p.Mandate, &p.Terms, &p.AgreedAt)
+		return p, row.Scan(&p.entry, &p.Holder, &p.Hold, &p.Seats, &p.Email, &p.Method, &p.Name, &p.Most, &p.Mandate, &p.Terms, &p.AgreedAt, &p.language)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("waitlist: read offers to order: %w", err)
@@ -140,7 +142,8 @@ func (l *List) agreed(ctx context.Context, event int64) ([]Purchase, error) {
 }
 
 func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
-	why, says := "", "It could not be ordered at once."
+	reader := text.For(ctx, p.language)
+	why, says := "", text.T(reader, "We couldn’t order at once.")
 	hold, err := s.Hold(ctx, p.Holder)
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		l.log.Warn("the hold of a waitlist order could not be read; the order is tried again in a minute", "event", s.Event.Slug, "entry", p.entry, "error", err)
@@ -149,7 +152,7 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 	if total := pricing.CostOf(&s.Event, hold.Lines).Total; total > p.Most {
 		costs, agreed := pricing.Amount(total, s.Event.Currency), pricing.Amount(p.Most, s.Event.Currency)
 		why = fmt.Sprintf("it costs %s, and they agreed to %s", costs, agreed)
-		says = fmt.Sprintf("It costs %s %s, and you had agreed to %s at most.", costs, s.Event.Currency, agreed)
+		says = text.T(reader, "The seats cost %s %s, and you had agreed to %s at most.", costs, s.Event.Currency, agreed)
 	} else {
 		err := l.Order(ctx, s, p)
 		if err == nil {
@@ -157,7 +160,7 @@ func (l *List) orderOne(ctx context.Context, s *seats.Sale, p Purchase) {
 		}
 		var refusal *seats.Conflict
 		if why = err.Error(); errors.As(err, &refusal) {
-			says = refusal.Error()
+			says = refusal.In(reader)
 		}
 	}
 	if _, err := l.db.Exec(ctx, notOrderedSQL, s.Event.ID, p.entry, why, says); err != nil {

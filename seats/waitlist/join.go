@@ -42,11 +42,14 @@ const (
 // Mistakes are error messages by field. Nothing was changed.
 type Mistakes map[string]string
 
-func (m Mistakes) Error() string {
+func (m Mistakes) Error() string { return m.In(context.Background()) }
+
+// In says them in the language of their reader.
+func (m Mistakes) In(ctx context.Context) string {
 	var words []string
 	for _, field := range []string{FieldEmail, FieldQuantity, FieldWhere, FieldUntil, FieldMethod, FieldName, FieldMost, FieldTerms} {
 		if m[field] != "" {
-			words = append(words, m[field])
+			words = append(words, text.T(ctx, m[field]))
 		}
 	}
 	return strings.Join(words, " ")

@@ -35,6 +35,9 @@ type Answer struct {
 	Why    string    `json:"why,omitempty"` // what went wrong; empty if it was taken
 }
 
+// Reason is Why in the language of its reader.
+func (a Answer) Reason(ctx context.Context) string { return reasons.In(ctx, a.Why) }
+
 const nameStart = "msg_"
 
 // Name is what a delivery is known by at the other side.

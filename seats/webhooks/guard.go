@@ -87,6 +87,9 @@ func newClient(inside bool) *http.Client {
 	}
 }
 
+// reasons are why a call had no answer; see Answer.
+var reasons = text.NewStored(text.Mark("Not called: it leads to %s, which is not on the public internet."))
+
 // why is what went wrong with a call, for the owner of the hook.
 func why(err error) string {
 	var inside errInside

@@ -211,7 +211,7 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
-		if err := organizers.TellOwners(m, "made a webhook that sends orders to "+address).Run(ctx, tx); err != nil {
+		if err := organizers.TellOwners(m, organizers.NoticeHookMade, address).Run(ctx, tx); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("made a webhook"), subject(id), map[string]any{"url": address, "kinds": kinds})
@@ -251,7 +251,7 @@ func (h *Hooks) Change(ctx context.Context, m organizers.Member, id int64, addre
 	}
 	defer h.Wake()
 	return h.change(ctx, m, id, form, text.Mark("changed a webhook"), map[string]any{"url": address, "kinds": kinds},
-		organizers.TellOwners(m, "changed a webhook: it sends orders to "+address), changeHookSQL, address, kinds)
+		organizers.TellOwners(m, organizers.NoticeHookChanged, address), changeHookSQL, address, kinds)
 }
 
 const hookOnSQL = `
@@ -295,7 +295,7 @@ func (h *Hooks) Rotate(ctx context.Context, m organizers.Member, id int64, form 
 			return fmt.Errorf("webhooks: make a secret: %w", err)
 		}
 		secret = shown(fresh)
-		if err := organizers.TellOwners(m, "changed the secret of a webhook").Run(ctx, tx); err != nil {
+		if err := organizers.TellOwners(m, organizers.NoticeHookSecret).Run(ctx, tx); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("changed the secret of a webhook"), subject(id), nil)

@@ -107,7 +107,7 @@ func waitingWords(ctx context.Context, h webhooks.Webhook) string {
 func answerWords(ctx context.Context, a webhooks.Answer) string {
 	switch {
 	case a.Status == 0:
-		return text.T(ctx, a.Why)
+		return a.Reason(ctx)
 	case a.Why == "":
 		return text.T(ctx, "Answered %s, after %d ms.", strconv.Itoa(a.Status), a.Took)
 	}

@@ -213,11 +213,7 @@ type EventsPage struct {
 }
 
 // roleName is a role as lists name it.
-func roleName(ctx context.Context, r organizers.Role) string { return text.T(ctx, roleNames[r]) }
-
-var roleNames = map[organizers.Role]string{
-	organizers.Owner: text.Mark("owner"), organizers.Manager: text.Mark("manager"), organizers.Viewer: text.Mark("viewer"), organizers.Door: text.Mark("door"),
-}
+func roleName(ctx context.Context, r organizers.Role) string { return text.T(ctx, views.RoleName(r)) }
 
 // momentIn is a time as the desk writes it where no event's place has a clock.
 func momentIn(ctx context.Context, t time.Time) string {

@@ -49,7 +49,7 @@ func (p Live) needsCut(ctx context.Context) string {
 
 // need puts an alert into words.
 func (p Live) need(ctx context.Context, c sales.Alert) need {
-	n := need{Key: c.Key, Order: c.Order, Text: text.T(ctx, c.Why)}
+	n := need{Key: c.Key, Order: c.Order, Text: c.Reason(ctx)}
 	switch c.Kind {
 	case payments.AlertPayout:
 		n.Title = text.T(ctx, "Pay out %s", p.money(ctx, c.Amount))

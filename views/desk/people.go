@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
@@ -137,13 +139,48 @@ func invitedAs(p TeamPage) organizers.Role {
 	return organizers.Manager
 }
 
-// detailWords is what an audit entry says besides, as "role manager, before viewer".
-func detailWords(d organizers.AuditEntry) string {
+// details name what an audit entry says besides, by the key that programs read.
+var details = map[string]string{
+	"name": text.Mark("Name"), "note": text.Mark("Note"), "reason": text.Mark("Reason"), "role": text.Mark("Role"), "before": text.Mark("Before"), "version": text.Mark("Version"), "seats": text.Mark("Seats"),
+	"how_many": text.Mark("Number"), "method": text.Mark("Payment method"), "amount": text.Mark("Amount"), "to": text.Mark("To"), "plan": text.Mark("Plan"), "file": text.Mark("File"), "entries": text.Mark("Entries"),
+	"order": text.Mark("Order"), "orders": text.Mark("Orders"), "ticket": text.Mark("Ticket"), "tickets": text.Mark("Tickets"), "all": text.Mark("All tickets"), "used": text.Mark("Used tickets, too"),
+	"override": text.Mark("Against the policy"), "code": text.Mark("Code"), "codes": text.Mark("Codes"), "percent": text.Mark("Percent"), "types": text.Mark("Ticket types"), "phases": text.Mark("Phases"),
+	"tax": text.Mark("Tax"), "offers": text.Mark("Offers"), "opens_at": text.Mark("Opens"), "room": text.Mark("Waiting room"), "series": text.Mark("Series"), "changes": text.Mark("Changes"), "dates": text.Mark("Dates"),
+	"performances": text.Mark("Performances"), "parts": text.Mark("Parts"), "time": text.Mark("Time"), "status": text.Mark("Status"), "concern": text.Mark("Alert"), "sites": text.Mark("Sites"), "domain": text.Mark("Domain"),
+	"may": text.Mark("Rights"), "days": text.Mark("Days"), "with": text.Mark("Link"), "url": text.Mark("Address"), "kinds": text.Mark("Kinds"), "kind": text.Mark("Kind"), "months": text.Mark("Months"),
+	"erasure": text.Mark("Erasure"), "countries": text.Mark("Countries"), "section": text.Mark("Section"), "alt": text.Mark("Picture description"), "hash": text.Mark("File hash"), "language": text.Mark("Language"),
+	"text": text.Mark("Text"), "card": text.Mark("Gift card"), "id": text.Mark("Number"), "email": text.Mark("Email"),
+
+	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
+
+	"Subject": text.Mark("Subject"), "Text": text.Mark("Text"), "Segment": text.Mark("Recipients"), "Type": text.Mark("Ticket type"), "SendAt": text.Mark("Send at"), "Series": text.Mark("Series"), "Was": text.Mark("Before"),
+
+	"Name": text.Mark("Name"), "Venue": text.Mark("Venue"), "Starts": text.Mark("Starts"), "Zone": text.Mark("Time zone"), "Currency": text.Mark("Currency"), "Language": text.Mark("Language"), "Hold": text.Mark("Hold time"),
+	"PayWithin": text.Mark("Time to pay"), "Limit": text.Mark("Tickets per person"), "Extensions": text.Mark("Extensions"), "Strict": text.Mark("Strict holds"), "NoOrphans": text.Mark("No single empty seats"),
+	"Birth": text.Mark("Date of birth"), "Door": text.Mark("Pay at the door"), "Invoices": text.Mark("Invoices"), "Demo": text.Mark("Demo card"), "Prices": text.Mark("Prices"), "FeeTicket": text.Mark("Fee per ticket"),
+	"FeePercent": text.Mark("Fee in percent"), "FeeKept": text.Mark("Fee kept"), "FeeAbsorbed": text.Mark("Fee included in the price"), "CancelUntil": text.Mark("Cancel until"), "CancelFee": text.Mark("Cancellation fee"),
+	"CancelPercent": text.Mark("Cancellation fee in percent"), "ExchangeUntil": text.Mark("Exchange until"), "ExchangeFee": text.Mark("Exchange fee"), "Confirm": text.Mark("Email confirmation"), "PayLater": text.Mark("Time to pay later"),
+	"PayBefore": text.Mark("Pay before the start"), "Questions": text.Mark("Questions"), "Online": text.Mark("Online"), "JoinLink": text.Mark("Link to join"), "JoinEarly": text.Mark("Link shown before the start"),
+	"Confirmation": text.Mark("Text in the confirmation"),
+}
+
+// detailWords is what an audit entry says besides, as "Before: viewer, Role: manager".
+func detailWords(ctx context.Context, d organizers.AuditEntry) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
-		words = append(words, key+" "+strings.Trim(fmt.Sprint(d.Detail[key]), "[]"))
+		value := strings.Trim(fmt.Sprint(d.Detail[key]), "[]")
+		switch value {
+		case "true":
+			value = text.T(ctx, "yes")
+		case "false":
+			value = text.T(ctx, "no")
+		}
+		if role := views.RoleName(organizers.Role(value)); role != "" {
+			value = text.T(ctx, role)
+		}
+		words = append(words, text.T(ctx, "%s: %s", text.T(ctx, cmp.Or(details[key], key)), value))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, text.T(ctx, ", "))
 }
 
 // older is the address of the audit entries before those on this page.

@@ -110,6 +110,15 @@ func eventWords(ctx context.Context, e organizers.Happened) string {
 	return e.Kind
 }
 
+// happened are the details of security events.
+var happened = text.NewStored(text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
+	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door))
+
+var _ = []string{
+	text.Mark("app added"), text.Mark("app removed"), text.Mark("recovery codes made"), text.Mark("every second factor removed by the operator"), text.Mark("signed out by the operator"),
+	text.Mark("passkey added"), text.Mark("passkey removed"), text.Mark("key made"), text.Mark("member removed"),
+}
+
 // eventMore says the rest of a security event.
 func eventMore(ctx context.Context, e organizers.Happened, named bool) string {
 	var words []string
@@ -121,7 +130,7 @@ func eventMore(ctx context.Context, e organizers.Happened, named bool) string {
 			words = append(words, text.T(ctx, "unknown email address"))
 		}
 	}
-	for _, word := range []string{e.Detail, e.Agent, e.Network} {
+	for _, word := range []string{happened.In(ctx, e.Detail), e.Agent, e.Network} {
 		if word != "" {
 			words = append(words, word)
 		}

@@ -30,28 +30,29 @@ func (l Action) Text(ctx context.Context) string {
 }
 
 // Invitation asks a person to join a team.
-func Invitation(i organizers.Invited, address string) Action {
+func Invitation(ctx context.Context, i organizers.Invited, address string) Action {
 	return Action{
-		Subject: "Join " + i.TeamName, Button: "Join the team", Address: address,
-		What:   "You are invited to the team " + i.TeamName + " at its box office, as " + string(i.Role) + ": that role " + views.RoleWords(i.Role) + ".",
-		Advice: "The link works once, for a week. If you do not know what this is about, leave it: nothing happens without you.",
+		Subject: text.T(ctx, "Join %s", i.TeamName), Button: text.T(ctx, "Join the team"), Address: address,
+		// Translators: %[2]s is a role such as "manager", %[3]s what it may do, such as "runs events, prices, orders and the sale".
+		What:   text.T(ctx, "You are invited to the team %[1]s at its box office, as %[2]s. This role %[3]s.", i.TeamName, text.T(ctx, views.RoleName(i.Role)), text.T(ctx, views.RoleWords(i.Role))),
+		Advice: text.T(ctx, "The link works once, for a week. If you didn’t expect this invitation, ignore this email: nothing happens without you."),
 	}
 }
 
 // Password lets an organizer choose another password.
-func Password(name, address string) Action {
+func Password(ctx context.Context, name, address string) Action {
 	return Action{
-		Subject: "Choose another password", Button: "Choose another password", Address: address,
-		What:   "You, we hope, asked to choose another password for " + name + " at the desk.",
-		Advice: "The link works once, for ten minutes. If you did not ask for it, leave it: your password stays as it is.",
+		Subject: text.T(ctx, "Choose another password"), Button: text.T(ctx, "Choose another password"), Address: address,
+		What:   text.T(ctx, "You asked to choose another password for %s at the box office.", name),
+		Advice: text.T(ctx, "The link works once, for ten minutes. If you didn’t ask for it, ignore this email: your password stays as it is."),
 	}
 }
 
 // Security tells of a change to an account or a team.
-func Security(about, address string) Action {
+func Security(ctx context.Context, about, address string) Action {
 	return Action{
-		Subject: "Security notice from your box office", Button: "View your account", Address: address, What: about,
-		Advice: "If you did this, or know who did, there is nothing to do. If not: sign out everywhere, choose another password, and tell the owners of your team.",
+		Subject: text.T(ctx, "Security notice from your box office"), Button: text.T(ctx, "View your account"), Address: address, What: about,
+		Advice: text.T(ctx, "If you did this, or know who did, there is nothing to do. If not: sign out everywhere, choose another password, and tell the owners of your team."),
 	}
 }
 

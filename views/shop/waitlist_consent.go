@@ -63,7 +63,7 @@ func Unordered(ctx context.Context, o *waitlist.Made) string {
 	if o.Why == "" {
 		return ""
 	}
-	return text.T(ctx, "You agreed that we order such seats at once, but that wasn’t possible.") + " " + text.T(ctx, o.Why) + " "
+	return text.T(ctx, "You agreed that we order such seats at once, but that wasn’t possible.") + " " + o.Why + " "
 }
 
 // waitWrongly marks a field of an entry that is wrong.

@@ -71,11 +71,11 @@ func (b *Bank) Save(ctx context.Context, m organizers.Member, key string, d Deta
 		if err != nil {
 			return err
 		}
-		words := "removed the bank account that orders are paid to"
+		told := organizers.TellOwners(m, organizers.NoticeBankRemoved)
 		if d.Known() {
-			words = "changed the bank account that orders are paid to (it ends with " + d.IBAN[max(0, len(d.IBAN)-4):] + ")"
+			told = organizers.TellOwners(m, organizers.NoticeBank, d.IBAN[max(0, len(d.IBAN)-4):])
 		}
-		if err := organizers.TellOwners(m, words).Run(ctx, tx); err != nil {
+		if err := told.Run(ctx, tx); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("changed the bank account"), "team", d)
