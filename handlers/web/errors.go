@@ -240,16 +240,17 @@ type ErrorBody struct {
 // fields says which fields an error is about, if it is about some.
 func fields(ctx context.Context, err error) map[string]string {
 	about := map[string]string{}
+	add := func(field, message string) { about[field] = strings.TrimSpace(about[field] + " " + message) } // a field may have several
 	var mistakes orders.Mistakes
 	if errors.As(err, &mistakes) {
 		for _, m := range mistakes {
-			about[m.Field] = text.T(ctx, m.Message)
+			add(m.Field, text.T(ctx, m.Message))
 		}
 	}
 	var deskMistakes organizers.Mistakes
 	if errors.As(err, &deskMistakes) {
 		for _, m := range deskMistakes {
-			about[m.Field] = m.In(ctx)
+			add(m.Field, m.In(ctx))
 		}
 	}
 	return about // left out if it is empty

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
@@ -14,7 +13,7 @@ import (
 // languageCookie keeps the language that a reader chose.
 const languageCookie = "language"
 
-const languageLength = 365 * 24 * time.Hour
+const languageLength = 365 * 24 * 60 * 60 // seconds
 
 // LanguageOf is the language that a request asks for, or false if it asks for none that is shipped: by ?lang=, as it was
 // chosen before, or as the browser says.
@@ -45,9 +44,7 @@ func (h *Server) speaking(next http.Handler) http.Handler {
 			return
 		}
 		if tag, found := chosen(r); found {
-			http.SetCookie(w, &http.Cookie{
-				Name: h.Kept(languageCookie), Value: tag, Path: "/", MaxAge: int(languageLength / time.Second), HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
-			})
+			h.keepCookie(w, languageCookie, tag, languageLength)
 		}
 		if tag, asked := h.LanguageOf(r); asked {
 			r = r.WithContext(text.With(r.Context(), tag))

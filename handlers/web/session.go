@@ -253,8 +253,13 @@ func (h *Server) Kept(name string) string {
 	return "usher-" + name
 }
 
+// KeepCookie has the browser keep a value for a day; an empty one is forgotten.
 func (h *Server) KeepCookie(w http.ResponseWriter, name, value string) {
-	age := placeLength
+	h.keepCookie(w, name, value, placeLength)
+}
+
+// keepCookie has the browser keep a value for so many seconds; an empty one is forgotten.
+func (h *Server) keepCookie(w http.ResponseWriter, name, value string, age int) {
 	if value == "" {
 		age = -1
 	}

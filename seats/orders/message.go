@@ -181,8 +181,28 @@ func (o *Orders) Tell(ctx context.Context, event int64, key string, m Message, a
 	return nil
 }
 
+const hasTypeSQL = `SELECT EXISTS (SELECT FROM ticket_type WHERE event_id = $1 AND number = $2)`
+
+// checkType refuses the people with a type of ticket that the event does not have.
+func (m Message) checkType(ctx context.Context, tx pgx.Tx, event int64) error {
+	if m.Segment != SegmentType {
+		return nil
+	}
+	has := false
+	if err := tx.QueryRow(ctx, hasTypeSQL, event, m.Type).Scan(&has); err != nil {
+		return err
+	}
+	if !has {
+		return Mistakes{{FieldSegment, text.Mark("Choose who gets the message.")}}
+	}
+	return nil
+}
+
 // write writes the message of each event with its bulk job.
 func (m Message) write(ctx context.Context, tx pgx.Tx, event int64, also seats.TxHook) error {
+	if err := m.checkType(ctx, tx, event); err != nil {
+		return err
+	}
 	if m.SendAt != nil {
 		may := false
 		if err := tx.QueryRow(ctx, mayWaitSQL, *m.SendAt, mostWait.Seconds()).Scan(&may); err != nil {
@@ -251,6 +271,9 @@ func (o *Orders) TryMessage(ctx context.Context, event int64, key string, m Mess
 		return err
 	}
 	_, err = o.once(ctx, k, func(tx pgx.Tx) error {
+		if err := m.checkType(ctx, tx, event); err != nil {
+			return err
+		}
 		id, err := m.save(ctx, tx, event)
 		if err != nil {
 			return err

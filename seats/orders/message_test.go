@@ -50,6 +50,13 @@ func TestMessage_GoesToItsSegmentAlone(t *testing.T) {
 	if err := h.orders.Tell(t.Context(), event, "x", orders.Message{Subject: "a", Text: "b", Segment: "rich"}, nil); !errors.As(err, &m) || m.About(orders.FieldSegment) == "" {
 		t.Errorf("an unknown segment got %v", err)
 	}
+	noSuch := orders.Message{Subject: "a", Text: "b", Segment: orders.SegmentType, Type: 9}
+	if err := h.orders.Tell(t.Context(), event, "y", noSuch, nil); !errors.As(err, &m) || m.About(orders.FieldSegment) == "" {
+		t.Errorf("an unknown type of ticket got %v", err)
+	}
+	if err := h.orders.TryMessage(t.Context(), event, "z", noSuch, "ann@example.org", nil); !errors.As(err, &m) {
+		t.Errorf("a test to an unknown type of ticket got %v", err)
+	}
 	h.wantBooks(t)
 }
 
