@@ -136,7 +136,7 @@ func (e *evening) givesMoneyBack() {
 	e.visit(e.order)
 	check(e.t, e.page.GetByLabel("Amount in EUR").Fill("1"))
 	e.press(e.button("Refund this amount"))
-	e.sees(e.page.GetByText("That goes back."))
+	e.sees(e.page.GetByText("The refund is on its way."))
 }
 
 func (e *evening) takesTheOrdersAway() {

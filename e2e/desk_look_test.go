@@ -128,7 +128,7 @@ var eachAtDesk = []struct {
 	{"desk-mail-texts-wrong", func(p *person) {
 		p.expect("422")
 		p.fills("End", "See you, {nobody}")
-		p.press(p.button("Save words"))
+		p.press(p.button("Save texts"))
 		p.sees(p.page.GetByText("Your changes were not saved."))
 	}},
 	{"desk-limits", func(p *person) { p.visit("/desk/events/a-night-out/limits") }},

@@ -254,7 +254,7 @@ func TestAChartOf8800SeatsIsMovedInTheEditor(t *testing.T) {
 	ann.visit("/desk/plans")
 	check(t, ann.page.Locator("input[type=file]").SetInputFiles(path))
 	ann.press(ann.button("Look at it"))
-	ann.press(ann.button("Take it as a plan"))
+	ann.press(ann.button("Use it as a plan"))
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Edit this plan"}))
 	ann.seesEditor()
 	ann.seesSeats("8,800 seats")

@@ -95,8 +95,8 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.scans(codes[1], "again", "This ticket was already used on ")
 			usher.doorSays("again", " at North gate.")
 			usher.scans(codes[0], "revoked", "This ticket was cancelled.")
-			usher.scans(forged(codes[2]), "unknown", "This is no ticket of ours.")
-			usher.scans("nonsense", "unknown", "This is no ticket of ours.")
+			usher.scans(forged(codes[2]), "unknown", "This is not one of our tickets.")
+			usher.scans("nonsense", "unknown", "This is not one of our tickets.")
 			usher.scans(order, "which", "Which of its tickets?")
 			usher.press(usher.page.Locator("[data-choices] button").Last())
 			usher.doorSays("in", "Let them in.")
@@ -106,7 +106,7 @@ func TestADoorLetsEachTicketInOnceAndSaysWhenAndWhereThatWas(t *testing.T) {
 			usher.expect("status of 404")
 			_, err := usher.page.Reload()
 			check(t, err)
-			usher.sees(usher.page.GetByText("This link opens no door."))
+			usher.sees(usher.page.GetByText("This link to the door does not work."))
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	north.doorSays("in", "checked on this phone")
 	north.scans(codes[2], "again", " at North gate.")
 	north.scans(codes[0], "revoked", "This ticket was cancelled.")
-	north.scans(forged(codes[3]), "unknown", "This is no ticket of ours.")
+	north.scans(forged(codes[3]), "unknown", "This is not one of our tickets.")
 	north.scans(order, "which", "Scan its tickets")
 	south.scans(codes[3], "in", "Let them in.")
 	north.scans(codes[3], "in", "Let them in.") // it cannot know

@@ -180,7 +180,7 @@ var each = []struct {
 		p.sees(p.page.GetByText("known here"))
 		p.expect("404")
 		p.visit("/door/nowhere")
-		p.sees(p.page.GetByText("This link opens no door."))
+		p.sees(p.page.GetByText("This link to the door does not work."))
 	}},
 	{"order-checked-in", func(p *person, _ sales) {
 		p.visit(strings.TrimPrefix(p.order, p.office.url))

@@ -120,10 +120,10 @@ func TestRoom_IsUsableWithTheKeyboardAlone(t *testing.T) {
 	ann.seesLater(ann.page.Locator(`body[data-live="live"]`))
 	eventually(t, 2*patience, "bob's number is called", func() bool {
 		bob.visit("/rooms/" + slug)
-		n, err := bob.button("Come in").Count()
+		n, err := bob.button("Enter the shop").Count()
 		return err == nil && n > 0
 	})
-	bob.tabTo(bob.button("Come in"))
+	bob.tabTo(bob.button("Enter the shop"))
 	check(t, bob.page.Keyboard().Press("Enter"))
 	bob.sees(bob.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
 }

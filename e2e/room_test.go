@@ -92,12 +92,12 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	}
 	for range 60 { // a browser without scripts loads the page again by itself; its person is quicker
 		cleo.visit("/rooms/" + slug)
-		if n, err := cleo.button("Come in").Count(); err == nil && n > 0 {
+		if n, err := cleo.button("Enter the shop").Count(); err == nil && n > 0 {
 			break
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	cleo.press(cleo.button("Come in"))
+	cleo.press(cleo.button("Enter the shop"))
 	cleo.sees(cleo.page.Locator(`a[href="/events/` + slug + `/sections/0"]`).First())
 	ann.openSection(slug, 1)
 	ann.take("Boxes left/1/1")

@@ -38,7 +38,7 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 			check(t, ann.page.Locator(`[name="price.A"]`).Fill("300.00"))
 			ann.fills("How many seats", "40")
 			ann.press(ann.button("Make the subscription"))
-			ann.sees(ann.page.GetByText("The subscription is there."))
+			ann.sees(ann.page.GetByText("The subscription was created."))
 
 			bob.visit("/subscriptions/season-2033")
 			bob.inBothLights("subscription", string(axe))

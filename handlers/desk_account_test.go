@@ -301,7 +301,7 @@ func TestAPIKey_EndsWithItsMakersMembership(t *testing.T) {
 	if a, _ := send(t, program, "GET", s.url+"/desk/events/evening", ""); a.StatusCode != 401 {
 		t.Errorf("afterwards: %d", a.StatusCode)
 	}
-	if _, page := s.page(t, s.atDesk(t, "ann"), "/desk/keys"); !strings.Contains(page, "opens nothing any more") {
+	if _, page := s.page(t, s.atDesk(t, "ann"), "/desk/keys"); !strings.Contains(page, "no longer works") {
 		t.Error("the page of keys does not say so")
 	}
 }

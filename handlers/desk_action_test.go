@@ -264,7 +264,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, at+"/unblocks", url.Values{"seat": {label(1)}})
 	s.does(t, ann, at+"/status", url.Values{"status": {"cancelled"}, "reason": {"Water"}})
 	for what, want := range map[string]int{
-		"blocked seats": 1, "sold at the box office": 1, "moved tickets": 1, "gave back a part of what was paid": 1, "sent the mail again": 1, "noted as paid out": 1,
+		"blocked seats": 1, "sold at the box office": 1, "moved tickets": 1, "gave back a part of what was paid": 1, "sent the email again": 1, "noted as paid out": 1,
 		"wrote to people who ordered": 1, "cancelled tickets": 1, "unblocked seats": 1, "cancelled the event": 1,
 	} {
 		if got := s.audited(t, what); got != want {

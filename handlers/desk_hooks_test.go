@@ -26,7 +26,7 @@ func TestAnOwnerAddsAWebhookSendsATestAndReadsTheAnswer(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	form := url.Values{"key": {"k"}, "url": {"http://nowhere"}}
-	if a, page := s.submit(t, ann, "/desk/hooks", form); a.StatusCode != 422 || !strings.Contains(page, "Choose what it is told of.") || !strings.Contains(page, "http://nowhere") {
+	if a, page := s.submit(t, ann, "/desk/hooks", form); a.StatusCode != 422 || !strings.Contains(page, "Choose what it is notified of.") || !strings.Contains(page, "http://nowhere") {
 		t.Errorf("without kinds: %d", a.StatusCode)
 	}
 	form["url"], form["kind"] = []string{other.URL + "/<b>"}, []string{"order.confirmed", "order.refunded"}

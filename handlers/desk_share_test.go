@@ -84,7 +84,7 @@ func TestTheFunnelCountsClaimsThatWereRefused(t *testing.T) {
 	s.held(t, person(t), 1)
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		_, page := s.page(t, ann, "/desk/events/evening")
-		if strings.Contains(page, "Told no") && strings.Contains(page, "claims: over the limit 3") {
+		if strings.Contains(page, "Refused") && strings.Contains(page, "claims: over the limit 3") {
 			return
 		}
 		if time.Now().After(end) {

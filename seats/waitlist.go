@@ -240,7 +240,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 		return true, err
 	}
 	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
-		return false, &Conflict{Code: CodeChanged, Message: text.Mark("This entry of the wait list does not wait any more, or for other seats. Nothing was offered.")}
+		return false, &Conflict{Code: CodeChanged, Message: text.Mark("This entry no longer waits, or waits for other seats. Nothing was offered.")}
 	}
 	if !o.Until.After(b.now) {
 		return true, &Conflict{Code: CodeExpired, Message: text.Mark("The time for this offer is over already. Nothing was offered.")}
@@ -335,13 +335,13 @@ func (b *batch) takeOffer(c *command, t Taking) (Hold, error) {
 	own, ownLive := b.live(t.To)
 	switch {
 	case !live:
-		return Hold{}, &Conflict{Code: CodeExpired, Seats: seats, Message: text.Mark("The time of this offer is over. You keep your place in the wait list.")}
+		return Hold{}, &Conflict{Code: CodeExpired, Seats: seats, Message: text.Mark("This offer has expired. You keep your place on the waiting list.")}
 	case slices.ContainsFunc(seats, func(idx int) bool { return b.rows[idx].state == Paying }):
 		return Hold{}, &Conflict{Code: CodePaying, Seats: seats, Message: text.Mark("These seats are being paid for in another browser. Finish there, or stop the payment on its page.")}
 	case own != nil && own.bought > 0 && own.bought+len(seats) > b.terms.limit:
 		return Hold{}, overLimit(b.terms.limit, own.bought)
 	case ownLive && len(b.still(own)) > 0:
-		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(own), Message: text.Mark("This browser holds other seats of this event. Order them or let them go, then take the offer; it lasts until the time shown.")}
+		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(own), Message: text.Mark("This browser holds other seats of this event. Order or remove them, then take the offer. It lasts until the time shown.")}
 	}
 	next := own.renew(t.To, h.expiresAt)
 	next.extensions = h.extensions

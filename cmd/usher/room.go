@@ -103,7 +103,7 @@ func (c *roomSet) changes() (list []change, err error) {
 	case c.Pause:
 		add("It is paused: it calls and admits no visitors until --resume. All queue tickets stay valid.", func(ctx context.Context, r waitingroom.Control) error { return r.Pause(ctx, c.Slug, c.Reason) })
 	case c.Resume:
-		add("It goes on.", func(ctx context.Context, r waitingroom.Control) error { return r.Resume(ctx, c.Slug) })
+		add("The waiting list continues.", func(ctx context.Context, r waitingroom.Control) error { return r.Resume(ctx, c.Slug) })
 	case c.End:
 		add("It has ended. Visitors inside may finish.", func(ctx context.Context, r waitingroom.Control) error { return r.End(ctx, c.Slug, c.Reason) })
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errBrandingChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the branding while you wrote."), text.Mark("Theirs is the one that attendees see. Yours stands in the form."), text.Mark("Compare them, then save again."))
+var errBrandingChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the branding while you wrote."), text.Mark("Attendees see their version. Yours is still in the form."), text.Mark("Compare them, then save again."))
 
 type brandingAnswer struct {
 	Version  int               `json:"version"` // 0: never saved

@@ -34,10 +34,10 @@ var (
 	errSignedOut = web.NewProblem(401, "not_signed_in", text.Mark("You are not signed in at the desk."), nothingChanged, text.Mark("Sign in, then try again."))
 	errRole      = web.NewProblem(403, "role", text.Mark("Your role in this team does not allow that."), nothingChanged, text.Mark("Ask an owner of the team; they can give you another role."))
 	errNothing   = web.NewProblem(404, "unknown", text.Mark("There is nothing at this address for you."), text.Mark("Your events and your team are as they were."), text.Mark("Start from your desk."))
-	errNoTeam    = web.NewProblem(403, "no_team", text.Mark("You are in no team here any more."), text.Mark("Your account is as it was."), text.Mark("Ask an owner of a team to invite you."))
+	errNoTeam    = web.NewProblem(403, "no_team", text.Mark("You’re no longer in a team here."), text.Mark("Your account is as it was."), text.Mark("Ask an owner of a team to invite you."))
 	errOwner     = web.NewProblem(409, "last_owner", text.Mark("A team keeps an owner, and this is the only one."), nothingChanged, text.Mark("Make another member an owner first."))
-	errAPIKey    = web.NewProblem(401, "key", text.Mark("This key opens nothing: it was revoked, it expired, its maker left the team, or a letter of it is missing."), nothingChanged, text.Mark("Ask an owner of the team for another one."))
-	errKey       = web.NewProblem(409, "key", text.Mark("This form was sent before with other content."), text.Mark("What it did the first time holds; nothing more was changed."), text.Mark("Load the page again."))
+	errAPIKey    = web.NewProblem(401, "key", text.Mark("This key does not work: it was revoked, it expired, its maker left the team, or a letter of it is missing."), nothingChanged, text.Mark("Ask an owner of the team for another one."))
+	errKey       = web.NewProblem(409, "key", text.Mark("This form was sent before with other content."), text.Mark("What it did the first time stays. Nothing else was changed."), text.Mark("Load the page again."))
 )
 
 // Handlers answers the addresses of the desk and of the door.

@@ -20,7 +20,7 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errPageChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this page while you wrote."), text.Mark("Their version is the one that attendees see. Yours stands in the form."), text.Mark("Compare them, then save again."))
+var errPageChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this page while you wrote."), text.Mark("Attendees see their version. Yours is still in the form."), text.Mark("Compare them, then save again."))
 
 type eventPageAnswer struct {
 	Version int `json:"version"` // 0: never saved

@@ -15,7 +15,7 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errTextChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this text while you wrote."), text.Mark("Their version and yours are both there: yours stands in the form."), text.Mark("Compare them, then save again."))
+var errTextChanged = web.NewProblem(409, "changed", text.Mark("Another member saved this text while you wrote."), text.Mark("Their version is saved. Yours is still in the form."), text.Mark("Compare them, then save again."))
 
 type legalAnswer struct {
 	Texts []legalText `json:"texts"`

@@ -16,7 +16,7 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-var errLettersChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the automatic emails while you wrote."), text.Mark("Theirs hold. Yours stand in the form."), text.Mark("Compare them, then save again."))
+var errLettersChanged = web.NewProblem(409, "changed", text.Mark("Another member saved the automatic emails while you wrote."), text.Mark("Their version is saved. Yours is still in the form."), text.Mark("Compare them, then save again."))
 
 type lettersAnswer struct {
 	Version    int            `json:"version"` // 0: the event has none of its own

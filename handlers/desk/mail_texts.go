@@ -62,7 +62,7 @@ func (h *Handlers) showMailTexts(w http.ResponseWriter, r *http.Request, m organ
 	if p.Look, err = h.Pages.SavedBranding(r.Context(), m); err != nil {
 		return err
 	}
-	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Words of emails"))
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Email texts"))
 	p.Path, p.Style, p.Rules = desk.BrandingPath, "desk.css branding.css look.css", desk.BrandingRules(p.Look)
 	return web.WritePage(w, r, status, desk.MailTexts(p))
 }

@@ -209,7 +209,7 @@ func (h *Handlers) Move(r *http.Request, _ organizers.Member, s *seats.Sale) ord
 
 // Resend answers POST /desk/events/{slug}/orders/{code}/mails
 func (h *Handlers) Resend(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{text.Mark("sent the mail again"), "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.TxHook) error {
+	return orderAct{text.Mark("sent the email again"), "sent", func(o orders.Order, _ url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		return h.Orders.ResendAnd(r.Context(), o, key, also)
 	}}
 }

@@ -25,11 +25,11 @@ func planError(err error) *web.Problem {
 	var file *plan.Error
 	switch {
 	case errors.As(err, &unfit):
-		return web.NewProblem(422, "invalid", "%s", text.Mark("Nothing was saved; the versions before are as they were."), text.Mark("Put it right and save it again.")).Filled(unfit)
+		return web.NewProblem(422, "invalid", "%s", text.Mark("Nothing was saved; the versions before are as they were."), text.Mark("Correct it and save it again.")).Filled(unfit)
 	case errors.As(err, &late):
 		return web.NewProblem(409, "version", "%s", text.Mark("Nothing was saved, and nothing of theirs was overwritten."), text.Mark("Look at their version, or save yours as the newest one.")).Filled(late)
 	case errors.As(err, &file):
-		return web.NewProblem(422, "invalid", text.Mark("The file was not read: %s."), text.Mark("Nothing was changed."), text.Mark("Put the file right and choose it again.")).Filled(file)
+		return web.NewProblem(422, "invalid", text.Mark("The file was not read: %s."), text.Mark("Nothing was changed."), text.Mark("Correct the file and choose it again.")).Filled(file)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 var (
 	errNoRoomHere = web.NewProblem(409, "no_room", text.Mark("This event has no waiting room."), nothingChanged, text.Mark("Look at its desk again."))
 	errSharedRoom = web.NewProblem(403, "shared", text.Mark("This waiting room is that of another team's events, too."), nothingChanged, text.Mark("The operator of the box office can change it: usher room set."))
-	errNoAct      = web.NewProblem(422, "invalid", text.Mark("That is nothing a waiting room does."), nothingChanged, text.Mark("Use the forms of the desk."))
+	errNoAct      = web.NewProblem(422, "invalid", text.Mark("A waiting room has no such action."), nothingChanged, text.Mark("Use the forms of the desk."))
 	errNotSure    = web.NewProblem(422, "invalid", text.Mark("A waiting room that ended does not open again."), text.Mark("It goes on as before."), text.Mark("Say that you are sure, then send the form again."))
 	errNoNumber   = web.NewProblem(422, "invalid", text.Mark("That is not a number."), nothingChanged, text.Mark("Write it in digits, such as 120."))
 )

@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	errSignIn = web.NewProblem(403, "sign_in", text.Mark("This address and this password do not belong together."), nothingChanged, text.Mark("Look at both again, or choose another password by mail."))
+	errSignIn = web.NewProblem(403, "sign_in", text.Mark("This address and this password do not belong together."), nothingChanged, text.Mark("Check both, or choose another password by email."))
 
 	errCode   = web.NewProblem(403, "code", text.Mark("This code does not work: it is wrong, too old, or was used before."), nothingChanged, text.Mark("Wait for the next code of your app, or use a recovery code."))
 	errProof  = web.NewProblem(403, "proof", text.Mark("This needs proof, within the last ten minutes, that it is you."), nothingChanged, text.Mark("Confirm at /desk/session/proof with your password, a code or a passkey, then send it again."))
 	errSecond = web.NewProblem(403, "second_factor", text.Mark("Your team requires a second factor."), nothingChanged, text.Mark("Set one up at /desk/account/second-factor, or sign in with it."))
-	errLink   = web.NewProblem(404, "link", text.Mark("This link opens nothing: it was used, it is too old, or a newer one was made."), nothingChanged, text.Mark("Ask the person who gave it to you for a new one."))
+	errLink   = web.NewProblem(404, "link", text.Mark("This link does not work: it was used, it has expired, or a newer one was made."), nothingChanged, text.Mark("Ask the person who gave it to you for a new one."))
 )
 
 // SignInPage answers GET /desk/session

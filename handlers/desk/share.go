@@ -96,7 +96,7 @@ func (h *Handlers) boardWay(r *http.Request) way {
 	return way{window: sales.All, wall: true, language: text.Tag(h.Reading(r))}
 }
 
-var errNoBoard = web.NewProblem(404, "unknown", text.Mark("This link leads nowhere: it was revoked, its time is up, or a letter of it is missing."), text.Mark("Nothing was changed."), text.Mark("Ask the organizer for a new one."))
+var errNoBoard = web.NewProblem(404, "unknown", text.Mark("This link does not work: it was revoked, it has expired, or a letter of it is missing."), text.Mark("Nothing was changed."), text.Mark("Ask the organizer for a new one."))
 
 // OnBoard makes a handler of one about the event that a link leads to.
 func (h *Handlers) OnBoard(next func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error) web.Handler {

@@ -26,9 +26,9 @@ const (
 )
 
 var (
-	errNoReason   = web.NewProblem(422, "reason", text.Mark("What is done out of turn needs a reason, which is written down."), web.WaitHolds, text.Mark("Say why, then send it again."))
+	errNoReason   = web.NewProblem(422, "reason", text.Mark("Actions out of turn need a reason. It goes into the log."), web.WaitHolds, text.Mark("Say why, then send it again."))
 	errNotWaiting = web.NewProblem(404, "unknown", text.Mark("This address is not on the waiting list of this event."), web.WaitHolds, text.Mark("Look at the list again."))
-	errNoWaitAct  = web.NewProblem(422, "invalid", text.Mark("That is nothing a waiting list does."), web.WaitHolds, text.Mark("Use the forms of the desk: pause, resume, first, offer and remove."))
+	errNoWaitAct  = web.NewProblem(422, "invalid", text.Mark("A waiting list has no such action."), web.WaitHolds, text.Mark("Use the forms of the desk: pause, resume, first, offer and remove."))
 )
 
 // WaitList answers GET /desk/events/{slug}/waitlist

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoConfirmation = web.NewProblem(404, "link", text.Mark("This link confirms no order."), web.NothingChanged, text.Mark("Open the newest mail that we sent you, or order again."))
+var errNoConfirmation = web.NewProblem(404, "link", text.Mark("This link confirms no order."), web.NothingChanged, text.Mark("Open the newest email that we sent you, or order again."))
 
 // Confirmation answers GET /confirmations/{token}
 //

@@ -115,7 +115,7 @@ func refusedVoucher(err error) *web.Problem {
 		what   string
 		next   string
 	}{
-		{credit.ErrNoVoucher, 404, text.Mark("There is no voucher with this code."), text.Mark("Look at it again, letter by letter: it has sixteen of them.")},
+		{credit.ErrNoVoucher, 404, text.Mark("There is no voucher with this code."), text.Mark("Check each letter: a code has sixteen of them.")},
 		{credit.ErrExpired, 410, text.Mark("This voucher has expired."), text.Mark("Ask the person who gave it to you.")},
 		{credit.ErrPaidBack, 410, text.Mark("This gift card was paid back to its buyer."), text.Mark("Ask the person who gave it to you.")},
 		{credit.ErrRedeemed, 409, text.Mark("This voucher was redeemed already."), text.Mark("Another person had its code.")},

@@ -14,7 +14,7 @@ import (
 
 var (
 	errNoCharge = web.NewProblem(404, "unknown", text.Mark("The demo card has no such charge."), web.NothingChanged, text.Mark("Start from the checkout of a demo event."))
-	errAnswered = web.NewProblem(409, "answered", text.Mark("The demo card was told something else for this payment before."), text.Mark("The first answer holds."), text.Mark("The page of the payment shows what became of it."))
+	errAnswered = web.NewProblem(409, "answered", text.Mark("The demo card was told something else for this payment before."), text.Mark("The first answer counts."), text.Mark("The page of the payment shows what became of it."))
 )
 
 // DemoCard answers GET /demo-card/{reference}

@@ -59,10 +59,10 @@ var (
 	ErrNoPage       = NewProblem(404, "unknown", text.Mark("There is no such page."), NothingChanged, text.Mark("Start from the list of events."))
 	errNoEvent      = NewProblem(404, "unknown", text.Mark("There is no such event."), NothingChanged, text.Mark("Start from the list of events."))
 	ErrNoHold       = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
-	errNoOrder      = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("An order that was confirmed holds."), text.Mark("Take the address from the mail about it, letter by letter."))
-	errEnded        = NewProblem(401, "session_ended", text.Mark("Your visit has ended."), text.Mark("Seats you held stay yours until the time you were shown, then they are free again."), text.Mark("Open the event again and choose anew."))
+	errNoOrder      = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("A confirmed order stays valid."), text.Mark("Open the link in the email about your order."))
+	errEnded        = NewProblem(401, "session_ended", text.Mark("Your session has expired."), text.Mark("Seats you held stay yours until the time you were shown. After that, others can take them."), text.Mark("Open the event again and choose your seats."))
 	ErrMethod       = NewProblem(405, "method", text.Mark("This address does not take that method."), NothingChanged, text.Mark("The header Allow says which ones it takes."))
-	errForeign      = NewProblem(403, "foreign", text.Mark("This request came from another site."), NothingChanged, text.Mark("Act from the event's own page."))
+	errForeign      = NewProblem(403, "foreign", text.Mark("This request came from another site."), NothingChanged, text.Mark("Use the event’s own page."))
 	errTooLarge     = NewProblem(413, "too_large", text.Mark("The request is larger than 64 KiB."), NothingChanged, text.Mark("Send less; no form here needs so much."))
 	ErrMedia        = NewProblem(415, "media_type", text.Mark("What is sent to this address is JSON or a form."), NothingChanged, text.Mark("Send Content-Type: application/json."))
 	errBroken       = NewProblem(503, "unavailable", text.Mark("The box office cannot answer at the moment."), text.Mark("Seats that you hold stay yours until the time you were shown."), text.Mark("Try again in a few seconds, with the same Idempotency-Key."))
@@ -72,10 +72,10 @@ var (
 	ErrNoDifference = NewProblem(422, "invalid", text.Mark("The exchange does not say which difference was shown."), NothingChanged, text.Mark("Send the difference of its answer, so that no other amount is charged."))
 	ErrNoTotal      = NewProblem(422, "invalid", text.Mark("The order has no total, and it costs something."), NothingChanged, text.Mark("Send the total of the hold's answer, so that no other amount is charged."))
 	ErrSeatLabel    = NewProblem(404, "unknown", text.Mark("The event has no seat of that name."), NothingChanged, text.Mark("Take the seats of your hold's answer."))
-	ErrNoChoice     = NewProblem(422, "invalid", text.Mark("No ticket was chosen."), text.Mark("Your tickets hold."), text.Mark("Select the tickets to cancel, then send the form again."))
+	ErrNoChoice     = NewProblem(422, "invalid", text.Mark("No ticket was chosen."), text.Mark("Your tickets are still valid."), text.Mark("Select the tickets to cancel, then send the form again."))
 	ErrNoKey        = NewProblem(422, "invalid", text.Mark("The form has no key."), NothingChanged, text.Mark("Load the page again; programs send a key of 1 to 200 characters."))
-	errNoDoor       = NewProblem(404, "unknown", text.Mark("This link opens no door."), text.Mark("It was revoked, or a letter of it is missing."), text.Mark("Ask the organizer for a new one."))
-	errNoTicket     = NewProblem(404, "unknown", text.Mark("There is no such ticket."), text.Mark("Tickets that were not cancelled hold."), text.Mark("Look at the order's page."))
+	errNoDoor       = NewProblem(404, "unknown", text.Mark("This link to the door does not work."), text.Mark("It was revoked, or a letter of it is missing."), text.Mark("Ask the organizer for a new one."))
+	errNoTicket     = NewProblem(404, "unknown", text.Mark("There is no such ticket."), text.Mark("Tickets that were not cancelled are still valid."), text.Mark("Look at the order's page."))
 	ErrSeatIndex    = NewProblem(404, "unknown", text.Mark("This event has no such seat."), NothingChanged, text.Mark("Take the idx of your hold's answer."))
 )
 
@@ -273,9 +273,9 @@ var SeatsStay = text.Mark("Seats that you hold stay yours until the time you wer
 
 var WaitHolds = text.Mark("Offers stay open, and you keep your place.")
 
-var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on a waiting list."), "", text.Mark("Take the address from the mail about it, letter by letter."))
+var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on a waiting list."), "", text.Mark("Open the link in the email about your order."))
 
-var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed hold."), text.Mark("See the other events."))
+var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed stay valid."), text.Mark("See the other events."))
 
 var PlaceHolds = text.Mark("A place you have is still yours.")
 

@@ -146,6 +146,6 @@ func (l *Letters) SaveText(ctx context.Context, m organizers.Member, t Text, key
 		if err != nil {
 			return fmt.Errorf("letters: save words of a mail: %w", err)
 		}
-		return organizers.Note(ctx, tx, m, text.Mark("changed the words of emails"), "mail-texts", t)
+		return organizers.Note(ctx, tx, m, text.Mark("changed email texts"), "mail-texts", t)
 	})
 }

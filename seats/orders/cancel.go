@@ -294,11 +294,11 @@ func (o Order) refuseCancel(idxs []int) error {
 	case len(idxs) == 0:
 		return refuseGone()
 	case o.Started:
-		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: text.Mark("The event has begun, so its tickets cannot be cancelled any more. Your tickets hold.")}
+		return &seats.Conflict{Code: CodeStarted, Seats: idxs, Message: text.Mark("The event has begun, so its tickets can no longer be cancelled. They are still valid.")}
 	case len(in) > 0:
 		return refuseUsed(in)
 	case o.PaidOutside():
-		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: text.Mark("This order was paid outside of this page, so only the organizer can cancel it. Your tickets hold. Write to the organizer.")}
+		return &seats.Conflict{Code: CodePaid, Seats: idxs, Message: text.Mark("This order was paid outside of this page, so only the organizer can cancel it. Your tickets are still valid. Write to the organizer.")}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also se
 		return err
 	}
 	if order.Email == "" {
-		return &seats.Conflict{Code: CodeNoAddress, Message: text.Mark("This order has no e-mail address. Nothing was sent. Its tickets are on this page.")}
+		return &seats.Conflict{Code: CodeNoAddress, Message: text.Mark("This order has no email address. Nothing was sent. Its tickets are on this page.")}
 	}
 	first, err := o.once(ctx, k, func(tx pgx.Tx) error {
 		var recent int
@@ -83,7 +83,7 @@ func (o *Orders) ResendAnd(ctx context.Context, order Order, key string, also se
 			return err
 		}
 		if recent >= mostResent {
-			return &seats.Conflict{Code: CodeOften, Message: text.Mark("%d mails about this order went out within an hour. Look among unwanted mail, and try again later. Your tickets are on this page."), Args: []any{recent}}
+			return &seats.Conflict{Code: CodeOften, Message: text.Mark("We sent %d emails about this order within an hour. Look in your spam folder, or try again later. Your tickets are on this page."), Args: []any{recent}}
 		}
 		if _, err := tx.Exec(ctx, resendSQL, order.ID); err != nil {
 			return err

@@ -317,7 +317,7 @@ func (o *Orders) StopMessage(ctx context.Context, event int64, message seats.ID,
 		return fmt.Errorf("orders: take a message back: %w", err)
 	}
 	if !stopped {
-		return &seats.Conflict{Code: CodeBegun, Message: text.Mark("This message is not waiting any more: it was sent, or taken back before.")}
+		return &seats.Conflict{Code: CodeBegun, Message: text.Mark("This message no longer waits: it was sent or taken back.")}
 	}
 	return nil
 }

@@ -452,7 +452,7 @@ func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) 
 	case err != nil:
 		return "", fmt.Errorf("orders: look for the first answer: %w", err)
 	case !bytes.Equal(hash, f.hash()):
-		return "", &seats.Conflict{Code: CodeKey, Message: text.Mark("These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it.")}
+		return "", &seats.Conflict{Code: CodeKey, Message: text.Mark("These seats were ordered a moment ago with other details. That order is valid, and nothing else was sold. See the email about it.")}
 	}
 	return code, nil
 }

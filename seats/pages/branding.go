@@ -177,7 +177,7 @@ func (f *Branding) Tidy() (wrong organizers.Mistakes) {
 		}
 		links = append(links, l)
 		wrong = append(wrong, oneLine(fmt.Sprint(FieldWords, i), l.Words, 60)...)
-		say(l.Words == "", fmt.Sprint(FieldWords, i), text.Mark("Enter the words of the link."))
+		say(l.Words == "", fmt.Sprint(FieldWords, i), text.Mark("Enter the text of the link."))
 		say(!isLink(l.Path), fmt.Sprint(FieldPath, i), text.Mark("Enter a link that begins with https://, or mailto: and an email address."))
 	}
 	say(len(links) > MostLinks, FieldWords+"0", text.Mark("Enter 6 links at most."))

@@ -29,7 +29,7 @@ var _ = []string{
 	text.Mark("Your time for paying is over."), text.Mark("Your seats were taken by someone else after your hold expired."), text.Mark("You stopped the payment."),
 	text.Mark("The payment was ended before it was finished."), text.Mark("These seats were ordered another way."), text.Mark("Your email address was not confirmed in time."),
 	text.Mark("The price changed while you paid."), text.Mark("The price changed before you confirmed."), text.Mark("Look at your seats again."),
-	text.Mark("You took the order back before it was confirmed."), text.Mark("Your payment was not confirmed in time."),
+	text.Mark("You cancelled the order before it was confirmed."), text.Mark("Your payment was not confirmed in time."),
 	text.Mark("If it still arrives, we try your seats again, or it goes back to you."), text.Mark("If your payment still arrives, it goes back to you."),
 	text.Mark("The subscription was sold out while you paid."), text.Mark("Nothing was charged."), text.Mark("Nothing was ordered."), text.Mark("What you paid goes back to you."),
 	text.Mark("Refunded at the provider."), text.Mark("Your payment failed."), text.Mark("Your payment was declined."),
@@ -89,7 +89,7 @@ func notOrdered(reason string) string {
 	case reasonTime:
 		return reasonMail
 	case reasonStopped:
-		return "You took the order back before it was confirmed. Nothing was ordered."
+		return "You cancelled the order before it was confirmed. Nothing was ordered."
 	}
 	reason = strings.Replace(reason, "while you paid", "before you confirmed", 1)
 	return strings.Replace(reason, "Nothing was charged.", "Nothing was ordered.", 1)

@@ -130,7 +130,7 @@ INSERT INTO seen (event_id, concern, who) VALUES ($1, $2, $3) ON CONFLICT (event
 // see marks an alert as seen. The first organizer who does is recorded.
 func see(ctx context.Context, db seats.DB, event int64, key, who string) (fresh bool, err error) {
 	if key == "" || len(key) > 200 {
-		return false, &seats.ValidationError{Message: text.Mark("That is nothing to be seen. Nothing was changed.")}
+		return false, &seats.ValidationError{Message: text.Mark("There is no such alert. Nothing was changed.")}
 	}
 	tag, err := db.Exec(ctx, seeSQL, event, key, who)
 	if err != nil {

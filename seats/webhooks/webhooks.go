@@ -147,7 +147,7 @@ func (h *Hooks) check(address string, kinds []Kind) (string, []Kind, error) {
 	}
 	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
 	if len(kinds) == 0 || slices.ContainsFunc(kinds, func(k Kind) bool { return !slices.Contains(Kinds(), k) }) {
-		wrong = append(wrong, organizers.Mistake{Field: FieldKinds, Message: text.Mark("Choose what it is told of.")})
+		wrong = append(wrong, organizers.Mistake{Field: FieldKinds, Message: text.Mark("Choose what it is notified of.")})
 	}
 	if len(wrong) > 0 {
 		return "", nil, wrong

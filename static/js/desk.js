@@ -14,7 +14,7 @@ let feed, last = state?.textContent.match(/\d+:\d+:\d+/)?.[0] ?? '', silence, re
 
 function tell(word) {
   data.feedState = word
-  const said = {live: T('Live, as of %s', last), behind: T('Behind: the last news came at %s. Trying again.', last), late: T('Behind: the last news is of %s.', last), paused: T('Paused at %s', last)}
+  const said = {live: T('Live, as of %s', last), behind: T('Out of date: the last update came at %s. Trying again.', last), late: T('Out of date: the last update is of %s.', last), paused: T('Paused at %s', last)}
   if (state) state.firstElementChild.textContent = said[word]
 }
 

@@ -69,15 +69,15 @@ const welcome = ({type, proof} = {}) => !type ? T('Let them in.') : proof ? T('L
 async function judge(code) {
   const b = bytes(code)
   if (code.length === 26) return {word: 'which', message: T('The code of an order cannot be looked up while the box office cannot be reached. Scan its tickets.')}
-  if (!b || b[0] !== 1) return {word: 'unknown', message: T('This is no ticket of ours.')}
+  if (!b || b[0] !== 1) return {word: 'unknown', message: T('This is not one of our tickets.')}
   const view = new DataView(b.buffer)
   if (view.getBigUint64(5) !== BigInt(data.event)) return {word: 'foreign', message: T('This ticket is for another event.')}
   const mine = JSON.parse(data.keys).find(k => k.id === view.getInt32(1))
-  if (!mine) return {word: 'unknown', message: T('This is no ticket of ours.')}
+  if (!mine) return {word: 'unknown', message: T('This is not one of our tickets.')}
   try {
     const raw = Uint8Array.from(atob(mine.key), c => c.charCodeAt(0))
     const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
-    if (!await crypto.subtle.verify('Ed25519', publicKey, b.subarray(29), b.subarray(0, 29))) return {word: 'unknown', message: T('This is no ticket of ours.')}
+    if (!await crypto.subtle.verify('Ed25519', publicKey, b.subarray(29), b.subarray(0, 29))) return {word: 'unknown', message: T('This is not one of our tickets.')}
   } catch {
     return null
   }
@@ -148,7 +148,7 @@ async function catchUp() {
     if (err.refused) show('unknown', err.message, waiting().length && T('Scans from before are kept on this phone. Open a link that opens the door.'))
   }
   sending = false
-  if (twice.length) show('again', N('%d of the scans from before:', '%d of the scans from before:', twice.length), ...twice.map(v => v.seat ? T('%s: %s', v.seat, v.message) : v.message))
+  if (twice.length) show('again', N('%d earlier scan was refused:', '%d earlier scans were refused:', twice.length), ...twice.map(v => v.seat ? T('%s: %s', v.seat, v.message) : v.message))
 }
 
 form.onsubmit = event => {

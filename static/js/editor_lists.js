@@ -34,5 +34,5 @@ export function showPlan(node, state) {
     group(T('Plan'), field(T('Name of the plan'), plan.name, name => edit({name: name.trim()}), {maxlength: 100}),
       el('p', {class: 'hint'}, plan.focus ? T('The best seats are near the point marked with a cross.') : T('The best seats are near the stage, or the upper middle.')),
       el('div', {class: 'buttons'}, button(T('Mark where people look'), () => state.use('focus')), plan.focus && button(T('No mark'), () => edit({focus: undefined})))),
-    found.length ? group(T('To be put right'), el('ul', {class: 'problems'}, found.slice(0, 50).map(p => el('li', {}, p.keys.length ? button(p.text, () => state.select(p.keys.filter(k => k !== undefined))) : p.text)))) : el('p', {class: 'hint'}, T('Nothing is in the way of saving this plan.')))
+    found.length ? group(T('To fix'), el('ul', {class: 'problems'}, found.slice(0, 50).map(p => el('li', {}, p.keys.length ? button(p.text, () => state.select(p.keys.filter(k => k !== undefined))) : p.text)))) : el('p', {class: 'hint'}, T('This plan can be saved.')))
 }

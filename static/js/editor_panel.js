@@ -10,7 +10,7 @@ import {lineOf} from 'usher/editor_shape'
 import {button, check, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
 import {N, T} from 'usher/text'
 
-const EDGES = {left: T('Left edges'), center: T('Centers'), right: T('Right edges'), top: T('Top edges'), middle: T('Middles'), bottom: T('Bottom edges')}
+const EDGES = {left: T('Left edges'), center: T('Horizontal centres'), right: T('Right edges'), top: T('Top edges'), middle: T('Vertical centres'), bottom: T('Bottom edges')}
 const FLAG_WORDS = {accessible: T('Wheelchair place'), companion: T('Companion place'), 'restricted-view': T('Restricted view'), 'aisle-after': T('Aisle after it')}
 
 // showSelection fills the panel.

@@ -18,8 +18,8 @@ async function check() {
     const began = performance.now()
     const {wrong, table} = await verify(record)
     const took = ((performance.now() - began) / 1000).toFixed(1)
-    say(wrong.length ? [T('The draw does not hold.'), ...wrong] : [
-      T('The draw holds: %s numbers were drawn again in %s s, and all are the same.', number(record.people), took),
+    say(wrong.length ? [T('The draw is wrong.'), ...wrong] : [
+      T('The draw is right: %s numbers were drawn again in %s s, and all are the same.', number(record.people), took),
       ...+data.kind === 1 && table[data.index - 1] ? [T('Your place %s in the lobby has number %s.', number(+data.index), number(table[data.index - 1]))] : [],
     ])
   } catch (error) {

@@ -37,7 +37,7 @@ func (p Live) funnel() []step {
 		most = max(most, s.Ever)
 	}
 	if n := p.refused(); n > 0 { // tries, of which one person may make many: no measure for the others
-		list = append(list, step{Name: text.Mark("Told no"), Ever: n, Now: -1, Lost: true})
+		list = append(list, step{Name: text.Mark("Refused"), Ever: n, Now: -1, Lost: true})
 	}
 	for i := range list {
 		list[i].Width = percent(min(1, float64(list[i].Ever)/float64(most)))
@@ -83,7 +83,7 @@ var nowIn = map[string]string{
 // here says how many are in a step now.
 func (p Live) here(ctx context.Context, s step) string {
 	switch {
-	case s.Name == "Told no":
+	case s.Name == "Refused":
 		return p.whyRefused(ctx)
 	case s.Now < 0:
 		return ""

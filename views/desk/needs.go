@@ -54,7 +54,7 @@ func (p Live) need(ctx context.Context, c sales.Alert) need {
 	case payments.AlertPayout:
 		n.Title = text.T(ctx, "Pay out %s", p.money(ctx, c.Amount))
 	case sales.OfHook:
-		n.Title = text.T(ctx, "A webhook is not taken")
+		n.Title = text.T(ctx, "A webhook fails")
 	case payments.AlertStep:
 		n.Title = text.T(ctx, "A payment of %s is stuck", p.money(ctx, c.Amount))
 	case sales.OfFailing:

@@ -66,5 +66,5 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 		}
 		return text.T(ctx, "This is an order. Which of its tickets?")
 	}
-	return text.T(ctx, "This is no ticket of ours.")
+	return text.T(ctx, "This is not one of our tickets.")
 }

@@ -1751,7 +1751,7 @@ func seriesPreview(p SeriesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var95 string
-				templ_7745c5c3_Var95, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "All orders of these performances are cancelled and refunded, and everybody gets mail. This cannot be undone."))
+				templ_7745c5c3_Var95, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "All orders of these performances are cancelled and refunded, and everyone gets an email. This cannot be undone."))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/series.templ`, Line: 209, Col: 146}
 				}

@@ -144,7 +144,7 @@ func (p SettingsPage) statusMeaning(ctx context.Context) string {
 	case seats.Paused:
 		return text.T(ctx, "No tickets are sold. Everyone reads this reason: %s", p.Event.Reason)
 	case seats.Closed:
-		return text.T(ctx, "Seats can’t be chosen any more. Visitors with held seats can still order, and the box office still sells.")
+		return text.T(ctx, "Seats can no longer be chosen. Visitors with held seats can still order, and the box office still sells.")
 	}
 	return strings.TrimSpace(text.T(ctx, "Nothing is sold, and orders are refunded.") + " " + p.Event.Reason)
 }

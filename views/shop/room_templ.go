@@ -690,7 +690,7 @@ func roomParts(p RoomPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = roomForm(p, "/admissions", text.T(ctx, "Try to come in")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = roomForm(p, "/admissions", text.T(ctx, "Try to enter the shop")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -752,7 +752,7 @@ func roomParts(p RoomPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Rich("Come in by <b>%s</b>.", nil, p.clock(ctx, p.Until)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Rich("Enter by <b>%s</b>.", nil, p.clock(ctx, p.Until)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -761,7 +761,7 @@ func roomParts(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = roomForm(p, "/admissions", text.T(ctx, "Come in")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = roomForm(p, "/admissions", text.T(ctx, "Enter the shop")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1149,9 +1149,9 @@ func roomParts(p RoomPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var55 string
-		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "No number is called any more. Orders that were placed hold."))
+		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "No more numbers are called. Orders that were placed stay valid."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/room.templ`, Line: 159, Col: 81}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/room.templ`, Line: 159, Col: 85}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 		if templ_7745c5c3_Err != nil {
@@ -1501,9 +1501,9 @@ func roomJoin(p RoomPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var76 string
-			templ_7745c5c3_Var76, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "This sale is for people who were invited by mail. Open the link of your invitation; the place is your own, in whatever browser you do."))
+			templ_7745c5c3_Var76, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "This sale is for people who were invited by email. Open the link in your invitation. The place is yours, in any browser."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/room.templ`, Line: 197, Col: 156}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/room.templ`, Line: 197, Col: 142}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var76))
 			if templ_7745c5c3_Err != nil {
