@@ -181,7 +181,7 @@ func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testi
 			ann.setsUp(link)
 			ann.sees(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
 			bob.visit(link)
-			bob.sees(bob.page.GetByText("This link opens nothing"))
+			bob.sees(bob.page.GetByText("This link does not work"))
 
 			ann.visit("/desk/team")
 			ann.invites("bob@example.org", "viewer")
@@ -199,7 +199,7 @@ func TestTheFirstOrganizerSetsTheDeskUpInvitesOthersAndTheyWorkTogether(t *testi
 
 			ann.visit("/desk/team")
 			ann.press(ann.button("Remove Bob"))
-			ann.sees(ann.page.GetByText("They are out of the team"))
+			ann.sees(ann.page.GetByText("They are no longer in the team"))
 			bob.visit("/desk/events/" + slug)
 			bob.sees(bob.page.GetByText("There is nothing at this address for you."))
 			ann.visit("/desk/log")

@@ -68,7 +68,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 			owner.sees(owner.page.Locator("#exchange-costs"))
 			owner.inBothLights("desk-exchange", string(axe))
 			owner.press(sheet.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Exchange", Exact: playwright.Bool(true)}))
-			owner.sees(owner.page.GetByText("Exchanged. The old tickets open no door any more"))
+			owner.sees(owner.page.GetByText("Exchanged. The old tickets are no longer valid"))
 		})
 	}
 }

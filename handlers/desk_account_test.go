@@ -264,7 +264,7 @@ func TestAPIKey_IsShownOnceAndWorksUntilRevoked(t *testing.T) {
 		}
 	}
 	program.Transport = withKey(key + "x")
-	if a, body := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 401 || !strings.Contains(body, "This key opens nothing") {
+	if a, body := send(t, program, "GET", s.url+"/desk", ""); a.StatusCode != 401 || !strings.Contains(body, "This key does not work") {
 		t.Errorf("another key: %d %s", a.StatusCode, body)
 	}
 	ann.Transport = withKey(key + "x") // a session does not help a wrong key

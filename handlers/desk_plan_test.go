@@ -177,7 +177,7 @@ func TestAnEventGetsANewerPlanAndIsToldWhichSeatsItWouldLose(t *testing.T) {
 	if sale, err := s.office.Sale(t.Context(), "evening"); err != nil || !strings.HasPrefix(sale.Plan.Name, "New ") {
 		t.Errorf("the plan is %q, %v", sale.Plan.Name, err)
 	}
-	if a, page := s.page(t, ann, "/desk/events/evening/plan?done=replaced"); a.StatusCode != 200 || !strings.Contains(page, "the other plan now") {
+	if a, page := s.page(t, ann, "/desk/events/evening/plan?done=replaced"); a.StatusCode != 200 || !strings.Contains(page, "has its new plan") {
 		t.Errorf("the page: %d", a.StatusCode)
 	}
 	seat := regexp.MustCompile(`(?s)\{\s*"id": "[^"]*",\s*"number": "1",`).FindString(document)

@@ -52,7 +52,7 @@ func TestWaitlist_IsSteeredAtTheDeskWithAuditEntries(t *testing.T) {
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}}, 409, "No seats that fit", `value="bob@example.org"`)
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}, "seats": {"Moon/1"}}, 422, "Moon/1")
 	s.refused(t, olga, path, url.Values{"do": {"pause"}, "reason": {strings.Repeat("x", 501)}}, 422, "at most 500 characters")
-	s.refused(t, olga, path, url.Values{"do": {"dance"}}, 422, "nothing a waiting list does")
+	s.refused(t, olga, path, url.Values{"do": {"dance"}}, 422, "has no such action")
 	s.does(t, olga, path, url.Values{"do": {"first"}, "email": {"bob@example.org"}, "reason": {"He plays."}})
 	if got := s.entry(t, bob, bobAt); got.Place != 1 {
 		t.Errorf("who was put first is %d", got.Place)

@@ -231,7 +231,7 @@ func TestConsent_IsRecordedWithVersionAndMoment(t *testing.T) {
 	if _, body := send(t, who, "GET", s.url+"/orders/"+code, ""); !strings.Contains(body, `"terms":{"version":2,"path":"/legal/1/terms?version=2","accepted_at":`) {
 		t.Error(body)
 	}
-	if _, page := send(t, who, "GET", s.url+"/legal/1/terms?version=1", "", "Accept", asPage); !strings.Contains(page, "No shouting.") || !strings.Contains(page, "not in force any more") {
+	if _, page := send(t, who, "GET", s.url+"/legal/1/terms?version=1", "", "Accept", asPage); !strings.Contains(page, "No shouting.") || !strings.Contains(page, "no longer in force") {
 		t.Error(page)
 	}
 }

@@ -96,7 +96,7 @@ func TestInvitation_GivesOnePlaceInAnyBrowser(t *testing.T) {
 	if a, _ := s.page(t, stranger, path[:len(path)-1]); a.StatusCode != http.StatusNotFound {
 		t.Errorf("an invitation that was cut gets %d", a.StatusCode)
 	}
-	if _, page := s.page(t, stranger, "/rooms/evening"); strings.Contains(joining(page), "<button") || !strings.Contains(joining(page), "people who were invited by mail") {
+	if _, page := s.page(t, stranger, "/rooms/evening"); strings.Contains(joining(page), "<button") || !strings.Contains(joining(page), "people who were invited by email") {
 		t.Error("who was not invited finds a button, or does not read why there is none")
 	}
 	if people := s.config.Rooms.Of(1).State().Lobby; people > 2 {
