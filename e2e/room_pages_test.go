@@ -95,7 +95,7 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		p.seesLater(p.page.Locator(`body[data-live="live"]`))
 		p.visit("/rooms/" + slug + "/draw")
 		p.press(p.button("Draw again in this browser"))
-		check(t, expect.Locator(p.page.Locator("[data-checked]")).ToContainText(fmt.Sprintf("The draw holds: %d number", len(people))))
+		check(t, expect.Locator(p.page.Locator("[data-checked]")).ToContainText(fmt.Sprintf("The draw is right: %d number", len(people))))
 		p.look("draw-after", string(axe))
 	}
 }

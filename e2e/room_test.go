@@ -105,7 +105,7 @@ func TestFromTheLobbyThroughTheDrawToTheMapInTwoBrowsersAndOneWithoutScript(t *t
 	// The proof, in a browser.
 	ann.visit("/rooms/" + slug + "/draw")
 	ann.press(ann.button("Draw again in this browser"))
-	check(t, expect.Locator(ann.page.Locator("[data-checked]")).ToContainText("The draw holds: 3 numbers"))
+	check(t, expect.Locator(ann.page.Locator("[data-checked]")).ToContainText("The draw is right: 3 numbers"))
 	check(t, expect.Locator(ann.page.Locator("[data-checked]")).ToContainText("Your place 1 in the lobby has number"))
 }
 

@@ -55,7 +55,7 @@ func TestAForgedLinkOpensNoDoor(t *testing.T) {
 	door := s.door(t)
 	for _, path := range []string{door[:len(door)-1], door[:len(door)-1] + "%00", s.url + "/door/x"} {
 		for _, more := range []string{"", "/tickets"} {
-			if a, body := send(t, person(t), "GET", path+more, ""); a.StatusCode != 404 || !strings.Contains(body, "opens no door") && !strings.Contains(body, "no such page") {
+			if a, body := send(t, person(t), "GET", path+more, ""); a.StatusCode != 404 || !strings.Contains(body, "to the door does not work") && !strings.Contains(body, "no such page") {
 				t.Errorf("%s: %d %s", path+more, a.StatusCode, body)
 			}
 		}

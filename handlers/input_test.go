@@ -96,7 +96,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"an order's code, not quite", "/orders/" + flip(mine.Code) + "/cancellations", cancelling("k", mine.Tickets[0].ID), "", 404, "no such order"},
 		{"an address that is no code", "/orders/%00%ff/mails", `{"key":"k"}`, "", 404, "no such page"},
 		{"a payment that is not there", "/payments/" + flip(mine.Code) + "/stop", "", "", 404, "no such order"},
-		{"a door that is not there", "/door/" + flip(door) + "/scans", `{"key":"k","code":"x"}`, "", 404, "opens no door"},
+		{"a door that is not there", "/door/" + flip(door) + "/scans", `{"key":"k","code":"x"}`, "", 404, "to the door does not work"},
 		{"a scan without a key", "/door/" + door + "/scans", `{"key":"","code":"x"}`, "", 422, "no key"},
 		{"a link that was never sent", "/credit/session", "token=AAAA", asForm, 404, "link"},
 		{"an expired link", "/credit/session", "token=" + late, asForm, 404, "link"},
