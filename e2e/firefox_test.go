@@ -30,15 +30,29 @@ func firefox(t *testing.T) playwright.Browser {
 	return fox
 }
 
-// The way from the programme to a ticket, as in Chromium: by pointer and by keyboard, live, without a complaint of the browser.
+// The way from the programme by the page of the event to a ticket, as in Chromium: by pointer and by keyboard, live, without a complaint of the browser.
 func TestMainPathInFirefox(t *testing.T) {
 	t.Parallel()
 	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead", "--name", "An evening with Firefox")
+	olga := someone(t, boxOffice, "olga", desktop)
+	olga.entersDesk(boxOffice.owner(t))
+	olga.visit("/desk/events/" + slug + "/page")
+	olga.fills("Line under the name", "by Anton Chekhov", "Description", "Four people by a lake.\n\n# Cast\n\nNina: Lea Brandauer")
+	olga.press(olga.button("Save event page"))
+	olga.sees(olga.page.GetByText("Saved."))
+	check(t, olga.page.Locator("input[type=file]").SetInputFiles([]playwright.InputFile{dusk(t)}))
+	check(t, olga.page.Locator("input[name=alt]").First().Fill("A lake at dusk"))
+	olga.press(olga.button("Add picture"))
+	olga.sees(olga.page.GetByText("The picture was added."))
 	ann, bob := someoneWith(t, firefox(t), boxOffice, "ann", desktop), someProgram(t, boxOffice)
 	keys := ann.page.Keyboard()
 
 	ann.visit("/events?q=Firefox")
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "An evening with Firefox"}).First())
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "An evening with Firefox"}).First())
+	ann.sees(ann.page.GetByText("Nina: Lea Brandauer"))
+	ann.sees(ann.page.GetByAltText("A lake at dusk"))
+	ann.press(ann.page.Locator("a.primary:visible").First())
 	ann.isLive()
 	ann.seesMap()
 	ann.tabTo(ann.page.Locator(`a[href$="/sections/0"]:not([tabindex="-1"])`).First())

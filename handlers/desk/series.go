@@ -89,6 +89,9 @@ func (h *Handlers) showSeries(w http.ResponseWriter, r *http.Request, m organize
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeSeries(p.Series, p.List))
 	}
+	if p.Home, err = h.Sites.Home(r.Context(), m.Team, h.Origin(r)); err != nil {
+		return err
+	}
 	p.Frame, p.Key = h.frame(w, r, m, p.Series.Name), seats.NewID().String()
 	return web.WritePage(w, r, status, desk.Series(p))
 }

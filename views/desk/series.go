@@ -70,6 +70,12 @@ type SeriesPage struct {
 	Preview *series.Report
 	Message string // why it was refused
 	Key     string
+	Home    string // how browsers reach the team's events
+}
+
+// snippet is what the team copies into its site.
+func (p SeriesPage) snippet(ctx context.Context) string {
+	return snippet(ctx, p.Home, "series", "/series/"+p.Series.Slug, p.Series.Name)
 }
 
 // chosen reports whether a field of the change has a value.

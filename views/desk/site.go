@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"html"
+	"strings"
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sites"
@@ -29,9 +30,14 @@ func (p SitePage) snippet(ctx context.Context) string {
 	if slug == "" {
 		slug, name = "my-event", text.T(ctx, "Your next event")
 	}
-	address := p.Home + "/events/" + slug
-	return `<script async src="` + p.Home + `/embed.js"></script>` + "\n" +
-		`<usher-event slug="` + slug + `">` + "\n" +
-		`  <a href="` + address + `">` + html.EscapeString(text.T(ctx, "Tickets: %s", name)) + `</a>` + "\n" +
+	return snippet(ctx, p.Home, "slug", "/events/"+slug, name)
+}
+
+// snippet is what a team copies into its site for what is at a path, with its slug in an attribute of the element.
+func snippet(ctx context.Context, home, attribute, path, name string) string {
+	slug := path[strings.LastIndexByte(path, '/')+1:]
+	return `<script async src="` + home + `/embed.js"></script>` + "\n" +
+		`<usher-event ` + attribute + `="` + slug + `">` + "\n" +
+		`  <a href="` + home + path + `">` + html.EscapeString(text.T(ctx, "Tickets: %s", name)) + `</a>` + "\n" +
 		`</usher-event>`
 }
