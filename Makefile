@@ -83,9 +83,9 @@ bench: postgres redis browser ## the figures of docs/performance.md, anew (ten m
 	@go test -run '^$$' -bench . -benchtime 20x ./realtime | grep -E '^(Benchmark|---|ok|FAIL| )'
 	@go test -tags figures -v -count=1 -timeout 20m ./e2e -run TestMapFigures -args -figures 1000,5000,20000,50000,100000 | grep -E '\||^(---|ok|FAIL)'
 
-screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures
+screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures (LANGUAGES=de,ja,ar: in these, too)
 	@mkdir -p $(PICTURES)
-	@go test -count=1 -timeout 20m ./e2e -run TestEveryPage -args -pictures $(abspath $(PICTURES))
+	@go test -count=1 -timeout 60m ./e2e -run '^Test(Every|AnEvening|TheLiveDesk|TheRarer|Money|(EventPage|Branding|Series|Exchange|GiftCard|Subscription)_)' -args -pictures $(abspath $(PICTURES)) -languages '$(LANGUAGES)'
 	@ls $(PICTURES) | wc -l | xargs printf '%s pictures in $(PICTURES)\n'
 
 fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)

@@ -4,14 +4,20 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
 
-var pictures = flag.String("pictures", "", "`folder` to put a picture of each page into")
+var (
+	pictures  = flag.String("pictures", "", "`folder` to put a picture of each page into")
+	languages = flag.String("languages", "", "`tags` of languages in which pages are opened once more, for pictures and axe, such as de,ja,ar")
+)
 
 // sales are the events that the page checks visit, by slug.
 type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, none, later, paused, closed string }
@@ -90,7 +96,7 @@ func (p *person) box(row int) string {
 func looked() []device {
 	devices := []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}}
 	if *pictures != "" {
-		devices = append(devices, device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4})
+		devices = append(devices, device{width: 844, height: 390, touch: true}, device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4})
 	}
 	return devices
 }
@@ -105,6 +111,47 @@ func (p *person) inBothLights(name, axe string) {
 		p.fitsStretched(name)
 	}
 	p.inTheDark(name, axe)
+	p.inOtherLanguages(name, axe)
+}
+
+// inOtherLanguages opens the address of the page in the languages that pictures are taken of.
+func (p *person) inOtherLanguages(name, axe string) {
+	p.t.Helper()
+	if *pictures != "" && *languages != "" {
+		for tag := range strings.SplitSeq(*languages, ",") {
+			p.abroad(name, axe, tag)
+		}
+	}
+}
+
+// abroad opens the address of the page in a browser of another language, which has the same cookies.
+func (p *person) abroad(name, axe, tag string) {
+	p.t.Helper()
+	state, err := p.context.StorageState()
+	check(p.t, err)
+	options := p.device.options()
+	options.Locale, options.StorageState = &tag, state.ToOptionalStorageState()
+	context, err := p.context.Browser().NewContext(options)
+	check(p.t, err)
+	q := &person{t: p.t, name: p.name, office: p.office, device: p.device, context: context}
+	q.page = q.tab()
+	answer, err := q.page.Goto(p.page.URL(), playwright.PageGotoOptions{WaitUntil: playwright.WaitUntilStateLoad})
+	check(p.t, err)
+	if answer != nil && answer.Status() != http.StatusMethodNotAllowed { // the page answers a form
+		name = tag + "-" + name
+		q.lit(playwright.ColorSchemeLight)
+		time.Sleep(300 * time.Millisecond) // for a map to be drawn
+		q.picture(name, "light")
+		if wide := q.evaluates(`document.scrollingElement.scrollWidth - innerWidth`); wide > 0 {
+			p.t.Errorf("%s is %v pixels wider than the window", name, wide)
+		}
+		if p.device.zoom == 0 {
+			q.isAccessible(name, axe, checkup)
+		}
+		q.lit(playwright.ColorSchemeDark)
+		q.picture(name, "dark")
+	}
+	check(p.t, context.Close())
 }
 
 // inTheDark has axe check the contrast of a page with the lights out, and takes a picture. The colours are those of the

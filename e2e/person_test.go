@@ -61,6 +61,27 @@ func someone(t *testing.T, o *office, name string, d device) *person {
 // someoneWith is someone with another browser than most.
 func someoneWith(t *testing.T, with playwright.Browser, o *office, name string, d device) *person {
 	t.Helper()
+	context, err := with.NewContext(d.options())
+	check(t, err)
+	p := &person{t: t, name: name, office: o, device: d, context: context}
+	p.expect(`status of 409`, `was preloaded using link preload but not used`) // a refused claim is an answer; a slow browser is slow
+	context.SetDefaultTimeout(float64(patience.Milliseconds()))
+	context.OnConsole(p.listen)
+	context.OnWebError(func(e playwright.WebError) { p.complain("uncaught: " + e.Error().Error()) })
+	if p.traced() {
+		check(t, context.Tracing().Start(playwright.TracingStartOptions{Screenshots: playwright.Bool(false), Snapshots: playwright.Bool(true)}))
+	}
+	check(t, context.AddInitScript(playwright.Script{Content: playwright.String(noteHeard)}))
+	if d.noSockets {
+		check(t, context.AddInitScript(playwright.Script{Content: playwright.String(failingSockets)}))
+	}
+	p.page = p.tab()
+	t.Cleanup(p.leave)
+	return p
+}
+
+// options are those of a browser on a device.
+func (d device) options() playwright.BrowserNewContextOptions {
 	options := playwright.BrowserNewContextOptions{
 		Viewport:          &playwright.Size{Width: d.width, Height: d.height},
 		HasTouch:          &d.touch,
@@ -81,23 +102,7 @@ func someoneWith(t *testing.T, with playwright.Browser, o *office, name string, 
 		options.Viewport = &playwright.Size{Width: int(float64(d.width) / d.zoom), Height: int(float64(d.height) / d.zoom)}
 		options.DeviceScaleFactor = &d.zoom
 	}
-	context, err := with.NewContext(options)
-	check(t, err)
-	p := &person{t: t, name: name, office: o, device: d, context: context}
-	p.expect(`status of 409`, `was preloaded using link preload but not used`) // a refused claim is an answer; a slow browser is slow
-	context.SetDefaultTimeout(float64(patience.Milliseconds()))
-	context.OnConsole(p.listen)
-	context.OnWebError(func(e playwright.WebError) { p.complain("uncaught: " + e.Error().Error()) })
-	if p.traced() {
-		check(t, context.Tracing().Start(playwright.TracingStartOptions{Screenshots: playwright.Bool(false), Snapshots: playwright.Bool(true)}))
-	}
-	check(t, context.AddInitScript(playwright.Script{Content: playwright.String(noteHeard)}))
-	if d.noSockets {
-		check(t, context.AddInitScript(playwright.Script{Content: playwright.String(failingSockets)}))
-	}
-	p.page = p.tab()
-	t.Cleanup(p.leave)
-	return p
+	return options
 }
 
 // traced reports whether to keep what a page looked like before and after each action, in case the test fails. It costs a fifth

@@ -143,6 +143,7 @@ func (p *person) look(name, axe string) {
 		p.isAccessible(name, axe, checkup)
 	}
 	p.inTheDark(name, axe)
+	p.inOtherLanguages(name, axe)
 }
 
 // heardOf is all that was on the status line of this page that has one of these words, as a pattern.
