@@ -47,7 +47,7 @@ func TestWaitlist_IsSteeredAtTheDeskWithAuditEntries(t *testing.T) {
 	if _, page := send(t, ann, "GET", s.url+annAt, "", "Accept", asPage); !strings.Contains(page, "We count &lt;b&gt;.") {
 		t.Error("who waits does not read why the list is paused")
 	}
-	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"bob@example.org"}}, 422, "needs a reason")
+	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"bob@example.org"}}, 422, "need a reason")
 	s.refused(t, olga, path, url.Values{"do": {"first"}, "email": {"unknown@example.org"}, "reason": {"x"}}, 404, "This address is not on the waiting list")
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}}, 409, "No seats that fit", `value="bob@example.org"`)
 	s.refused(t, olga, path, url.Values{"do": {"offer"}, "email": {"bob@example.org"}, "reason": {"x"}, "seats": {"Moon/1"}}, 422, "Moon/1")

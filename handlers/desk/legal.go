@@ -54,7 +54,7 @@ func (h *Handlers) showLegal(w http.ResponseWriter, r *http.Request, m organizer
 	p := desk.LegalPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Legal texts")), Open: kind}
 	p.Path, p.Style = desk.LegalPath, "desk.css legal.css"
 	for _, k := range pages.Kinds() {
-		f := desk.LegalForm{Kind: k, Text: pages.Start(k), Team: m.Team}
+		f := desk.LegalForm{Kind: k, Text: pages.Start(r.Context(), k), Team: m.Team}
 		number := 0
 		if k == kind {
 			number = version

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"bytes"
 	"embed"
 	"regexp"
@@ -11,15 +12,17 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
-//go:embed start/*.md
+//go:embed start
 var starts embed.FS
 
-// Start is the text that a team begins with.
-func Start(k Kind) string {
-	text, _ := starts.ReadFile("start/" + string(k) + ".md") // an unknown kind begins empty
-	return string(text)
+// Start is the text that a team begins with, in the language of its reader.
+func Start(ctx context.Context, k Kind) string {
+	started, _ := starts.ReadFile("start/" + text.Tag(ctx) + "/" + string(k) + ".md") // an unknown kind begins empty
+	return string(started)
 }
 
 var blank = regexp.MustCompile(`\[\[\s*([^\[\]]*?)\s*\]\]`)

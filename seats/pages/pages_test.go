@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/text"
 )
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 func TestStart_HasBlanksAndSaysThatItIsNoAdvice(t *testing.T) {
 	t.Parallel()
 	for _, k := range pages.Kinds() {
-		text := pages.Start(k)
+		text := pages.Start(t.Context(), k)
 		blanks := pages.Blanks(text)
 		if len(blanks) < 3 || !strings.Contains(blanks[0], "starting text") || !strings.Contains(blanks[0], "delete this line") {
 			t.Errorf("%s begins with the blanks %q", k, blanks)
@@ -28,6 +29,20 @@ func TestStart_HasBlanksAndSaysThatItIsNoAdvice(t *testing.T) {
 		}
 		if page := pages.HTML(text); strings.Count(page, "<mark>") != len(blanks) || !strings.Contains(page, "<h2>") || strings.Contains(page, "<h1>") {
 			t.Errorf("%s is shown as %s", k, page)
+		}
+	}
+}
+
+func TestStart_SaysTheSameInEachLanguage(t *testing.T) {
+	t.Parallel()
+	parts := func(started string) [3]int {
+		return [3]int{len(pages.Blanks(started)), strings.Count("\n"+started, "\n# "), strings.Count(started, "\n* ")}
+	}
+	for _, l := range text.Languages() {
+		for _, k := range pages.Kinds() {
+			if got, want := parts(pages.Start(text.With(t.Context(), l.Tag), k)), parts(pages.Start(t.Context(), k)); got != want {
+				t.Errorf("%s in %s has %d blanks, headings and items, and %d in English", k, l.Tag, got, want)
+			}
 		}
 	}
 }
@@ -43,7 +58,7 @@ func TestSave_KeepsEachVersionAndPublishesNoBlank(t *testing.T) {
 		return p.Save(ctx, m, pages.Draft{Kind: pages.Terms, Text: text, Base: base, Publish: publish}, key)
 	}
 	var wrong organizers.Mistakes
-	if _, err := save(pages.Start(pages.Terms), 0, true, "k0"); !errors.As(err, &wrong) || !strings.Contains(wrong.About(t.Context(), pages.FieldText), "country") {
+	if _, err := save(pages.Start(ctx, pages.Terms), 0, true, "k0"); !errors.As(err, &wrong) || !strings.Contains(wrong.About(t.Context(), pages.FieldText), "country") {
 		t.Errorf("a text with blanks is published: %v", err)
 	}
 	if n, err := save("Draft", 0, false, "k1"); n != 1 || err != nil {
