@@ -1,8 +1,8 @@
 package pages
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"embed"
 	"regexp"
 
