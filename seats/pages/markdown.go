@@ -2,8 +2,6 @@ package pages
 
 import (
 	"bytes"
-	"context"
-	"embed"
 	"regexp"
 
 	"github.com/yuin/goldmark"
@@ -12,18 +10,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-
-	"github.com/usherbox/usher/seats/text"
 )
-
-//go:embed start
-var starts embed.FS
-
-// Start is the text that a team begins with, in the language of its reader.
-func Start(ctx context.Context, k Kind) string {
-	started, _ := starts.ReadFile("start/" + text.Tag(ctx) + "/" + string(k) + ".md") // an unknown kind begins empty
-	return string(started)
-}
 
 var blank = regexp.MustCompile(`\[\[\s*([^\[\]]*?)\s*\]\]`)
 
