@@ -258,6 +258,31 @@ func TestExchange_ARepeatGetsTheFirstAnswer(t *testing.T) {
 	}
 }
 
+func TestExchange_IsToldToWebhooksOnce(t *testing.T) {
+	t.Parallel()
+	h := openRun(t, events.Settings{}, 0)
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO hook (team_id, url, kinds) SELECT DISTINCT team_id, 'http://example.org/told', '{order.exchanged}'::text[] FROM event`); err != nil {
+		t.Fatal(err)
+	}
+	order := h.buys(t, 2)
+	h.until(t, order.Code, "captured")
+	order = h.again(t, order)
+	fresh := h.exchanges(t, h.other, order, 1, order.Tickets[0].ID)
+	var told []struct {
+		Event, Order, Currency string
+		ToEvent                string `json:"to_event"`
+		ToOrder                string `json:"to_order"`
+		Amount                 int64
+		Tickets                []string
+	}
+	if err := h.db.QueryRow(t.Context(), `SELECT jsonb_agg(data) FROM notice WHERE kind = 'order.exchanged'`).Scan(&told); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || told[0].Event != "evening" || told[0].Order != order.Code || told[0].ToEvent != fresh.Event || told[0].ToOrder != fresh.Code || told[0].Amount != costOf(order.Tickets[0])-200 || !slices.Equal(told[0].Tickets, []string{order.Tickets[0].ID.String()}) {
+		t.Errorf("webhooks are told %+v", told)
+	}
+}
+
 func TestExchange_WithoutTheDifferenceOldTicketsHold(t *testing.T) {
 	t.Parallel()
 	h := openRun(t, events.Settings{}, 1000)

@@ -32,13 +32,14 @@ const (
 	Paid      Kind = "order.paid"      // money came for it; paid says how much in all
 	Cancelled Kind = "order.cancelled" // some or all of its tickets; amount is what they cost, back what goes back of it
 	Refunded  Kind = "order.refunded"  // money went back
+	Exchanged Kind = "order.exchanged" // tickets of it, for those of another order; amount pays that one
 	Moved     Kind = "ticket.moved"    // the attendee sits elsewhere: another ticket is in its place
 	Scanned   Kind = "ticket.scanned"  // it was checked in
 	Test      Kind = "test"
 )
 
 // Kinds are those that a hook chooses from.
-func Kinds() []Kind { return []Kind{Confirmed, Paid, Cancelled, Refunded, Moved, Scanned} }
+func Kinds() []Kind { return []Kind{Confirmed, Paid, Cancelled, Refunded, Exchanged, Moved, Scanned} }
 
 const mostHooks = 20 // of a team
 

@@ -69,6 +69,8 @@ func kindWords(ctx context.Context, k webhooks.Kind) string {
 		return text.T(ctx, "tickets of an order are cancelled")
 	case webhooks.Refunded:
 		return text.T(ctx, "money went back")
+	case webhooks.Exchanged:
+		return text.T(ctx, "tickets are exchanged for another date")
 	case webhooks.Moved:
 		return text.T(ctx, "a ticket moves to another seat")
 	case webhooks.Scanned:
