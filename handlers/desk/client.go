@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
 )
 
 const deviceName = "device"
@@ -56,5 +57,5 @@ func agentWords(says string) string {
 	case says == "":
 		return ""
 	}
-	return "a program"
+	return text.Mark("a program")
 }

@@ -36,7 +36,7 @@ func (h *Handlers) NewEvent(w http.ResponseWriter, r *http.Request, m organizers
 func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.NewEventPage) error {
 	p.Frame, p.Key = h.frame(w, r, m, text.T(r.Context(), "New event")), seats.NewID().String()
 	for _, s := range plan.Summaries() {
-		p.Plans = append(p.Plans, desk.PlanChoice{Name: s.Name, Title: s.Title, Seats: s.Seats})
+		p.Plans = append(p.Plans, desk.PlanChoice{Name: s.Name, Title: text.T(r.Context(), s.Title), Seats: s.Seats})
 	}
 	own, err := h.Organizers.Plans(r.Context(), m)
 	if err != nil {

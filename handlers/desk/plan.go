@@ -75,7 +75,7 @@ func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizer
 	page := desk.PlansPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Seating plans")), Plans: list, Key: rand.Text(), Wrong: wrong}
 	page.Path = desk.PlansPath
 	for _, s := range plan.Summaries() {
-		page.Shipped = append(page.Shipped, desk.Shipped{Name: s.Name, Seats: s.Seats, Sections: s.Sections})
+		page.Shipped = append(page.Shipped, desk.Shipped{Name: s.Name, Title: text.T(r.Context(), s.Title), Seats: s.Seats, Sections: s.Sections})
 	}
 	return web.WritePage(w, r, status, desk.Plans(page))
 }

@@ -37,7 +37,7 @@ func (h *Handlers) SeriesList(w http.ResponseWriter, r *http.Request, m organize
 		return err
 	}
 	if !web.WantsJSON(r) {
-		return web.WritePage(w, r, http.StatusOK, desk.SeriesList(desk.SeriesListPage{Frame: h.frame(w, r, m, "Series"), Series: list}))
+		return web.WritePage(w, r, http.StatusOK, desk.SeriesList(desk.SeriesListPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Series")), Series: list}))
 	}
 	answer := struct {
 		Series []seriesListed `json:"series"`
@@ -110,7 +110,7 @@ func (h *Handlers) NewSeries(w http.ResponseWriter, r *http.Request, m organizer
 }
 
 func (h *Handlers) showNewSeries(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.NewSeriesPage) error {
-	p.Frame, p.Key = h.eventFrame(w, r, m, s, "Several dates"), seats.NewID().String()
+	p.Frame, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Several dates")), seats.NewID().String()
 	return web.WritePage(w, r, status, desk.NewSeries(p))
 }
 

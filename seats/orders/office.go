@@ -21,9 +21,6 @@ import (
 // OfficeMethods lists how the box office takes money.
 func OfficeMethods() []string { return []string{payments.Cash, payments.Terminal, payments.Free} }
 
-// noName is the name of an order without one.
-const noName = "Box office"
-
 // OfficeForm is a sale at the box office.
 type OfficeForm struct {
 	Key    string // of the form: a repeat gets the same order
@@ -42,7 +39,7 @@ type OfficeForm struct {
 // Errors: Mistakes; idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict if a seat has a holder, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.TxHook) (code string, err error) {
-	form, kinds, err := f.form(s)
+	form, kinds, err := f.form(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -100,10 +97,10 @@ func idOf(words ...any) seats.ID {
 }
 
 // form returns the sale as an order has it, and the type of each seat.
-func (f OfficeForm) form(s *seats.Sale) (form Form, kinds []int, err error) {
+func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds []int, err error) {
 	form = Form{Seats: f.seats(), Name: f.Name, Email: f.Email, Method: f.Method}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
-		form.Name = noName
+		form.Name = text.T(ctx, "Box office")
 	}
 	var m Mistakes
 	if wrong := wrongName(form.Name); wrong != "" {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Files in the open format, with generators.
@@ -40,6 +41,9 @@ func Named(name string) (*seats.Plan, bool) {
 	}
 	return d.build(), true
 }
+
+// Names of the shipped plans, for translators.
+var _ = []string{text.Mark("Club"), text.Mark("Web conference"), text.Mark("Stadium"), text.Mark("Theatre")}
 
 // Summary is a plan as a list shows it.
 type Summary struct {

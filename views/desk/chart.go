@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -207,8 +208,17 @@ func (c *chart) marks(ctx context.Context, e seats.Event, acts []sales.Act) (lis
 	return list
 }
 
+// roomActs are what a waiting room was told to do, by the words of its log.
+var roomActs = map[string]string{
+	"create the waiting room": text.Mark("created the waiting room"), "open the waiting room": text.Mark("opened the waiting room"), "pause the waiting room": text.Mark("paused the waiting room"),
+	"resume the waiting room": text.Mark("resumed the waiting room"), "rate the waiting room": text.Mark("limited the waiting room"), "slots the waiting room": text.Mark("changed the slots of the waiting room"),
+	"work the waiting room": text.Mark("changed what browsers do before they join the waiting room"), "end the waiting room": text.Mark("ended the waiting room"),
+	"invite the waiting room": text.Mark("invited people to the waiting room"), "limit the waiting room": text.Mark("refused people at the waiting room"),
+	"key the waiting room": text.Mark("changed the key of the waiting room"), "beacon the waiting room": text.Mark("gave the waiting room its random number"),
+}
+
 func actWords(ctx context.Context, a sales.Act) string {
-	said := text.T(ctx, a.What)
+	said := text.T(ctx, cmp.Or(roomActs[a.What], a.What))
 	if a.Detail != "" {
 		said += " " + a.Detail
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
@@ -149,6 +150,7 @@ var details = map[string]string{
 	"performances": text.Mark("Performances"), "parts": text.Mark("Parts"), "time": text.Mark("Time"), "status": text.Mark("Status"), "concern": text.Mark("Alert"), "sites": text.Mark("Sites"), "domain": text.Mark("Domain"),
 	"may": text.Mark("Rights"), "days": text.Mark("Days"), "with": text.Mark("Link"), "url": text.Mark("Address"), "kinds": text.Mark("Kinds"), "kind": text.Mark("Kind"), "months": text.Mark("Months"),
 	"erasure": text.Mark("Erasure"), "countries": text.Mark("Countries"), "section": text.Mark("Section"), "alt": text.Mark("Picture description"), "hash": text.Mark("File hash"), "language": text.Mark("Language"),
+	"amounts": text.Mark("Amounts"), "currency": text.Mark("Currency"), "open": text.Mark("On sale"), "team": text.Mark("Team"), "team_name": text.Mark("Name of the team"),
 	"text": text.Mark("Text"), "card": text.Mark("Gift card"), "id": text.Mark("Number"), "email": text.Mark("Email"),
 
 	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
@@ -175,9 +177,7 @@ func detailWords(ctx context.Context, d organizers.AuditEntry) string {
 		case "false":
 			value = text.T(ctx, "no")
 		}
-		if role := views.RoleName(organizers.Role(value)); role != "" {
-			value = text.T(ctx, role)
-		}
+		value = text.T(ctx, cmp.Or(views.RoleName(organizers.Role(value)), views.PaidHow(value), views.LegalWords(pages.Kind(value)), value))
 		words = append(words, text.T(ctx, "%s: %s", text.T(ctx, cmp.Or(details[key], key)), value))
 	}
 	return strings.Join(words, text.T(ctx, ", "))

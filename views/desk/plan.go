@@ -24,7 +24,7 @@ func PlanPath(id int64) string { return PlansPath + "/" + strconv.FormatInt(id, 
 
 // Shipped is a plan that comes with Usher.
 type Shipped struct {
-	Name            string
+	Name, Title     string
 	Seats, Sections int
 }
 

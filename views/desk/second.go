@@ -76,7 +76,8 @@ func agentName(ctx context.Context, agent string) string {
 	if agent == "" {
 		return text.T(ctx, "Unknown browser")
 	}
-	return strings.ToUpper(agent[:1]) + agent[1:]
+	said := []rune(happened.In(ctx, agent))
+	return strings.ToUpper(string(said[:1])) + string(said[1:])
 }
 
 // eventWords says what kind of security event it is.
@@ -110,8 +111,11 @@ func eventWords(ctx context.Context, e organizers.Happened) string {
 	return e.Kind
 }
 
-// happened are the details of security events.
-var happened = text.NewStored(text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
+// happened are the details of security events, and the browsers in them.
+var happened = text.NewStored(
+	// Translators: a browser and a system, such as "Firefox on Linux".
+	text.Mark("%s on %s"),
+	text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
 	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door))
 
 var _ = []string{
@@ -130,7 +134,7 @@ func eventMore(ctx context.Context, e organizers.Happened, named bool) string {
 			words = append(words, text.T(ctx, "unknown email address"))
 		}
 	}
-	for _, word := range []string{happened.In(ctx, e.Detail), e.Agent, e.Network} {
+	for _, word := range []string{happened.In(ctx, e.Detail), happened.In(ctx, e.Agent), e.Network} {
 		if word != "" {
 			words = append(words, word)
 		}
