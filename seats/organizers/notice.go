@@ -48,7 +48,7 @@ var notices = text.NewStored(
 	text.Mark("This was done in %s, from the network %s."), text.Mark("This was done from the network %s."),
 	text.Mark("Your role in the team %s is now %s."), text.Mark("You are no longer in the team %s."),
 	text.Mark("The passkey “%s” was added to your account."), text.Mark("The key “%s” for programs of the team %s expires on %s."),
-).Naming(string(Owner), string(Manager), string(Viewer), string(Door))
+).Naming(string(Owner), string(Manager), string(Viewer), string(Door), "a program")
 
 // Sentences of security mails in which nothing differs. Statements of this package write the last two.
 var _ = []string{
