@@ -37,6 +37,8 @@ func TestEmbed_ASeriesOf40IsSoldOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *te
 			bob.expect("execute 'postMessage'") // axe asks into the frame
 			_, err := bob.page.Goto(site.url)
 			check(t, err)
+			bob.sees(bob.page.GetByText("from €12.50"))
+			bob.sees(bob.page.Locator("usher-event").GetByText("40 dates").First())
 			if name == "dialog" {
 				bob.press(bob.page.Locator("usher-event").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Get tickets"}))
 			}

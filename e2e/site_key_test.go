@@ -69,6 +69,7 @@ func TestSiteKey_AScriptOfAnotherSiteSellsWithoutThirdPartyCookies(t *testing.T)
 	olga.sees(olga.page.GetByText("Saved."))
 	key, err := olga.page.Locator(".people code").First().TextContent()
 	check(t, err)
+	check(t, olga.page.Locator(".people code").ScrollIntoViewIfNeeded())
 	olga.inBothLights("desk-site-key", string(axe))
 
 	site.snippet = sellingScript(t, o.url, key, atDoor, "Stalls/C/12", "door")

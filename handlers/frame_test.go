@@ -257,7 +257,7 @@ func TestFrame_ShowsASeries(t *testing.T) {
 	if a, page := send(t, person(t), "GET", s.url+"/series/evening?in=frame", "", inFrame(mark)...); ancestors(a) != at || !strings.Contains(page, `href="/events/evening`) {
 		t.Errorf("the series may be framed by %s: %d", ancestors(a), a.StatusCode)
 	}
-	if a, body := send(t, person(t), "GET", s.url+"/series/evening/badge?lang=de", ""); a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body, `"open":"Tickets kaufen"`) {
+	if a, body := send(t, person(t), "GET", s.url+"/series/evening/badge?lang=de", ""); a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(body, `"open":"Tickets kaufen"`) || !strings.Contains(body, `"dates":1,`) || !strings.Contains(body, `"price":"ab `) {
 		t.Error(body)
 	}
 }

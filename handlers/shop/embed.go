@@ -59,14 +59,49 @@ func (h *Handlers) Badge(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	return web.WriteJSON(w, http.StatusOK, h.badgeOf(badgeLanguage(r, s.Event.Language), s))
 }
 
-// SeriesBadge answers GET /series/{slug}/badge: the words, for a series has no one price.
+// seriesBadge is what other sites show of a series: its lowest price, and how many dates are to come.
+type seriesBadge struct {
+	Series   string     `json:"series"`
+	Name     string     `json:"name"`
+	Dates    int        `json:"dates"`
+	Free     int        `json:"free"`               // in all performances on sale
+	Price    *int64     `json:"price,omitempty"`    // as of an event; left out: no performance on sale has seats left for everyone
+	Currency string     `json:"currency,omitempty"` // of the price
+	Words    badgeWords `json:"words"`
+}
+
+// SeriesBadge answers GET /series/{slug}/badge
 func (h *Handlers) SeriesBadge(w http.ResponseWriter, r *http.Request, s series.Series) error {
+	list, err := h.Programme.OfSeries(r.Context(), s.ID)
+	if err != nil {
+		return err
+	}
 	ctx := badgeLanguage(r, s.Language)
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Series string     `json:"series"`
-		Name   string     `json:"name"`
-		Words  badgeWords `json:"words"`
-	}{s.Slug, s.Name, wordsOf(ctx, s.Name)})
+	b := seriesBadge{Series: s.Slug, Name: s.Name, Dates: len(list), Words: wordsOf(ctx, s.Name)}
+	for _, c := range list {
+		if c.Status != seats.OnSale || c.Free == 0 {
+			continue
+		}
+		b.Free += c.Free
+		if !c.Private && (b.Price == nil || c.Price < *b.Price) {
+			b.Price, b.Currency = &c.Price, c.Currency
+		}
+	}
+	if b.Price != nil {
+		b.Words.Price = fromWords(ctx, *b.Price, b.Currency)
+	}
+	if b.Dates > 0 {
+		b.Words.Left = text.N(ctx, "%d date", "%d dates", b.Dates)
+	}
+	return web.WriteJSON(w, http.StatusOK, b)
+}
+
+// fromWords are the words for the lowest price.
+func fromWords(ctx context.Context, lowest int64, currency string) string {
+	if lowest == 0 {
+		return text.T(ctx, "Free")
+	}
+	return text.T(ctx, "from %s", views.MoneyIn(ctx, lowest, currency))
 }
 
 // badgeLanguage is the context of ?lang=, or else of the language of the event: caches keep the answer for all readers.
@@ -91,10 +126,7 @@ func (h *Handlers) badgeOf(ctx context.Context, s *seats.Sale) badge {
 	b.Words = wordsOf(ctx, s.Event.Name)
 	if public(s.Prices) {
 		lowest := pricing.Lowest(s.Event, s.Prices, sale.Running.Phase, len(s.Plan.Categories))
-		b.Price, b.Words.Price = &lowest, text.T(ctx, "Free")
-		if lowest > 0 {
-			b.Words.Price = text.T(ctx, "from %s", views.MoneyIn(ctx, lowest, s.Event.Currency))
-		}
+		b.Price, b.Words.Price = &lowest, fromWords(ctx, lowest, s.Event.Currency)
 	}
 	switch {
 	case s.Event.Status == seats.Cancelled:
