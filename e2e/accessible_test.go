@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ var (
 )
 
 // sales are the events that the page checks visit, by slug.
-type sales struct{ theatre, short, places, stadium, demo, asking, full, ways, none, later, paused, closed string }
+type sales struct{ theatre, short, places, stadium, demo, asking, dates, series, full, ways, none, later, paused, closed string }
 
 func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
@@ -34,6 +35,8 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	}
 	s.full = boxOffice.named(t, "full", tinyPlan(t))
 	s.ways = boxOffice.named(t, "ways", "theatre", "--demo-card", "--limit", "20", "--invoices", "--fee", "ticket=1.50", "--fee", "percent=2.5")
+	s.dates = boxOffice.named(t, "dates", "theatre", "--demo-card", "--paid-ahead", "--limit", "20", "--exchange-until", "1 day", "--exchange-fee", "2.00")
+	s.series = inSeries(t, s.dates, "2033-06-07 19:30", "2033-07-01 19:30")
 	s.none = ownOffice(t).url
 	s.later = boxOffice.named(t, "later", "conference", "--opens", "2099-01-01 10:00")
 	s.paused, s.closed = boxOffice.named(t, "paused", "conference"), boxOffice.named(t, "closed", "conference")
@@ -56,6 +59,18 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inSeries makes a series of an event, has further dates of it on sale, and returns the slug of the series.
+func inSeries(t *testing.T, slug string, dates ...string) string {
+	t.Helper()
+	made := boxOffice.atDesk(t, "events/"+slug+"/series", map[string]any{"dates": dates})
+	series := regexp.MustCompile(`"series":{"slug":"([^"]+)"`).FindStringSubmatch(made)[1]
+	change := map[string]any{"all": true, "status": "on sale"}
+	preview := boxOffice.atDesk(t, "series/"+series+"/changes", change)
+	change["digest"] = regexp.MustCompile(`"digest":"([^"]+)"`).FindStringSubmatch(preview)[1]
+	boxOffice.atDesk(t, "series/"+series+"/changes", change)
+	return series
 }
 
 // sellsOut buys these seats, which are all there are.

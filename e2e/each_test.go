@@ -276,6 +276,46 @@ var each = []struct {
 		p.cancelsOne()
 		p.sees(p.page.GetByText(" back to the demo card."))
 	}},
+	{"series", func(p *person, s sales) {
+		p.visit("/series/" + s.series)
+		p.sees(p.page.Locator(".month a").First())
+	}},
+	{"exchange-offered", func(p *person, s sales) {
+		p.picksToPay(s.dates, 2)
+		p.card("Pay")
+		p.hasTickets(2)
+		p.order = p.page.URL()
+		p.sees(p.page.GetByText("You can exchange tickets for another date until"))
+	}},
+	{"exchange-dates", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Exchange for another date"}))
+		p.sees(p.page.GetByText("Same seats: €4 to pay").First())
+	}},
+	{"exchange-seats", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Choose seats for Tue 7 Jun"}))
+		p.sees(p.button("Find best seats"))
+	}},
+	{"exchange-confirm", func(p *person, _ sales) {
+		p.press(p.button("Find best seats"))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your old and new seats"}))
+	}},
+	{"exchange-begun", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Change seats"}))
+		p.isLive()
+		p.press(p.button("Check out"))
+		p.sees(p.page.GetByText("You’re exchanging tickets for this date."))
+	}},
+	{"exchanged", func(p *person, _ sales) {
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue the exchange"}))
+		p.press(p.button("Pay €4 and exchange"))
+		p.card("Pay")
+		p.hasTickets(2)
+		p.sees(p.page.GetByText("Exchanged from your tickets for"))
+	}},
+	{"exchanged-away", func(p *person, _ sales) {
+		p.visit(strings.TrimPrefix(p.order, p.office.url))
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your tickets were exchanged"}))
+	}},
 	{"checkout-ways", func(p *person, s sales) {
 		p.openEvent(s.ways)
 		p.asksForBest(1, "A")
