@@ -5,7 +5,7 @@
     .open { min-height: 44px; padding: .6em 1.4em; border: 0; border-radius: 8px; background: #1c1c22; color: #fff; font-weight: 600 }
     :is(button, a, iframe):focus-visible { outline: 3px solid #3b6cf6; outline-offset: 2px }
     iframe { display: block; width: 100%; height: min(760px, 90vh); min-height: 420px; border: 0; color-scheme: inherit }
-    dialog { box-sizing: border-box; width: min(1100px, 100vw); height: min(900px, 100dvh); max-width: none; max-height: none; padding: 0; border: 0; overflow: hidden; background: Canvas; color: CanvasText }
+    dialog { color-scheme: light dark; box-sizing: border-box; width: min(1100px, 100vw); height: min(900px, 100dvh); max-width: none; max-height: none; padding: 0; border: 0; overflow: hidden; background: Canvas; color: CanvasText }
     dialog[open] { display: flex; flex-direction: column } dialog iframe { flex: 1; min-height: 0; height: auto !important } dialog::backdrop { background: #000a }
     header { display: flex; justify-content: space-between; align-items: center; gap: 1em; padding: .25em .75em; border-bottom: 1px solid #8886 }
     header button { min-width: 44px; min-height: 44px; border: 0; background: none; color: inherit } header a { color: inherit }
