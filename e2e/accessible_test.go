@@ -64,7 +64,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 // inSeries makes a series of an event, has further dates of it on sale, and returns the slug of the series.
 func inSeries(t *testing.T, slug string, dates ...string) string {
 	t.Helper()
-	made := boxOffice.atDesk(t, "events/"+slug+"/series", map[string]any{"dates": dates})
+	made := boxOffice.atDesk(t, "events/"+slug+"/series", map[string]any{"dates": strings.Join(dates, "\n")})
 	series := regexp.MustCompile(`"series":{"slug":"([^"]+)"`).FindStringSubmatch(made)[1]
 	change := map[string]any{"all": true, "status": "on sale"}
 	preview := boxOffice.atDesk(t, "series/"+series+"/changes", change)
