@@ -242,7 +242,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, order+"/moves", url.Values{"ticket": {first.Tickets[0].ID.String()}, "to": {label(7)}})
 	s.refused(t, ann, order+"/moves", url.Values{"ticket": {first.Tickets[0].ID.String()}, "to": {"Nowhere"}}, 422, "Nowhere")
 	s.does(t, ann, order+"/refunds", url.Values{"amount": {"1.00"}})
-	s.refused(t, ann, order+"/refunds", url.Values{"amount": {"1000000"}}, 422, "not paid")
+	s.refused(t, ann, order+"/refunds", url.Values{"amount": {"1000000"}}, 422, "more than was paid")
 	s.does(t, ann, order+"/mails", url.Values{})
 	s.does(t, ann, order+"/payouts", url.Values{})
 	s.does(t, ann, at+"/messages", url.Values{"subject": {"Doors"}, "text": {"They open earlier."}})

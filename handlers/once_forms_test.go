@@ -376,6 +376,8 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/branding/pictures/removal": w.same("kind=logo", "kind=header"),
 		"POST /desk/site":                      w.same("sites=https://a.example.org", "sites=https://b.example.org"),
+		"POST /desk/site/keys":                 w.same("", ""),
+		"POST /desk/site/keys/{id}/end":        w.same("", ""),
 		"POST /desk/site/domain":               w.same("domain=a.example.org", "domain=b.example.org"),
 		"POST /desk/site/domain/removal":       w.same("", ""),
 		"POST /desk/legal":                     w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
