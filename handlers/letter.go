@@ -21,6 +21,7 @@ import (
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/sites"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -44,6 +45,7 @@ type Letters struct {
 	Invoices  *invoices.Invoices
 	GiftCards *giftcards.GiftCards
 	Automatic *letters.Letters
+	Renewals  *subscriptions.All
 	URL       string           // how browsers reach us
 	Now       func() time.Time // the database's; nil: this machine's
 }
@@ -130,6 +132,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.upcoming(ctx, m)
 	case letters.MailThanks:
 		return l.thanks(ctx, m)
+	case subscriptions.MailRenewal:
+		return l.renewal(ctx, m)
 	}
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -263,6 +267,30 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	letter := toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
 	letter.Unsubscribe = page.Unsubscribe
 	return letter, nil
+}
+
+// renewal makes the mail with the link by which a subscriber renews.
+func (l Letters) renewal(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	h, err := l.Renewals.RenewsOf(ctx, m.Order, m.About)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if h.Renewal.Order != "" || !h.Now.Before(h.KeepUntil) || h.Renewal.Email == "" {
+		return mail.Letter{}, &mail.Refused{Reason: "the seats were renewed, or are not kept any more"}
+	}
+	b, err := l.Renewals.Basket(ctx, h, seats.ID{})
+	if errors.Is(err, seats.ErrNoHold) {
+		return mail.Letter{}, &mail.Refused{Reason: "the seats were given up"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, h.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	m.Email = h.Renewal.Email
+	return l.deskLetter(ctx, m, h.Team, mails.Renewal(ctx, h, b, home+shop.RenewalPath(h.Renewal.Code)))
 }
 
 // toBuyer is a letter to the buyer of an order.

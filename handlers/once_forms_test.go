@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -195,10 +196,29 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: who, to: at + "/orders", form: form, other: other}
 		},
 
+		"POST /renewals/{code}/holds": func(t *testing.T, w *wall, _ string) sent { // as for any visitor
+			at := w.renewal(t)
+			return sent{who: person(t), to: at + "/holds", form: of("seat", w.sale.Plan.Label(0))}
+		},
+		"POST /renewals/{code}/orders": func(t *testing.T, w *wall, _ string) sent {
+			form := of("seat", w.sale.Plan.Label(0), w.sale.Plan.Label(1))
+			form["name"], form["email"], form["method"], form["total"] = []string{"Ann"}, []string{"ann@example.org"}, []string{"door"}, []string{"10000"}
+			other := maps.Clone(form)
+			other["name"] = []string{"Eve"}
+			return sent{who: person(t), to: w.renewal(t) + "/orders", form: form, other: other}
+		},
+
 		"POST /desk/subscriptions": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/subscriptions", kind: "application/json", body: w.twoEvenings(t)}
 		},
 		"POST /desk/subscriptions/{subscription}": w.same("places=100", "places=200"),
+
+		"POST /desk/subscriptions/{subscription}/renewal": func(t *testing.T, w *wall, _ string) sent {
+			before, to := path.Base(w.season(t)), "/desk/subscriptions/"+path.Base(w.season(t))+"/renewal"
+			form := func(day string) url.Values { return url.Values{"renews": {before}, "keep_until": {day}} }
+			until := time.Now().AddDate(1, 0, 0)
+			return sent{who: owner, to: to, form: form(until.Format("2006-01-02 15:04")), other: form(until.AddDate(0, 0, 1).Format("2006-01-02 15:04"))}
+		},
 
 		"POST /desk/events": w.same(begun("Another", "2030-03-01T20:00"), begun("Another", "2030-03-02T20:00")),
 		"POST /desk/events/{slug}/settings": func(*testing.T, *wall, string) sent {
@@ -439,6 +459,21 @@ func (w *wall) season(t *testing.T) string {
 		t.Fatal(a.StatusCode, body)
 	}
 	return a.Header.Get("Location")
+}
+
+// renewal is the link of a subscriber with the first two seats, who may renew.
+func (w *wall) renewal(t *testing.T) string {
+	t.Helper()
+	before, who := w.season(t), person(t)
+	form := w.holdsSeason(t, who, before, 0, 1)
+	form["name"], form["email"], form["method"], form["total"] = []string{"Ann"}, []string{"ann@example.org"}, []string{"door"}, []string{"10000"}
+	w.does(t, who, before+"/orders", form)
+	next := path.Base(w.season(t))
+	w.does(t, w.people[string(organizers.Owner)], "/desk/subscriptions/"+next+"/renewal", url.Values{"renews": {path.Base(before)}, "keep_until": {time.Now().AddDate(1, 0, 0).Format("2006-01-02 15:04")}})
+	if _, err := w.config.Subscriptions.Keep(t.Context(), w.id("SELECT id FROM subscription WHERE slug = '"+next+"'")); err != nil {
+		t.Fatal(err)
+	}
+	return "/renewals/" + w.id("SELECT r.code AS id FROM renewal r JOIN subscription s ON s.id = r.subscription_id WHERE s.slug = '"+next+"'")
 }
 
 // holdsSeason holds seats of a subscription.

@@ -139,6 +139,8 @@ GET /desk/subscriptions => DEFINED "slug":"(afternoons)"
 GET /desk/subscriptions/new
 GET /desk/subscriptions/SUBSCRIPTION
 POST /desk/subscriptions/SUBSCRIPTION {"places":60}
+POST /desk/subscriptions {"name":"Next afternoons","performances":["MATINEE","MATINEE-2033-03-08"],"prices":{"A":16000}} => NEXT "slug":"([^"]+)"
+POST /desk/subscriptions/NEXT/renewal {"renews":"SUBSCRIPTION","keep_until":"2031-01-01 10:00"}
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}

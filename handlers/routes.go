@@ -86,6 +86,10 @@ func (h *Handlers) table() []route {
 		{"POST /subscriptions/{slug}/holds", h.Visit(h.shop.HoldSubscription), holdsRule},
 		{"GET /subscriptions/{slug}/checkout", h.Visit(h.shop.SubscriptionCheckout), pageRule},
 		{"POST /subscriptions/{slug}/orders", h.Visit(h.shop.OrderSubscription), pageRule},
+		{"GET /renewals/{code}", h.Visit(h.shop.Subscription), secretRule},
+		{"POST /renewals/{code}/holds", h.Visit(h.shop.HoldSubscription), secretRule},
+		{"GET /renewals/{code}/checkout", h.Visit(h.shop.SubscriptionCheckout), secretRule},
+		{"POST /renewals/{code}/orders", h.Visit(h.shop.OrderSubscription), secretRule},
 
 		{"POST /events/{slug}/claims", h.Act(h.shop.Claim), claimsRule},
 		{"DELETE /events/{slug}/claims/{idx}", h.Act(h.shop.Release), buyRule},
@@ -178,6 +182,7 @@ func (h *Handlers) table() []route {
 		{"GET /desk/subscriptions/new", h.desk.Member(organizers.Manage, h.desk.NewSubscription), secretRule},
 		{"GET /desk/subscriptions/{subscription}", h.desk.Member(organizers.Look, h.desk.Subscription), secretRule},
 		{"POST /desk/subscriptions/{subscription}", h.desk.Member(organizers.Manage, h.desk.ChangeSubscription), secretRule},
+		{"POST /desk/subscriptions/{subscription}/renewal", h.desk.Member(organizers.Manage, h.desk.RenewSubscription), secretRule},
 		{"GET /desk/series", h.desk.Member(organizers.Look, h.desk.SeriesList), secretRule},
 		{"GET /desk/series/{series}", h.desk.Member(organizers.Look, h.desk.Series), secretRule},
 		{"POST /desk/series/{series}/performances", h.desk.Member(organizers.Manage, h.desk.AddPerformances), secretRule},

@@ -57,7 +57,7 @@
 //	batch.go     a lost answer to COMMIT is looked up
 //	map.go       the map of this node moves on; Inventory.Changed and Inventory.Committed tell the world
 //
-// hold.go extends, releases and ends holds, sell.go sells them, allowance.go counts by person and by code, block.go takes
+// hold.go extends, releases and ends holds, keep.go keeps seats until a time that an organizer chose, sell.go sells them, allowance.go counts by person and by code, block.go takes
 // seats off sale, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
 // of other packages in it. event.go and plan.go are the event itself, which package events edits, and inventory.go the events
 // of one node.

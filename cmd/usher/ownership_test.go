@@ -40,7 +40,7 @@ var owners = map[string]string{
 	"seats/sales":         "history refusal seen tally",
 	"seats/series":        "performance series",
 	"seats/sessions":      "session",
-	"seats/subscriptions": "subscriber subscriber_order subscription subscription_price",
+	"seats/subscriptions": "renewal renewal_seat subscriber subscriber_order subscription subscription_price",
 	"seats/sites":         "team_domain team_site team_site_key",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
 	"seats/waitlist":      "entry offer wait_list wait_step",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,12 +32,18 @@ type subscriptionBody struct {
 	Paid         int64            `json:"paid"` // for all orders, refunds subtracted, minor units
 	Performances []string         `json:"performances"`
 	Prices       map[string]int64 `json:"prices"` // of a seat in all performances, by category, minor units
+	Renewed      int              `json:"renewed"`
+	KeepUntil    *time.Time       `json:"keep_until"` // until when seats are kept for subscribers of the season before; null: none are
 }
 
 func describeSubscription(l subscriptions.Listed) subscriptionBody {
 	b := subscriptionBody{
 		Slug: l.Slug, Name: l.Name, Currency: l.Currency, OpensAt: l.OpensAt.UTC(), ClosesAt: l.ClosesAt.UTC(), Places: l.Places, Sold: l.Sold,
 		Subscribers: l.Subscribers, Paid: l.Paid, Prices: map[string]int64{},
+	}
+	if b.Renewed = l.Renewed; l.Renews != "" {
+		until := l.KeepUntil.UTC()
+		b.KeepUntil = &until
 	}
 	for _, p := range l.Performances {
 		b.Performances = append(b.Performances, p.Slug)
@@ -87,6 +94,12 @@ func (h *Handlers) NewSubscription(w http.ResponseWriter, r *http.Request, m org
 func (h *Handlers) showNewSubscription(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.NewSubscriptionPage) error {
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "New subscription"))
 	p.Path = desk.SubscriptionsPath
+	if p.Choice != nil {
+		var err error
+		if p.Before, err = h.Server.Subscriptions.List(r.Context(), m); err != nil {
+			return err
+		}
+	}
 	if p.Choice == nil {
 		if err := h.choices(r, m, &p); err != nil {
 			return err
@@ -181,6 +194,10 @@ func subscriptionForm(f url.Values, c subscriptions.Choice) (s subscriptions.For
 	wrong = append(wrong, more...)
 	s.ClosesAt, more = subscriptionTime(f, subscriptions.FieldCloses, c.Events[0])
 	s.Places = subscriptionPlaces(f)
+	if s.Renews = f.Get(subscriptions.FieldRenews); s.Renews != "" {
+		wrong = append(wrong, more...)
+		s.KeepUntil, more = subscriptionTime(f, subscriptions.FieldKeep, c.Events[0])
+	}
 	return s, append(wrong, more...)
 }
 
@@ -217,12 +234,14 @@ func (h *Handlers) defineByProgram(w http.ResponseWriter, r *http.Request, m org
 		Places       *int             `json:"places"`
 		OpensAt      time.Time        `json:"opens_at"`
 		ClosesAt     time.Time        `json:"closes_at"`
+		Renews       string           `json:"renews"` // slug of the subscription whose subscribers' seats are kept
+		KeepUntil    time.Time        `json:"keep_until"`
 		Key          string           `json:"key"`
 	}
 	if err := web.DecodeBody(r, &asked); err != nil {
 		return err
 	}
-	f := subscriptions.Form{Name: asked.Name, Events: asked.Performances, Prices: asked.Prices, Places: asked.Places, OpensAt: asked.OpensAt, ClosesAt: asked.ClosesAt}
+	f := subscriptions.Form{Name: asked.Name, Events: asked.Performances, Prices: asked.Prices, Places: asked.Places, OpensAt: asked.OpensAt, ClosesAt: asked.ClosesAt, Renews: asked.Renews, KeepUntil: asked.KeepUntil}
 	slug, err := h.Server.Subscriptions.Define(r.Context(), m, f, cmp.Or(r.Header.Get("Idempotency-Key"), asked.Key))
 	if err != nil {
 		return err
@@ -239,13 +258,21 @@ type subscriberBody struct {
 	Orders       map[string]string `json:"orders"` // by event: the code
 }
 
+type renewalBody struct {
+	Name    string   `json:"name"`
+	Email   string   `json:"email"`
+	Seats   []string `json:"seats"`  // that are kept, or were
+	Missed  []string `json:"missed"` // that could not be
+	Renewed bool     `json:"renewed"`
+}
+
 // Subscription answers GET /desk/subscriptions/{subscription}
 func (h *Handlers) Subscription(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	return h.showSubscription(w, r, m, http.StatusOK, desk.SubscriptionPage{})
 }
 
 func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.SubscriptionPage) (err error) {
-	if p.Listed, p.People, err = h.Server.Subscriptions.Of(r.Context(), m, r.PathValue("subscription")); err != nil {
+	if p.Listed, p.People, p.Renewals, err = h.Server.Subscriptions.Of(r.Context(), m, r.PathValue("subscription")); err != nil {
 		return err
 	}
 	if p.House, err = h.Server.Subscriptions.House(r.Context(), p.Listed.Subscription); err != nil {
@@ -253,12 +280,24 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, m or
 	}
 	if !web.WantsJSON(r) {
 		p.Frame = h.frame(w, r, m, p.Name)
+		if p.Before, err = h.Server.Subscriptions.List(r.Context(), m); err != nil {
+			return err
+		}
+		p.Before = slices.DeleteFunc(p.Before, func(l subscriptions.Listed) bool { return l.ID == p.ID })
 		return web.WritePage(w, r, status, desk.Subscription(p))
 	}
 	answer := struct {
 		Subscription subscriptionBody `json:"subscription"`
 		Subscribers  []subscriberBody `json:"subscribers"`
-	}{describeSubscription(p.Listed), []subscriberBody{}}
+		Renewals     []renewalBody    `json:"renewals"` // of subscribers of the season before
+	}{describeSubscription(p.Listed), []subscriberBody{}, []renewalBody{}}
+	for _, k := range p.Renewals {
+		b := renewalBody{Name: k.Name, Email: k.Email, Seats: []string{}, Missed: k.Missed, Renewed: k.Renewed}
+		for _, idx := range k.Seats {
+			b.Seats = append(b.Seats, p.House.Sales[0].Plan.Label(idx))
+		}
+		answer.Renewals = append(answer.Renewals, b)
+	}
 	for _, one := range p.People {
 		b := subscriberBody{Name: one.Name, Email: one.Email, SubscribedAt: one.SubscribedAt.UTC(), Orders: map[string]string{}}
 		for _, idx := range one.Seats {
@@ -274,7 +313,7 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, m or
 
 // ChangeSubscription answers POST /desk/subscriptions/{subscription}: until when it is sold, and how many seats.
 func (h *Handlers) ChangeSubscription(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	l, _, err := h.Server.Subscriptions.Of(r.Context(), m, r.PathValue("subscription"))
+	l, _, _, err := h.Server.Subscriptions.Of(r.Context(), m, r.PathValue("subscription"))
 	if err != nil {
 		return err
 	}
@@ -304,4 +343,30 @@ func (h *Handlers) ChangeSubscription(w http.ResponseWriter, r *http.Request, m 
 		return err
 	}
 	return deskDone(w, r, desk.SubscriptionPath(l.Slug), "set")
+}
+
+// RenewSubscription answers POST /desk/subscriptions/{subscription}/renewal: the seats of another subscription's subscribers are kept for them.
+func (h *Handlers) RenewSubscription(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	l, _, _, err := h.Server.Subscriptions.Of(r.Context(), m, r.PathValue("subscription"))
+	if err != nil {
+		return err
+	}
+	f, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	until, wrong := subscriptionTime(f, subscriptions.FieldKeep, seats.Event{TimeZone: l.ByTime()[0].TimeZone})
+	if wrong == nil {
+		err = h.Server.Subscriptions.Renew(r.Context(), m, l.Slug, f.Get(subscriptions.FieldRenews), until, deskKeyOf(r, f))
+	}
+	if wrong != nil || errors.As(err, &wrong) {
+		if web.WantsJSON(r) {
+			return wrong
+		}
+		return h.showSubscription(w, r, m, http.StatusUnprocessableEntity, desk.SubscriptionPage{Form: f, Mistakes: wrong})
+	}
+	if err != nil {
+		return err
+	}
+	return deskDone(w, r, desk.SubscriptionPath(l.Slug), "renewal")
 }

@@ -118,6 +118,9 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 	sale.Prices, sale.Running = s.Prices, s.Prices.Running(sale.Now, sale.Map.Counts.Quota)
 	sale.Returned, sale.Bought = h.Inventory.Ended(s.Event.ID)
 	var err error
+	if sale.Subscriptions, err = h.Subscriptions.OnSale(r.Context(), s.Event.ID, 0); err != nil {
+		return sale, err
+	}
 	if sale.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		return sale, err
 	}

@@ -58,6 +58,9 @@ func (h *Handlers) Series(w http.ResponseWriter, r *http.Request, s series.Serie
 	if page.Sale, err = h.asSeen(r, sale); err != nil {
 		return err
 	}
+	if page.Sale.Subscriptions, err = h.Subscriptions.OnSale(r.Context(), 0, s.ID); err != nil {
+		return err
+	}
 	if page.Sale.About == nil {
 		page.Sale.About = about
 	} else if len(dates) == 0 || page.Event.ID != s.Lead {

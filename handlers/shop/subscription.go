@@ -21,23 +21,34 @@ import (
 // subscriptionsPerNetwork is how often visitors of one network may choose seats of subscriptions within a minute.
 const subscriptionsPerNetwork = 30
 
-// house returns the subscription of the address.
-func (h *Handlers) house(r *http.Request) (*subscriptions.House, error) {
-	s, err := h.Subscriptions.Find(r.Context(), r.PathValue("slug"))
+// house returns the subscription of the address, which names it, or is the link of a subscriber who may renew.
+func (h *Handlers) house(r *http.Request) (s *subscriptions.House, err error) {
+	if code := r.PathValue("code"); code != "" {
+		s, err = h.Subscriptions.Renews(r.Context(), code)
+	} else {
+		var of subscriptions.Subscription
+		if of, err = h.Subscriptions.Find(r.Context(), r.PathValue("slug")); err == nil {
+			s, err = h.Subscriptions.House(r.Context(), of)
+		}
+	}
 	if errors.Is(err, subscriptions.ErrNoSubscription) {
 		return nil, web.ErrNoPage
 	}
 	if err != nil {
 		return nil, err
 	}
-	if web.Elsewhere(r, s.Team) {
+	if web.Elsewhere(r, s.Team) || !s.Announced() {
 		return nil, web.ErrNoPage
 	}
-	of, err := h.Subscriptions.House(r.Context(), s)
-	if err == nil && !of.Announced() {
-		return nil, web.ErrNoPage
+	return s, nil
+}
+
+// subscriberOf is for whom seats of a subscription are held: the visitor, or the one with the link.
+func (h *Handlers) subscriberOf(r *http.Request, s *subscriptions.House) (visitor seats.ID, known bool) {
+	if s.Renewal != nil {
+		return seats.ID{}, true
 	}
-	return of, err
+	return h.Visitor(r)
 }
 
 type subscriptionAnswer struct {
@@ -125,7 +136,7 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *s
 func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *subscriptions.House) (p shop.SubscriptionPage, err error) {
 	p = shop.SubscriptionPage{House: s, States: s.States()}
 	p.Page = views.Page{Title: s.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "credit.css subscription.css"}
-	visitor, known := h.Visitor(r)
+	visitor, known := h.subscriberOf(r, s)
 	if !known {
 		return p, nil
 	}
@@ -175,7 +186,7 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 	if h.Hurried(w, r, web.CountsSubscriptions, subscriptionsPerNetwork) {
 		return errTooFast
 	}
-	visitor, known := h.Visitor(r)
+	visitor, known := h.subscriberOf(r, s)
 	if !known {
 		visitor = h.Greet(w)
 	}
@@ -194,7 +205,7 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 		}
 		return web.WriteJSON(w, http.StatusCreated, describeSubscription(p))
 	}
-	to := shop.SubscriptionPath(s.Slug)
+	to := shop.SubscriptionOf(s)
 	if section := r.PostForm.Get("section"); section != "" {
 		to += "?section=" + strconv.Itoa(number(section))
 	}
@@ -235,6 +246,9 @@ func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Reque
 	p, err := h.subscriptionPage(w, r, s)
 	if err != nil {
 		return err
+	}
+	if s.Renewal != nil && with.Form.Email == "" {
+		with.Form.Name, with.Form.Email = s.Renewal.Name, s.Renewal.Email
 	}
 	p.Form, p.Mistakes, p.Message, p.Style = with.Form, with.Mistakes, with.Message, p.Style+" order.css"
 	if p.Basket != nil {
@@ -310,7 +324,7 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	visitor, known := h.Visitor(r)
+	visitor, known := h.subscriberOf(r, s)
 	if !known {
 		return web.ErrNoHold
 	}
@@ -364,6 +378,9 @@ func (h *Handlers) orderSubscription(r *http.Request, s *subscriptions.House, vi
 	form.Language = text.Tag(r.Context())
 	form.Account = h.account(r)
 	form.Verified = cmp.Or(form.Account, h.Sessions.GetString(r.Context(), verifiedKey))
+	if s.Renewal != nil { // the link was mailed to them
+		form.Verified = s.Renewal.Email
+	}
 	h.limitOrder(r, s.First, s.Holder(visitor), &form)
 	if b.Total > 0 && payments.Ahead(form.Method) {
 		p, err := h.Subscriptions.Pay(r.Context(), s, visitor, b, form)

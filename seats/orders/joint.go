@@ -22,6 +22,7 @@ import (
 type Subscriber struct {
 	ID           seats.ID `json:"id"`
 	Subscription int64    `json:"subscription"`
+	Renews       seats.ID `json:"renews,omitzero"` // the subscriber of the season before, whose seats were kept
 }
 
 // Part is a hold that is ordered together with holds of other events, at prices of its own.

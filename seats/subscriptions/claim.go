@@ -69,12 +69,17 @@ func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return Basket{}, err
 	}
-	steps, err := h.choosing(holder, had, slices.Compact(slices.Sorted(slices.Values(idxs))))
+	want := slices.Compact(slices.Sorted(slices.Values(idxs)))
+	if extra := func(idx int) bool { return !slices.Contains(had.Seats, idx) }; h.Renewal != nil && (had.Expired || slices.ContainsFunc(want, extra)) {
+		return Basket{}, &seats.Conflict{Code: CodeOver, Message: text.Mark("These seats are not kept for you. Look at those that are.")}
+	}
+	steps, err := h.choosing(holder, had, want)
 	if err != nil {
 		return Basket{}, err
 	}
 	if len(steps) > 0 {
-		if _, err := a.inventory.Together(ctx, nil, steps...); err != nil {
+		given := slices.DeleteFunc(slices.Clone(had.Seats), func(idx int) bool { return slices.Contains(want, idx) })
+		if _, err := a.inventory.Together(ctx, h.queueGivenUp(given), steps...); err != nil {
 			return Basket{}, err
 		}
 	}
@@ -90,11 +95,7 @@ func (h *House) choosing(holder seats.ID, had Basket, want []int) (steps []seats
 	more := slices.DeleteFunc(slices.Clone(want), func(idx int) bool { return slices.Contains(had.Seats, idx) })
 	for k, s := range h.Sales {
 		if len(gone) > 0 {
-			there := make([]int, len(gone))
-			for i, idx := range gone {
-				there[i] = h.at[k][idx]
-			}
-			steps = append(steps, s.Releasing(holder, there...))
+			steps = append(steps, s.Releasing(holder, h.there(k, gone)...))
 		}
 		if len(more) > 0 {
 			st, err := s.Claiming(holder, "", seats.ClaimRequest{Seats: h.labels(more)})
@@ -109,10 +110,14 @@ func (h *House) choosing(holder seats.ID, had Basket, want []int) (steps []seats
 
 // over refuses seats of a subscription that is not on sale, or that may not sell so many.
 func (h *House) over(n int) error {
-	switch left := h.Left(); {
-	case h.Now.Before(h.OpensAt):
+	left := h.Left()
+	if h.Renewal != nil { // kept seats are sold before it opens, and beyond its places
+		left = -1
+	}
+	switch {
+	case h.Renewal == nil && (h.Now.Before(h.OpensAt) || h.Keeping):
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is not on sale yet.")}
-	case !h.Open():
+	case !h.Now.Before(h.ClosesAt):
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is no longer sold.")}
 	case left == 0:
 		return &seats.Conflict{Code: CodeOver, Message: text.Mark("This subscription is sold out.")}

@@ -25,6 +25,9 @@ type Form struct {
 	Places   *int             // how many seats it may sell; nil: any number
 	OpensAt  time.Time        // zero: at once
 	ClosesAt time.Time        // zero: when the first performance begins
+
+	Renews    string // slug of the subscription whose subscribers' seats are kept; empty: none
+	KeepUntil time.Time
 }
 
 // Fields of a form that a mistake is about.
@@ -66,14 +69,15 @@ const mostSlugs = 100
 // Errors: organizers.Mistakes; organizers.ErrNotYours; those of organizers.Desk.WithAudit; the database's.
 func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key string) (slug string, err error) {
 	f.Name = strings.Join(strings.Fields(f.Name), " ")
-	sales, err := a.check(ctx, m, &f)
+	sales, before, err := a.check(ctx, m, &f)
 	if err != nil {
 		return "", err
 	}
 	act := organizers.Action{Key: key, Form: []any{"subscription", f}, What: text.Mark("defined a subscription"), Subject: "subscriptions/", Detail: map[string]any{"performances": len(sales)}}
+	defer a.keeping.Wake()
 	return a.desk.WithAnswer(ctx, m, act, func(also func(answer string) seats.TxHook) (slug string, err error) {
 		err = pgx.BeginFunc(ctx, a.db, func(tx pgx.Tx) error {
-			if slug, err = insert(ctx, tx, m, f, sales); err != nil {
+			if slug, err = insert(ctx, tx, m, f, sales, before); err != nil {
 				return err
 			}
 			return also(slug).Run(ctx, tx)
@@ -82,7 +86,7 @@ func (a *All) Define(ctx context.Context, m organizers.Member, f Form, key strin
 	})
 }
 
-func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales []*seats.Sale) (slug string, err error) {
+func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales []*seats.Sale, before int64) (slug string, err error) {
 	var id int64
 	var opens *time.Time
 	if !f.OpensAt.IsZero() {
@@ -100,6 +104,11 @@ func insert(ctx context.Context, tx pgx.Tx, m organizers.Member, f Form, sales [
 	}
 	if id == 0 {
 		return "", seats.ErrSlugTaken
+	}
+	if before != 0 {
+		if _, err := tx.Exec(ctx, renewSQL, id, before, f.KeepUntil); err != nil {
+			return "", fmt.Errorf("subscriptions: define %q: %w", slug, err)
+		}
 	}
 	for category, price := range f.Prices {
 		for i, part := range pricing.Split(price, weights(sales, category)) {
@@ -124,7 +133,7 @@ func weights(sales []*seats.Sale, category string) []int64 {
 }
 
 // check finds everything that is wrong with a form, completes it, and opens its performances by the id of their events.
-func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []*seats.Sale, err error) {
+func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []*seats.Sale, before int64, err error) {
 	var wrong organizers.Mistakes
 	note := func(field, message string, args ...any) {
 		wrong = append(wrong, organizers.Mistake{Field: field, Message: message, Args: args})
@@ -134,10 +143,10 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 	}
 	slugs := slices.Compact(slices.Sorted(slices.Values(f.Events)))
 	if len(slugs) < LeastPerformances || len(slugs) > MostPerformances {
-		return nil, append(wrong, WrongNumber())
+		return nil, 0, append(wrong, WrongNumber())
 	}
 	if sales, err = a.theirs(ctx, m, slugs); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	first := sales[0].Event
 	for _, s := range sales {
@@ -164,10 +173,17 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 	}
 	wrong = append(wrong, wrongPlaces(f.Places)...)
 	wrong = append(wrong, wrongPrices(sales, f.Prices)...)
-	if wrong != nil {
-		return nil, wrong
+	if f.Renews != "" {
+		var more organizers.Mistakes
+		if before, more, err = a.wrongRenewal(ctx, m, sales, f.Renews, f.KeepUntil, f.ClosesAt); err != nil {
+			return nil, 0, err
+		}
+		wrong = append(wrong, more...)
 	}
-	return sales, nil
+	if wrong != nil {
+		return nil, 0, wrong
+	}
+	return sales, before, nil
 }
 
 // wrongPlaces says what is wrong with how many seats a subscription may sell.

@@ -78,8 +78,8 @@ SELECT b.id, b.created_at, x.seats, o.name, o.email, o.code, e.slug, o.state = '
  WHERE b.subscription_id = $1
  ORDER BY b.created_at, b.id, e.id`
 
-// Of returns a subscription of a member's team with its subscribers, the first one first. ErrNoSubscription if it is not theirs.
-func (a *All) Of(ctx context.Context, m organizers.Member, slug string) (l Listed, people []Subscriber, err error) {
+// Of returns a subscription of a member's team with its subscribers, the first one first, and what became of those of the season before. ErrNoSubscription if it is not theirs.
+func (a *All) Of(ctx context.Context, m organizers.Member, slug string) (l Listed, people []Subscriber, renewals []Kept, err error) {
 	err = a.desk.As(ctx, m, func(tx pgx.Tx) error {
 		list, err := listed(ctx, tx, &slug)
 		if err != nil {
@@ -89,13 +89,16 @@ func (a *All) Of(ctx context.Context, m organizers.Member, slug string) (l Liste
 			return ErrNoSubscription
 		}
 		l = list[0]
-		people, err = subscribers(ctx, tx, l.ID)
+		if people, err = subscribers(ctx, tx, l.ID); err != nil {
+			return err
+		}
+		renewals, err = kept(ctx, tx, l.ID)
 		return err
 	})
 	if err != nil {
-		return l, nil, fmt.Errorf("subscriptions: %q at the desk: %w", slug, err)
+		return l, nil, nil, fmt.Errorf("subscriptions: %q at the desk: %w", slug, err)
 	}
-	return l, people, nil
+	return l, people, renewals, nil
 }
 
 func subscribers(ctx context.Context, tx pgx.Tx, subscription int64) (people []Subscriber, err error) {
@@ -207,7 +210,10 @@ func (a *All) Change(ctx context.Context, m organizers.Member, slug string, c Ch
 		})
 	})
 	if seats.IsConstraint(err, "a subscription sells no more than its places") {
-		return organizers.Mistakes{{Field: FieldPlaces, Message: text.Mark("So many seats were sold already: %d."), Args: []any{s.Sold}}}
+		return organizers.Mistakes{{Field: FieldPlaces, Message: text.Mark("So many seats were sold already: %d."), Args: []any{s.Sold - s.Renewed}}}
+	}
+	if seats.IsConstraint(err, "seats are kept while a subscription is sold") {
+		return organizers.Mistakes{{Field: FieldCloses, Message: text.Mark("Seats are kept for subscribers longer than that. Choose a later time.")}}
 	}
 	if err != nil {
 		return fmt.Errorf("subscriptions: change %q: %w", slug, err)

@@ -5,6 +5,8 @@
 //	seats.go          the seats that are there in all performances
 //	claim.go          n holds of one visitor, all or none
 //	order.go          n orders of one subscriber, all or none, paid once
+//	renewal.go        seats that are kept for the subscribers of the season before
+//	desk.go           what members see and change of it
 //
 // # The life of a subscription's seats
 //
@@ -32,10 +34,30 @@
 // order is paid for itself. Methods that take days are not offered. A performance that asks questions or a date of birth cannot be in a subscription, nor
 // can one with a waiting room.
 //
+// # Renewal
+//
+// A member names the subscription of the season before, and a time. The seats that its subscribers have, by label, are then kept for them, each in
+// all performances or in none: a hold of their own in each performance, that ends at that time (seats.Sale.Keeping). It passes the guard of any
+// claim, and that guard keeps everybody else out, of single tickets as well. From that time on the guard lets everybody in, and no job frees
+// anything. Until somebody takes a seat the subscriber may still order it, as with any hold that expired.
+//
+//	                  job              link in the mail: order
+//	had last season ───────► kept ─────────────────────────────► renewed
+//	      │                   │  ▲ payment fails
+//	      ▼                   ├──┘
+//	 missed: it was           ├──────► given up, in all performances
+//	 not available            └──────► free for everybody, at the time
+//
+// The job looks at one subscriber after another, those who subscribed first first. Seats that somebody has, that are blocked, or that the subscription
+// does not sell are missed, and the page of the desk lists them. The subscription is on sale to others once all were looked at. A seat of which no ticket is
+// valid any more is not kept, and nothing is for subscribers who were erased. With the link a subscriber orders what is kept, or gives seats up, and can add none. They may order before
+// the subscription opens, and their seats do not count against its places. The time cannot be changed later.
+//
 // # Promises
 //
 //	U1  A subscriber has an order in each performance of the subscription, with as many tickets as seats, or none.
 //	U2  A subscription sells no more seats than it may, and counts those that it sold.
+//	U3  Until the date, a seat that is kept for a subscriber is held for them in all performances, unless they ordered it.
 //
 // Package verify holds them against the database.
 package subscriptions

@@ -20,15 +20,22 @@ const subscriberSQL = `
 WITH made AS (
     INSERT INTO subscriber (id, subscription_id, seats) VALUES ($1, $2, cardinality($4::integer[]))
         ON CONFLICT (id) DO NOTHING
-    RETURNING subscription_id, seats
+    RETURNING id, subscription_id, seats
+), renewed AS (
+    UPDATE renewal r SET renewed_by = made.id FROM made WHERE r.subscription_id = made.subscription_id AND r.subscriber_id = $5
+    RETURNING made.seats
 ), counted AS (
-    UPDATE subscription s SET sold = s.sold + made.seats FROM made WHERE s.id = made.subscription_id
+    UPDATE subscription s SET sold = s.sold + made.seats, renewed = s.renewed + coalesce((SELECT seats FROM renewed), 0) FROM made WHERE s.id = made.subscription_id
 )
 INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT $3, $1, event_id, $4 FROM orders WHERE id = $3`
 
 // queueSubscriber is part of orders: it writes what an order of a subscription belongs to.
 func queueSubscriber(q *pgx.Batch, f orders.Form, order seats.ID) {
-	q.Queue(subscriberSQL, f.Subscriber.ID, f.Subscriber.Subscription, order, f.Seats)
+	var renews *seats.ID
+	if f.Subscriber.Renews != (seats.ID{}) {
+		renews = &f.Subscriber.Renews
+	}
+	q.Queue(subscriberSQL, f.Subscriber.ID, f.Subscriber.Subscription, order, f.Seats, renews)
 }
 
 // errSoldOut is the refusal of an order that would sell more seats than the subscription has.
@@ -42,10 +49,7 @@ func (h *House) Parts(b Basket) []orders.Part {
 		for i, c := range s.Plan.Categories {
 			set.Prices[i] = h.Performances[k].Prices[c.Key]
 		}
-		there := make([]int, len(b.Seats))
-		for i, idx := range b.Seats {
-			there[i] = h.at[k][idx]
-		}
+		there := h.there(k, b.Seats)
 		slices.Sort(there)
 		parts[k] = orders.Part{Sale: s, Hold: b.Holds[k].ID, Seats: there, Set: set}
 	}
@@ -79,7 +83,11 @@ func (a *All) Pay(ctx context.Context, h *House, visitor seats.ID, b Basket, f o
 func (a *All) Methods(h *House, b Basket) []string { return a.orders.MethodsTogether(h.Parts(b)) }
 
 func (h *House) subscriber(b Basket) *orders.Subscriber {
-	return &orders.Subscriber{ID: b.Holds[0].ID, Subscription: h.ID}
+	s := &orders.Subscriber{ID: b.Holds[0].ID, Subscription: h.ID}
+	if h.Renewal != nil {
+		s.Renews = h.Renewal.Of
+	}
+	return s
 }
 
 // OrderOf is an order of a subscriber in one performance.

@@ -13,6 +13,8 @@ type House struct {
 	First *seats.Sale
 	Sales []*seats.Sale // by the id of their events; the first is First
 
+	Renewal *Renewal // for whom it is opened; nil: for any visitor
+
 	at [][]int // for each performance, the idx there of each seat of the first; -1: it has none, or in another category
 }
 
@@ -35,6 +37,23 @@ func (a *All) House(ctx context.Context, s Subscription) (*House, error) {
 		}
 	}
 	return h, nil
+}
+
+// there are the idx in a performance of seats of the first one.
+func (h *House) there(k int, idxs []int) []int {
+	list := make([]int, len(idxs))
+	for i, idx := range idxs {
+		list[i] = h.at[k][idx]
+	}
+	return list
+}
+
+// Holder is who holds seats of the subscription for a visitor, or for whom they are kept.
+func (h *House) Holder(visitor seats.ID) seats.ID {
+	if h.Renewal != nil {
+		return h.Renewal.Holder
+	}
+	return h.Subscription.Holder(visitor)
 }
 
 // Announced reports whether attendees may see it: none of its performances is a draft.

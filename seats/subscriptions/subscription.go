@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -25,12 +26,16 @@ type All struct {
 	inventory *seats.Inventory
 	orders    *orders.Orders
 	desk      *organizers.Desk
+	keeping   *jobs.Job
+	seen      seen
 }
 
 // New returns the subscriptions of a database.
 func New(db *pgxpool.Pool, inventory *seats.Inventory, o *orders.Orders, desk *organizers.Desk) *All {
 	o.Subscribed = queueSubscriber
-	return &All{db: db, inventory: inventory, orders: o, desk: desk}
+	a := &All{db: db, inventory: inventory, orders: o, desk: desk}
+	a.keeping = jobs.New("renewals", toKeepSQL, a.Keep)
+	return a
 }
 
 // Subscription is the same seat in several performances.
@@ -44,7 +49,12 @@ type Subscription struct {
 	ClosesAt time.Time
 	Places   *int      // how many seats it may sell; nil: any number
 	Sold     int       // seats
+	Renewed  int       // of those, seats of subscribers who renewed: they do not count against its places
 	Now      time.Time // the database's clock when this was read
+
+	Renews    string    // name of the subscription whose subscribers' seats are kept; empty: none
+	KeepUntil time.Time // until when
+	Keeping   bool      // not all of them are kept yet
 
 	Performances []Performance // by the id of their events
 }
@@ -101,7 +111,7 @@ func (s Subscription) Left() int {
 	if s.Places == nil {
 		return -1
 	}
-	return max(0, *s.Places-s.Sold)
+	return max(0, *s.Places-s.Sold+s.Renewed)
 }
 
 // Open reports whether it is on sale.
@@ -115,10 +125,16 @@ func (s Subscription) Holder(visitor seats.ID) seats.ID {
 	return id
 }
 
-const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, clock_timestamp()`
+const columns = `s.id, s.slug, s.team_id, s.name, s.currency, s.opens_at, s.closes_at, s.places, s.sold, s.renewed, clock_timestamp(),
+       coalesce((SELECT name FROM subscription WHERE id = s.renews_id), ''), s.keep_until, s.renews_id IS NOT NULL AND s.kept_at IS NULL`
 
 func (s *Subscription) scan(row pgx.Row, more ...any) error {
-	return row.Scan(append([]any{&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Now}, more...)...)
+	var until *time.Time
+	err := row.Scan(append([]any{&s.ID, &s.Slug, &s.Team, &s.Name, &s.Currency, &s.OpensAt, &s.ClosesAt, &s.Places, &s.Sold, &s.Renewed, &s.Now, &s.Renews, &until, &s.Keeping}, more...)...)
+	if until != nil {
+		s.KeepUntil = *until
+	}
+	return err
 }
 
 const (

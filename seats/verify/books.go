@@ -35,6 +35,7 @@ type books struct {
 	holdNamed map[seats.ID]*hold // by id
 	returned  map[sale]bool      // of which the ticket was revoked
 	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
+	kept      map[seats.ID]bool  // holders of seats that an organizer keeps for subscribers who may renew
 	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
 	awaited   map[seats.ID]bool  // ids of payments that hold their seats themselves
 	presales  []presale
@@ -86,6 +87,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"holds", b.readHolds},
 		{"blocks", b.readBlocks},
 		{"offers", b.readOffers},
+		{"kept seats", b.readKept},
 		{"payments that take days", b.readAwaited},
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},

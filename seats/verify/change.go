@@ -141,7 +141,7 @@ func (b *books) applySeat(c *change, idx int, to seats.State, holder seats.ID) {
 		next.claim = claim{}
 	} else if b.claimed(*s, to, holder) {
 		t := b.at(version)
-		next.claim = claim{version, c.at, s.state == seats.Blocked && !b.offers[holder], t != nil && t.opensAt != nil && c.at.Before(*t.opensAt)}
+		next.claim = claim{version, c.at, s.state == seats.Blocked && !b.offers[holder], t != nil && t.opensAt != nil && c.at.Before(*t.opensAt) && !b.kept[holder]}
 	}
 	*s = next
 }

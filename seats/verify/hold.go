@@ -105,8 +105,8 @@ func (b *books) readAwaited(ctx context.Context, tx pgx.Tx) error {
 
 // checkLimits holds P8 against one hold. What is over was within the limits of its time.
 func (b *books) checkLimits(h *hold) {
-	if h.expired || h.holder == waitList || b.offered[h.id] || b.awaited[h.holder] {
-		return // what is kept for those who wait, offered to them, or paid by a method that takes days, has limits of its own
+	if h.expired || h.holder == waitList || b.offered[h.id] || b.awaited[h.holder] || b.kept[h.holder] {
+		return // what is kept for those who wait, offered to them, kept for a subscriber, or paid by a method that takes days, has limits of its own
 	}
 	if h.has > b.limit {
 		b.broken(p8, none, "%s holds %d seats, and the limit is %d", short(h.holder), h.has, b.limit)

@@ -55,6 +55,7 @@ const (
 	g2
 	u1
 	u2
+	u3
 	e1
 	e2
 	l4
@@ -111,6 +112,7 @@ var words = [...]string{
 	g2:  `What gift cards were sold for is, to the cent, in vouchers that can be redeemed, in credit that they loaded, or went back.`,
 	u1:  `A subscriber has an order in each performance of the subscription, with as many tickets as seats, or none.`,
 	u2:  `A subscription sells no more seats than it may, and counts those that it sold.`,
+	u3:  `Until the date, a seat that is kept for a subscriber is held for them in all performances, unless they ordered it.`,
 	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
 	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
 	l4:  `Each picture of an event or a team has all of its files.`,

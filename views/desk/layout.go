@@ -78,6 +78,7 @@ var notices = map[string]string{
 
 	"replaced":     text.Mark("The event has its new plan."),
 	"created":      text.Mark("The event was created as a draft that only your team sees."),
+	"renewal":      text.Mark("The seats of subscribers are being kept, and mail is on its way to them."),
 	"subscription": text.Mark("The subscription was created."),
 	"dates":        text.Mark("The performances were created as drafts that only your team sees. Put them on sale below."),
 	"copied":       text.Mark("This is the copy: a draft that only your team sees."),

@@ -36,7 +36,8 @@ type NewSubscriptionPage struct {
 	Performances []seats.Event // that may be chosen
 	Marked       []string      // of them, by slug
 	Choice       *subscriptions.Choice
-	Form         url.Values // as it was sent
+	Before       []subscriptions.Listed // whose subscribers' seats may be kept
+	Form         url.Values             // as it was sent
 	Mistakes     organizers.Mistakes
 }
 
@@ -60,21 +61,23 @@ type SubscriptionPage struct {
 	subscriptions.Listed
 	House    *subscriptions.House
 	People   []subscriptions.Subscriber
-	Form     url.Values // of a change, as it was sent; nil: nothing was
+	Renewals []subscriptions.Kept   // of those of the season before
+	Before   []subscriptions.Listed // whose subscribers' seats may be kept
+	Form     url.Values             // of a change, as it was sent; nil: nothing was
 	Mistakes organizers.Mistakes
 	Public   string // its page for attendees
 }
 
 // closes and places are what the form of a change says.
 func (p SubscriptionPage) closes() string {
-	if p.Form != nil {
+	if p.Form.Has(subscriptions.FieldCloses) {
 		return p.Form.Get(subscriptions.FieldCloses)
 	}
 	return p.Local(p.ClosesAt).Format(MomentForm)
 }
 
 func (p SubscriptionPage) places() string {
-	if p.Form != nil {
+	if p.Form.Has(subscriptions.FieldPlaces) {
 		return p.Form.Get(subscriptions.FieldPlaces)
 	}
 	if p.Places == nil {
@@ -89,6 +92,37 @@ func (p SubscriptionPage) seats(ctx context.Context, b subscriptions.Subscriber)
 		words = append(words, shop.SeatWords(ctx, p.House.Sales[0].Plan, idx))
 	}
 	return words
+}
+
+// kept names what is kept for a subscriber of the season before.
+func (p SubscriptionPage) kept(ctx context.Context, k subscriptions.Kept) (words []string) {
+	for _, idx := range k.Seats {
+		words = append(words, shop.SeatWords(ctx, p.House.Sales[0].Plan, idx))
+	}
+	return words
+}
+
+// became says what became of the seats that were kept for a subscriber.
+func (p SubscriptionPage) became(ctx context.Context, k subscriptions.Kept) string {
+	switch {
+	case k.Renewed:
+		return text.T(ctx, "Renewed")
+	case len(k.Seats) == 0:
+		return text.T(ctx, "Nothing kept")
+	case p.Now.Before(p.KeepUntil):
+		return text.T(ctx, "Kept")
+	}
+	return text.T(ctx, "Not renewed")
+}
+
+// renewed counts those who renewed.
+func (p SubscriptionPage) renewed() (n int) {
+	for _, k := range p.Renewals {
+		if k.Renewed {
+			n++
+		}
+	}
+	return n
 }
 
 // orderOf is the order of a subscriber in a performance; nil if there is none.
@@ -140,6 +174,11 @@ func saleOf(ctx context.Context, s subscriptions.Subscription) string {
 		return text.T(ctx, "On sale from %[1]s until %[2]s", when(s.OpensAt), when(s.ClosesAt))
 	}
 	return text.T(ctx, "On sale until %s", when(s.ClosesAt))
+}
+
+// renewalHint says what renewal does.
+func renewalHint(ctx context.Context) string {
+	return text.T(ctx, "Subscribers get mail with a link at once. Until the time below only they can have their seats, in all performances together. After that the seats are on sale for everyone. Renewed seats do not count as “How many seats”.")
 }
 
 // spanOf is the days of the first and the last performance.

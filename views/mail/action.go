@@ -2,8 +2,10 @@ package mail
 
 import (
 	"context"
+	"strings"
 
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -82,6 +84,20 @@ func Confirm(ctx context.Context, p shop.PaymentPage, address string) Action {
 		What: text.T(ctx, "Please confirm your order: %s for %s, %s. We hold your seats until %s. Nothing is ordered before you confirm.",
 			tickets, p.Event.Name, views.WhenIn(ctx, p.Event), views.ClockIn(ctx, p.Event, p.Until())),
 		Advice: text.T(ctx, "If you did not order this, ignore this email: nothing is ordered in your name."),
+	}
+}
+
+// Renewal tells a subscriber which seats are kept, and leads to where they renew.
+func Renewal(ctx context.Context, h *subscriptions.House, b subscriptions.Basket, address string) Action {
+	var names []string
+	for _, idx := range b.Seats {
+		names = append(names, shop.SeatWords(ctx, h.First.Plan, idx))
+	}
+	return Action{
+		Subject: text.T(ctx, "Renew your subscription: %s", h.Name), Button: text.T(ctx, "Renew my subscription"), Address: address,
+		What: text.T(ctx, "Your seats are kept for you until %[1]s: %[2]s. They are yours in %[3]s for %[4]s.",
+			shop.KeptUntil(ctx, h), strings.Join(names, text.T(ctx, ", ")), text.Some(len(h.Sales), "%d performance", "%d performances"), views.MoneyIn(ctx, b.Total, h.Currency)),
+		Advice: text.T(ctx, "Keep this link private: anyone with it can have these seats. If you do nothing, they are on sale for everyone after that time."),
 	}
 }
 

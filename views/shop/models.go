@@ -6,6 +6,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/views"
 )
 
@@ -30,6 +31,8 @@ type Sale struct {
 	Filter Filter // what the attendee looks for
 
 	Proposals *Proposals // places for a party; nil: none was asked for
+
+	Subscriptions []subscriptions.Offered // on sale, with this event in them
 
 	About *pages.EventPage // what the event's own page says; nil: that page is the map
 

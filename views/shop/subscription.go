@@ -16,6 +16,22 @@ import (
 // SubscriptionPath is the page of a subscription.
 func SubscriptionPath(slug string) string { return "/subscriptions/" + slug }
 
+// RenewalPath is where the subscriber with a link renews.
+func RenewalPath(code string) string { return "/renewals/" + code }
+
+// SubscriptionOf is the page of a subscription, for whom it was opened.
+func SubscriptionOf(h *subscriptions.House) string {
+	if h.Renewal != nil {
+		return RenewalPath(h.Renewal.Code)
+	}
+	return SubscriptionPath(h.Slug)
+}
+
+// KeptUntil is the time until which seats are kept for subscribers.
+func KeptUntil(ctx context.Context, h *subscriptions.House) string {
+	return text.Time(ctx, h.Local(h.KeepUntil), "Mon 2 January 2006, 15:04\u00a0MST")
+}
+
 // SubscriptionPage is where seats of a subscription are chosen.
 type SubscriptionPage struct {
 	views.Page
@@ -47,7 +63,7 @@ func (p SubscriptionPage) performances() []seats.Event {
 	return list
 }
 
-func (p SubscriptionPage) path() string { return SubscriptionPath(p.House.Slug) }
+func (p SubscriptionPage) path() string { return SubscriptionOf(p.House) }
 
 func (p SubscriptionPage) at(section int) string {
 	return p.path() + "?section=" + strconv.Itoa(section) + "#rows"
