@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -40,7 +41,11 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 			ann.press(ann.button("Make the subscription"))
 			ann.sees(ann.page.GetByText("The subscription was created."))
 
-			bob.visit("/subscriptions/season-2033")
+			bob.visit("/events/" + slug)
+			bob.inBothLights("event-in-subscription", string(axe))
+			bob.visit("/series/a-night-out")
+			bob.inBothLights("series-in-subscription", string(axe))
+			bob.press(bob.link("Subscription: 4 performances from €300"))
 			bob.inBothLights("subscription", string(axe))
 			for i := range 2 {
 				check(t, bob.page.Locator("#rows input[name=seat]:enabled").Nth(i).Check())
@@ -65,8 +70,52 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 			ann.inBothLights("desk-subscription", string(axe))
 			ann.visit("/desk/subscriptions")
 			ann.inBothLights("desk-subscriptions", string(axe))
+			ann.renewsSeason(slug, string(axe))
+			bob.visit(o.mailed(t, "bob@example.org", regexp.MustCompile(`/renewals/[0-9A-Z]{26}`)))
+			bob.press(bob.page.GetByText("Give up seats"))
+			bob.inBothLights("renewal", string(axe))
+			check(t, bob.page.Locator("details input[name=seat]").Last().Uncheck())
+			bob.press(bob.button("Keep the marked seats only"))
+			bob.sees(bob.page.GetByText("1 seat is kept for you"))
+			bob.press(bob.page.Locator(".choices a.primary"))
+			bob.inBothLights("renewal-checkout", string(axe))
+			check(t, bob.page.GetByLabel("At the door").Check())
+			bob.press(bob.page.Locator("form .primary"))
+			check(t, expect.Locator(bob.page.Locator(".tickets .qr[data-code]")).ToHaveCount(1))
+			bob.visit(o.mailed(t, "bob@example.org", regexp.MustCompile(`/renewals/[0-9A-Z]{26}`)))
+			bob.sees(bob.page.GetByText("You renewed your subscription"))
+			bob.inBothLights("renewal-done", string(axe))
+			ann.visit("/desk/subscriptions/season-2034")
+			ann.press(ann.page.GetByText("Subscribers of the season before"))
+			ann.inBothLights("desk-subscription-renewed", string(axe))
 		})
 	}
+}
+
+// renewsSeason makes the next season of two more evenings, which keeps the seats of the one before.
+func (p *person) renewsSeason(slug, axe string) {
+	p.t.Helper()
+	p.visit("/desk/series/a-night-out")
+	p.opens("Add dates")
+	check(p.t, p.page.GetByLabel("Or a list of dates").Fill("2034-06-07 19:30\n2034-06-08 19:30"))
+	p.press(p.button("Add the dates"))
+	_, err := p.page.GetByLabel("Status").SelectOption(playwright.SelectOptionValues{Values: playwright.StringSlice("on sale")})
+	check(p.t, err)
+	p.press(p.button("Show what changes"))
+	p.press(p.page.Locator(".made button.primary"))
+	p.visit("/desk/subscriptions/new")
+	for i := range 2 {
+		check(p.t, p.page.Locator("input[name=performance]").Nth(4 + i).Check())
+	}
+	p.press(p.button("Continue"))
+	check(p.t, p.page.Locator(`[name="price.A"]`).Fill("160.00"))
+	check(p.t, p.page.GetByLabel("Name").Fill("Season 2034"))
+	_, err = p.page.GetByLabel("Keep seats for the subscribers of").SelectOption(playwright.SelectOptionValues{Labels: playwright.StringSlice("Season 2033")})
+	check(p.t, err)
+	p.fills("Until", "2033-12-01T12:00")
+	p.inBothLights("desk-subscription-new", axe)
+	p.press(p.button("Make the subscription"))
+	p.sees(p.page.GetByText("The subscription is there."))
 }
 
 // makesSeries makes three more evenings of an event, and puts all on sale.

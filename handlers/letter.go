@@ -132,6 +132,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.upcoming(ctx, m)
 	case letters.MailThanks:
 		return l.thanks(ctx, m)
+	case orders.MailSubscribed:
+		return l.subscribed(ctx, m)
 	case subscriptions.MailRenewal:
 		return l.renewal(ctx, m)
 	}
@@ -291,6 +293,58 @@ func (l Letters) renewal(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 	}
 	m.Email = h.Renewal.Email
 	return l.deskLetter(ctx, m, h.Team, mails.Renewal(ctx, h, b, home+shop.RenewalPath(h.Renewal.Code)))
+}
+
+// subscribed makes the one mail about all orders of a subscription, with their tickets.
+func (l Letters) subscribed(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	name, list, err := l.Renewals.OfOrder(ctx, m.Order)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.SubscribedPage{Name: name}
+	var first orders.Order
+	var added []mail.File
+	for _, of := range list {
+		order, err := l.Orders.Find(ctx, of.Code)
+		if err != nil {
+			return mail.Letter{}, err
+		}
+		s, err := l.Inventory.Sale(ctx, order.Event)
+		if err != nil {
+			return mail.Letter{}, err
+		}
+		home, err := l.home(ctx, s.Event.Team)
+		if err != nil {
+			return mail.Letter{}, err
+		}
+		address := home + shop.OrderPath(order.Code)
+		page.Orders = append(page.Orders, mails.SubscribedOrder{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order, Address: address})
+		if first.Code == "" {
+			first = order
+			if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
+				return mail.Letter{}, err
+			}
+		}
+		look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
+		if err != nil {
+			return mail.Letter{}, err
+		}
+		more, err := files(ctx, s, order, address, look)
+		if err != nil {
+			return mail.Letter{}, err
+		}
+		added = append(added, more...)
+	}
+	if first.Code == "" {
+		return mail.Letter{}, &mail.Refused{Reason: "the order is of no subscription"}
+	}
+	var html strings.Builder
+	if err := mails.SubscribedLetter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	letter := toBuyer(m, first, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
+	letter.Files = append(letter.Files, added...)
+	return letter, nil
 }
 
 // toBuyer is a letter to the buyer of an order.

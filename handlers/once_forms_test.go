@@ -464,12 +464,26 @@ func (w *wall) season(t *testing.T) string {
 // renewal is the link of a subscriber with the first two seats, who may renew.
 func (w *wall) renewal(t *testing.T) string {
 	t.Helper()
-	before, who := w.season(t), person(t)
-	form := w.holdsSeason(t, who, before, 0, 1)
-	form["name"], form["email"], form["method"], form["total"] = []string{"Ann"}, []string{"ann@example.org"}, []string{"door"}, []string{"10000"}
-	w.does(t, who, before+"/orders", form)
+	all, ctx := w.config.Subscriptions, t.Context()
+	before := path.Base(w.season(t))
+	of, err := all.Find(ctx, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := all.House(ctx, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := seats.NewID()
+	b, err := all.Choose(ctx, h, who, []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := all.Order(ctx, h, who, b, orders.Form{Name: "Ann", Email: "ann@example.org", Verified: "ann@example.org", Method: payments.Door}); err != nil {
+		t.Fatal(err)
+	}
 	next := path.Base(w.season(t))
-	w.does(t, w.people[string(organizers.Owner)], "/desk/subscriptions/"+next+"/renewal", url.Values{"renews": {path.Base(before)}, "keep_until": {time.Now().AddDate(1, 0, 0).Format("2006-01-02 15:04")}})
+	w.does(t, w.people[string(organizers.Owner)], "/desk/subscriptions/"+next+"/renewal", url.Values{"renews": {before}, "keep_until": {time.Now().AddDate(1, 0, 0).Format("2006-01-02 15:04")}})
 	if _, err := w.config.Subscriptions.Keep(t.Context(), w.id("SELECT id FROM subscription WHERE slug = '"+next+"'")); err != nil {
 		t.Fatal(err)
 	}

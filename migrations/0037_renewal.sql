@@ -1,4 +1,4 @@
--- Renewal: a subscription keeps the seats of another one's subscribers for them, until a date.
+-- Renewal: a subscription keeps the seats of another one's subscribers for them, until a date. A subscriber gets one mail for all orders.
 
 ALTER TABLE subscription
     ADD COLUMN renews_id  bigint REFERENCES subscription,  -- of the season before; null: nothing is kept
@@ -39,4 +39,4 @@ CALL desk_wall('renewal_seat', 'event_id IN (SELECT id FROM event)', 'SELECT');
 
 ALTER TABLE mail DROP CONSTRAINT "a mail is of a known kind",
     ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'confirm', 'link', 'security', 'invitation',
-        'password', 'place', 'wait-verify', 'wait-offer', 'wait-missed', 'wait-left', 'join', 'reminder', 'paid', 'gift-card', 'gift-receipt', 'upcoming', 'thanks', 'exchanged', 'message-test', 'renewal')) NOT VALID;
+        'password', 'place', 'wait-verify', 'wait-offer', 'wait-missed', 'wait-left', 'join', 'reminder', 'paid', 'gift-card', 'gift-receipt', 'upcoming', 'thanks', 'exchanged', 'message-test', 'renewal', 'subscribed')) NOT VALID;

@@ -22,6 +22,7 @@ import (
 type Subscriber struct {
 	ID           seats.ID `json:"id"`
 	Subscription int64    `json:"subscription"`
+	Leads        bool     `json:"leads,omitempty"` // the mail of this order is for all of them
 	Renews       seats.ID `json:"renews,omitzero"` // the subscriber of the season before, whose seats were kept
 }
 
@@ -148,8 +149,13 @@ func (o *Orders) joint(ctx context.Context, holder seats.ID, f Form, parts []Par
 	if j.method = f.Method; sum == 0 {
 		j.method = payments.Free
 	}
-	for _, part := range parts {
+	for i, part := range parts {
 		one := f
+		if f.Subscriber != nil {
+			of := *f.Subscriber
+			of.Leads = i == 0
+			one.Subscriber = &of
+		}
 		terms := pricing.TermsOf(&part.Sale.Event)
 		terms.Set = &part.Set
 		total := part.total()

@@ -19,6 +19,8 @@ const (
 	MailRefund       = "refund"       // money goes back, and the tickets hold
 	MailMoved        = "moved"        // other seats
 	MailExchanged    = "exchanged"    // tickets of another performance
+	MailSubscribed   = "subscribed"   // the orders of a subscription, in one mail about the first
+	mailNone         = "none"         // the other orders of a subscription
 	MailMessage      = "message"      // words of the organizer's
 	MailPaid         = "paid"         // money came by bank transfer
 	MailReminder     = "reminder"     // what is to be paid later is due soon
@@ -43,7 +45,10 @@ type Sent struct {
 }
 
 const lastMailSQL = `
-SELECT sent_at, CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = $1 ORDER BY id DESC LIMIT 1`
+SELECT sent_at, CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail
+ WHERE order_id = $1
+    OR kind = 'subscribed' AND order_id IN (SELECT x.order_id FROM subscriber_order this JOIN subscriber_order x USING (subscriber_id) WHERE this.order_id = $1)
+ ORDER BY id DESC LIMIT 1`
 
 // LastMail returns how the latest mail about an order stands.
 func (o *Orders) LastMail(ctx context.Context, order seats.ID) (s Sent, err error) {

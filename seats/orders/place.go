@@ -298,7 +298,7 @@ WITH o AS MATERIALIZED (
     SELECT t.id, $1, o.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
       FROM o, jsonb_to_recordset(o.tickets) AS t(id uuid, idx integer, price bigint, fee bigint, discount bigint, tax bigint, fee_tax bigint, tax_rate integer, fee_rate integer, type smallint)
 )
-INSERT INTO mail (order_id, kind) SELECT id, coalesce(mail, 'confirmation') FROM o WHERE email <> ''`
+INSERT INTO mail (order_id, kind) SELECT id, coalesce(mail, 'confirmation') FROM o WHERE email <> '' AND mail IS DISTINCT FROM 'none'`
 
 // orderRow is an order as placeSQL reads it.
 type orderRow struct {
@@ -383,6 +383,11 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	}
 	for _, u := range p.form.Uses {
 		row.Uses = append(row.Uses, u.Key)
+	}
+	if p.form.Subscriber != nil {
+		if row.Mail = mailNone; p.form.Subscriber.Leads {
+			row.Mail = MailSubscribed
+		}
 	}
 	p.queueRow(q, s, row)
 	p.queueNetwork(q)

@@ -86,6 +86,9 @@ func TestSubscription_IsOrderedInAllPerformances(t *testing.T) {
 	if tickets := n.number(t, `SELECT count(*) FROM ticket`); tickets != 6 {
 		t.Errorf("there are %d tickets, want 6", tickets)
 	}
+	if mails := n.number(t, `SELECT count(*) FROM mail`); mails != 1 {
+		t.Errorf("%d mails, want one for all orders", mails)
+	}
 	if states := h.States(); states[4] != seats.Free || states[5] != seats.Sold {
 		t.Errorf("seats 4 and 5 are %v and %v", states[4], states[5])
 	}
