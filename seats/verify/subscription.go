@@ -29,7 +29,7 @@ SELECT 2, format('subscription %s counts %s seats, of them %s renewed, and its s
                                   FROM subscriber b LEFT JOIN renewal r ON r.renewed_by = b.id WHERE b.subscription_id = s.id) b
  WHERE s.sold <> b.n OR s.renewed <> b.renewed OR s.sold - s.renewed > s.places
  UNION ALL
-SELECT 3, format('seat number %s of %s is kept for subscriber %s until %s, and %s has it', k.idx, e.slug, r.subscriber_id, s.keep_until, coalesce(t.holder::text, 'nobody'))
+SELECT 3, format('seat number %s of %s is kept for subscriber %s until %s, and its holder is %s', k.idx, e.slug, r.subscriber_id, s.keep_until, coalesce(t.holder::text, 'none'))
   FROM renewal_seat k JOIN renewal r USING (holder) JOIN subscription s ON s.id = r.subscription_id JOIN event e ON e.id = k.event_id
   JOIN seat_state t ON t.event_id = k.event_id AND t.idx = k.idx
  WHERE s.keep_until > clock_timestamp() AND r.renewed_by IS NULL AND e.status <> 'cancelled'

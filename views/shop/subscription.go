@@ -132,6 +132,8 @@ func (p SubscriptionPage) stateWords(ctx context.Context) string {
 	switch {
 	case s.Now.Before(s.OpensAt):
 		return text.T(ctx, "On sale from %s.", text.Time(ctx, p.event().Local(s.OpensAt), "Mon 2 January 2006, 15:04\u00a0MST"))
+	case s.Keeping: // for a moment
+		return text.T(ctx, "This subscription is not on sale yet.")
 	case !s.Open():
 		return text.T(ctx, "This subscription is no longer sold.")
 	case s.Left() == 0:
