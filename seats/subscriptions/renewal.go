@@ -34,9 +34,11 @@ type Renewal struct {
 const renewalSQL = `
 SELECT s.slug, r.code, r.subscriber_id, r.holder, s.keep_until, f.name, f.email, coalesce(n.code, '')
   FROM renewal r JOIN subscription s ON s.id = r.subscription_id,
-       LATERAL (SELECT o.name, o.email, o.id FROM subscriber_order x JOIN orders o ON o.id = x.order_id WHERE x.subscriber_id = r.subscriber_id ORDER BY o.event_id LIMIT 1) f
+       LATERAL (SELECT o.name, o.email FROM subscriber_order x JOIN orders o ON o.id = x.order_id WHERE x.subscriber_id = r.subscriber_id ORDER BY o.event_id LIMIT 1) f
        LEFT JOIN LATERAL (SELECT o.code FROM subscriber_order x JOIN orders o ON o.id = x.order_id WHERE x.subscriber_id = r.renewed_by ORDER BY o.event_id LIMIT 1) n ON true
- WHERE r.code = $1 OR f.id = (SELECT id FROM orders WHERE code = $2) AND s.slug = $3`
+ WHERE r.code = CASE WHEN $1 <> '' THEN $1 ELSE (
+       SELECT w.code FROM orders o JOIN subscriber_order x ON x.order_id = o.id JOIN renewal w ON w.subscriber_id = x.subscriber_id JOIN subscription t ON t.id = w.subscription_id
+        WHERE o.code = $2 AND t.slug = $3) END`
 
 // Renews opens a subscription for whom seats of it are kept, by the code of the link: what they do with it is about those seats. ErrNoSubscription
 // if there is no such code.
