@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -338,10 +339,8 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 	}
 	if errors.Is(err, seats.ErrNoHold) { // the same form again
 		var code string
-		if code, err = h.Orders.Made(r.Context(), s.First.Event.ID, s.Holder(visitor)); err == nil && code != "" {
+		if code, err = h.ordered(r, s, visitor, p.Form); err == nil {
 			return h.subscribed(w, r, shop.OrderPath(code))
-		} else if err == nil {
-			err = web.ErrNoHold
 		}
 	}
 	to := ""
@@ -359,6 +358,24 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	return h.subscribed(w, r, to)
+}
+
+// ordered returns the code of the order that the same form made before; web.ErrNoHold if none did.
+func (h *Handlers) ordered(r *http.Request, s *subscriptions.House, visitor seats.ID, f orders.Form) (code string, err error) {
+	if code, err = h.Orders.Made(r.Context(), s.First.Event.ID, s.Holder(visitor)); err != nil {
+		return "", err
+	}
+	if code == "" {
+		return "", web.ErrNoHold
+	}
+	made, err := h.Orders.Find(r.Context(), code)
+	if err != nil {
+		return "", err
+	}
+	if made.Name != strings.TrimSpace(f.Name) || !strings.EqualFold(made.Email, strings.TrimSpace(f.Email)) {
+		return "", &seats.Conflict{Code: orders.CodeKey, Message: text.Mark("These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it.")}
+	}
+	return code, nil
 }
 
 // labelsOf are the labels of what a visitor holds, in their order.
