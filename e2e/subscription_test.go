@@ -103,6 +103,7 @@ func (p *person) renewsSeason(slug, axe string) {
 	check(p.t, err)
 	p.press(p.button("Show what changes"))
 	p.press(p.page.Locator(".made button.primary"))
+	p.sees(p.page.GetByText("Done. Every open page knows within a second."))
 	p.visit("/desk/subscriptions/new")
 	for i := range 2 {
 		check(p.t, p.page.Locator("input[name=performance]").Nth(4 + i).Check())
@@ -131,4 +132,5 @@ func (p *person) makesSeries(slug string) {
 	check(p.t, err)
 	p.press(p.button("Show what changes"))
 	p.press(p.page.Locator(".made button.primary"))
+	p.sees(p.page.GetByText("Done. Every open page knows within a second."))
 }

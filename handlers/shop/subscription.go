@@ -372,7 +372,7 @@ func (h *Handlers) ordered(r *http.Request, s *subscriptions.House, visitor seat
 	if err != nil {
 		return "", err
 	}
-	if made.Name != strings.TrimSpace(f.Name) || !strings.EqualFold(made.Email, strings.TrimSpace(f.Email)) {
+	if made.Name != strings.Join(strings.Fields(f.Name), " ") || !strings.EqualFold(made.Email, strings.TrimSpace(f.Email)) {
 		return "", &seats.Conflict{Code: orders.CodeKey, Message: text.Mark("These seats were ordered a moment ago with other details. That order holds; nothing else was sold. Look at the mail about it.")}
 	}
 	return code, nil
