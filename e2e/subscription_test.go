@@ -116,7 +116,7 @@ func (p *person) renewsSeason(slug, axe string) {
 	p.fills("Until", "2033-12-01T12:00")
 	p.inBothLights("desk-subscription-new", axe)
 	p.press(p.button("Make the subscription"))
-	p.sees(p.page.GetByText("The subscription is there."))
+	p.sees(p.page.GetByText("The subscription was created."))
 }
 
 // makesSeries makes three more evenings of an event, and puts all on sale.
