@@ -106,7 +106,7 @@ func (p *person) renewsSeason(slug, axe string) {
 	p.sees(p.page.GetByText("Done. Every open page knows within a second."))
 	p.visit("/desk/subscriptions/new")
 	for i := range 2 {
-		check(p.t, p.page.Locator("input[name=performance]").Nth(4 + i).Check())
+		check(p.t, p.page.Locator("input[name=performance]").Nth(4+i).Check())
 	}
 	p.press(p.button("Continue"))
 	check(p.t, p.page.Locator(`[name="price.A"]`).Fill("160.00"))
