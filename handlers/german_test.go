@@ -302,7 +302,7 @@ var notWalked = map[string]string{
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink,
 	"GET /events/{slug}/embed": "frames /events/{slug}", "GET /series/{slug}/embed": "frames /series/{slug}",
 	"GET /desk/series/{series}": unreadMore, "GET /subscriptions/{slug}/checkout": unreadMore, "GET /desk/subscriptions/{subscription}": unreadMore, "GET /orders/{code}/exchange": unreadMore, "GET /events/{slug}/exchange/{code}": unreadMore,
-	"GET /rooms/{slug}/draw": unreadMore, "GET /desk/hooks/{id}": unreadMore, "GET /desk/plans/{plan}": unreadMore, "GET /desk/plans/{plan}/editor": unreadMore, "GET /desk/imports/{id}": unreadMore,
+	"GET /rooms/{slug}/draw": unreadMore, "GET /desk/hooks/{id}": unreadMore, "GET /desk/plans/{plan}": unreadMore, "GET /desk/plans/{plan}/editor": unreadMore, "GET /desk/imports/{id}": unreadMore, "GET /renewals/{code}": unreadMore, "GET /renewals/{code}/checkout": unreadMore,
 }
 
 const (
