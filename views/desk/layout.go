@@ -127,19 +127,23 @@ type tab struct {
 	need organizers.Need
 }
 
-// tabs are the pages about no event.
+// tabs are the pages of every day about no event.
 var tabs = []tab{
 	{text.Mark("Events"), "", organizers.Enter},
 	{text.Mark("Series"), "/series", organizers.Look},
 	{text.Mark("Subscriptions"), "/subscriptions", organizers.Look},
 	{text.Mark("Plans"), "/plans", organizers.Look},
+	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
 	{text.Mark("Bank"), "/bank", organizers.Manage},
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},
-	{text.Mark("Taxes"), "/taxes", organizers.Manage},
-	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
+}
+
+// settingTabs are the settings of a team, in the menu of the reader.
+var settingTabs = []tab{
 	{text.Mark("Branding"), "/branding", organizers.Manage},
 	{text.Mark("Website"), "/site", organizers.Own},
+	{text.Mark("Taxes"), "/taxes", organizers.Manage},
 	{text.Mark("Legal"), "/legal", organizers.Manage},
 	{text.Mark("Privacy"), "/privacy", organizers.Own},
 	{text.Mark("Keys"), "/keys", organizers.Own},
@@ -169,6 +173,9 @@ type link struct {
 
 // main is the navigation for the reader of this page.
 func (d Frame) main() []link { return d.links(tabs, Path) }
+
+// settings is the navigation to the settings of the team.
+func (d Frame) settings() []link { return d.links(settingTabs, Path) }
 
 // tabs is the navigation of the event for the reader of this page.
 func (d Frame) tabs() []link { return d.links(eventTabs, EventPath(d.Event.Slug)) }

@@ -11,7 +11,7 @@ func TestTheNavigationLeadsOnlyWhereOneMayGo(t *testing.T) {
 	t.Parallel()
 	for role, hidden := range map[organizers.Role][]string{organizers.Owner: {}, organizers.Manager: {}, organizers.Viewer: {"Log"}, organizers.Door: {"Team", "Log"}} {
 		d, shown := Frame{Member: organizers.Member{Role: role}, Path: Path}, map[string]bool{}
-		for _, l := range d.main() {
+		for _, l := range append(d.main(), d.settings()...) {
 			shown[l.name] = true
 		}
 		for _, name := range []string{"Events", "Team", "Log"} {
