@@ -54,7 +54,7 @@ func TestBranding_PagesInTheColoursOfATeamAreAccessible(t *testing.T) {
 			olga.visit("/desk/branding")
 			olga.addsTeamPicture("logo", "Lindengasse Playhouse", aDrawing(t, 400, 160))
 			olga.addsTeamPicture("header", "The stage from above", aDrawing(t, 1600, 700))
-			olga.fills("Buttons", "#ffe066", "Highlights", "#e05a8a", "Name of the sender", "Lindengasse Playhouse", "Words of link 1", "Our website", "Address of link 1", "https://example.org/")
+			olga.fills("Buttons", "#ffe066", "Highlights", "#e05a8a", "Name of the sender", "Lindengasse Playhouse", "Text of link 1", "Our website", "Address of link 1", "https://example.org/")
 			check(t, olga.page.GetByLabel("Serif titles").Check())
 			olga.press(olga.button("Preview"))
 			olga.sees(olga.page.GetByText("This is not saved yet."))
