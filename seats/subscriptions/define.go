@@ -26,7 +26,7 @@ type Form struct {
 	OpensAt  time.Time        // zero: at once
 	ClosesAt time.Time        // zero: when the first performance begins
 
-	Renews    string // slug of the subscription whose subscribers' seats are kept; empty: none
+	Renews    string // slug of the season before: the seats of its subscribers are kept; empty: none
 	KeepUntil time.Time
 }
 

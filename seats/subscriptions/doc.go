@@ -39,7 +39,7 @@
 // A member names the subscription of the season before, and a time. The seats that its subscribers have, by label, are then kept for them, each in
 // all performances or in none: a hold of their own in each performance, that ends at that time (seats.Sale.Keeping). It passes the guard of any
 // claim, and that guard keeps everybody else out, of single tickets as well. From that time on the guard lets everybody in, and no job frees
-// anything. Until somebody takes a seat the subscriber may still order it, as with any hold that expired.
+// anything. Until another visitor takes a seat, the subscriber may still order it, as with any hold that expired.
 //
 //	                  job              link in the mail: order
 //	had last season ───────► kept ─────────────────────────────► renewed
@@ -48,7 +48,7 @@
 //	 missed: it was           ├──────► given up, in all performances
 //	 not available            └──────► free for everybody, at the time
 //
-// The job looks at one subscriber after another, those who subscribed first first. Seats that somebody has, that are blocked, or that the subscription
+// The job looks at one subscriber after another, those who subscribed first first. Seats that are held, sold or blocked, or that the subscription
 // does not sell are missed, and the page of the desk lists them. The subscription is on sale to others once all were looked at. A seat of which no ticket is
 // valid any more is not kept, and nothing is for subscribers who were erased. With the link a subscriber orders what is kept, or gives seats up, and can add none. They may order before
 // the subscription opens, and their seats do not count against its places. The time cannot be changed later.

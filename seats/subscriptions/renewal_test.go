@@ -151,7 +151,7 @@ func TestRenewal_EndsByItself(t *testing.T) {
 		t.Fatalf("the second has %+v: %v, want what expired", b, err)
 	}
 	if _, err := n.Order(t.Context(), other, seats.ID{}, b, form(payments.Door)); err != nil {
-		t.Errorf("seats that nobody took yet: %v", err)
+		t.Errorf("seats that were not taken yet: %v", err)
 	}
 	n.wantBooks(t)
 }

@@ -52,7 +52,7 @@ type Subscription struct {
 	Renewed  int       // of those, seats of subscribers who renewed: they do not count against its places
 	Now      time.Time // the database's clock when this was read
 
-	Renews    string    // name of the subscription whose subscribers' seats are kept; empty: none
+	Renews    string    // name of the season before: the seats of its subscribers are kept; empty: none
 	KeepUntil time.Time // until when
 	Keeping   bool      // not all of them are kept yet
 

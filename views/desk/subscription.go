@@ -36,7 +36,7 @@ type NewSubscriptionPage struct {
 	Performances []seats.Event // that may be chosen
 	Marked       []string      // of them, by slug
 	Choice       *subscriptions.Choice
-	Before       []subscriptions.Listed // whose subscribers' seats may be kept
+	Before       []subscriptions.Listed // seasons before: the seats of their subscribers may be kept
 	Form         url.Values             // as it was sent
 	Mistakes     organizers.Mistakes
 }
@@ -62,7 +62,7 @@ type SubscriptionPage struct {
 	House    *subscriptions.House
 	People   []subscriptions.Subscriber
 	Renewals []subscriptions.Kept   // of those of the season before
-	Before   []subscriptions.Listed // whose subscribers' seats may be kept
+	Before   []subscriptions.Listed // seasons before: the seats of their subscribers may be kept
 	Form     url.Values             // of a change, as it was sent; nil: nothing was
 	Mistakes organizers.Mistakes
 	Public   string // its page for attendees
