@@ -285,7 +285,7 @@ var each = []struct {
 		p.card("Pay")
 		p.hasTickets(2)
 		p.order = p.page.URL()
-		p.sees(p.page.GetByText("You can exchange tickets for another date until"))
+		p.seesAfterReload("You can exchange tickets for another date until") // the charge may take a moment
 	}},
 	{"exchange-dates", func(p *person, _ sales) {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Exchange for another date"}))

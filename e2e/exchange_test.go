@@ -36,7 +36,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 			ann.card("Pay")
 			ann.hasTickets(2)
 			order := path.Base(ann.page.URL())
-			ann.sees(ann.page.GetByText("You can exchange tickets for another date until"))
+			ann.seesAfterReload("You can exchange tickets for another date until") // the charge may take a moment
 			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Exchange for another date"}))
 			ann.sees(ann.page.GetByText("Same seats: €4 to pay"))
 			ann.inBothLights("exchange-dates", string(axe))
