@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/singleflight"
 )
 
 // Offered is a subscription on sale, as pages of its performances tell of it.
@@ -17,10 +18,11 @@ type Offered struct {
 	Currency     string
 }
 
-// seen is what is on sale, by event or series, as this node read it last. A crowd does not wait for the database.
+// seen is what is on sale, by event or series, as this node read it last.
 type seen struct {
-	mu   sync.Mutex
-	kept map[[2]int64]keptOffers
+	mu    sync.Mutex
+	kept  map[[2]int64]keptOffers
+	reads singleflight.Group
 }
 
 type keptOffers struct {
@@ -34,7 +36,8 @@ const (
 	mostShown = 3 // subscriptions on a page of another thing
 )
 
-// OnSale lists subscriptions on sale that an event is in, or any performance of a series, if that is not 0; it may be a few seconds old.
+// OnSale lists subscriptions on sale that an event is in, or any performance of a series, if that is not 0. It may be a few seconds
+// old: a crowd does not wait for the database.
 func (a *All) OnSale(ctx context.Context, event, series int64) ([]Offered, error) {
 	if a == nil {
 		return nil, nil
@@ -46,17 +49,34 @@ func (a *All) OnSale(ctx context.Context, event, series int64) ([]Offered, error
 	if known && time.Since(k.at) < fresh {
 		return k.list, nil
 	}
-	list, err := a.onSale(ctx, event, series)
-	if err != nil {
-		return nil, err
+	read := c.reads.DoChan(fmt.Sprint(key), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fresh)
+		defer cancel()
+		list, err := a.onSale(ctx, event, series)
+		if err == nil {
+			c.keep(key, list)
+		}
+		return list, err
+	})
+	if known { // what is a little old is better than a page that waits
+		return k.list, nil
 	}
+	select {
+	case r := <-read:
+		list, _ := r.Val.([]Offered)
+		return list, r.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *seen) keep(key [2]int64, list []Offered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil || len(c.kept) >= mostKept {
 		c.kept = map[[2]int64]keptOffers{}
 	}
 	c.kept[key] = keptOffers{list, time.Now()}
-	return list, nil
 }
 
 // Attendees see a subscription once none of its performances is a draft, and others than subscribers once the seats of these are kept.
