@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -322,4 +323,13 @@ func (p *Pages) TermsOf(ctx context.Context, team int64) (version int, err error
 		}
 	}
 	return version, err
+}
+
+//go:embed start
+var starts embed.FS
+
+// Start is the text that a team begins with, in the language of its reader.
+func Start(ctx context.Context, k Kind) string {
+	started, _ := starts.ReadFile("start/" + text.Tag(ctx) + "/" + string(k) + ".md") // an unknown kind begins empty
+	return string(started)
 }
