@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/seats/seatstest/race"
 	"github.com/usherbox/usher/views"
 )
 
@@ -18,11 +19,11 @@ func TestCard_IsDrawnForEveryTitle(t *testing.T) {
 		t.Fatal(err)
 	}
 	titles := []string{"", "The Seagull", "Der zerbrochne Krug – Ein Lustspiel in einem Aufzug", strings.Repeat("Donaudampfschifffahrt", 9), strings.Repeat("a ", 100), "かもめ", "النورس", "Чайка", "Łódź\x00"}
-	for i := range 20 {
+	for i := range race.Rounds(20) {
 		titles = append(titles, fmt.Sprint("Evening ", i))
 	}
-	for _, title := range titles {
-		for _, behind := range [][]byte{nil, photo} {
+	for i, title := range titles {
+		for _, behind := range [][]byte{nil, photo}[:1+max(0, 3-i)/3] { // the first one has a picture behind it, too
 			picture, err := views.Card{Seed: title, Title: title, Lines: []string{"Wednesday 9 December 2026, 19:30", "Lindengasse Playhouse, Vienna"}, Photo: behind}.JPEG()
 			if err != nil {
 				t.Fatalf("%s: %v", title, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest/race"
 )
 
 // meant is what a day in the editor was meant to change (static/testdata/day.mjs), seats by their ids.
@@ -182,7 +183,7 @@ func randomFiles(t *testing.T, n int) (list []day) {
 
 func TestPlan_ImportEditExportLosesNothingElse(t *testing.T) {
 	t.Parallel()
-	days := randomFiles(t, 60)
+	days := randomFiles(t, race.Rounds(60))
 	for name, data := range everyFile(t) {
 		days = append(days, day{name: name, file: data})
 	}

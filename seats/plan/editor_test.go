@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seatstest/race"
 )
 
 // edit is something for the editor to do, and what came of it; see static/testdata/edit.mjs.
@@ -84,7 +85,7 @@ func TestEditor_ChangesOnlyEditedParts(t *testing.T) {
 		names = append(names, name)
 		edits = append(edits, edit{Document: document, Seed: len(document), Steps: 5})
 	}
-	for seed := range 80 {
+	for seed := range race.Rounds(80) {
 		names = append(names, fmt.Sprintf("random plan %d", seed))
 		edits = append(edits, edit{Seed: seed + 1, Steps: 15})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/sales"
+	"github.com/usherbox/usher/seats/seatstest/race"
 )
 
 var numberInPath = regexp.MustCompile(`-?[0-9.]+`)
@@ -18,7 +19,7 @@ func TestAChartStaysInItsFrame(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 	luck := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
+	for range race.Rounds(500) {
 		l := &sales.Live{Figures: sales.Figures{At: noon, Free: luck.IntN(500), SalesRateSlow: 50 * luck.Float64()}, Span: sales.Minute}
 		at := noon.Add(-time.Duration(1+luck.IntN(3000)) * time.Minute)
 		for range luck.IntN(400) {
