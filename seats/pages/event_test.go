@@ -47,9 +47,9 @@ func newEvent(t *testing.T, db events.Beginner, slug string) pages.Subject {
 }
 
 // blue is the file of a picture.
-func blue(t *testing.T, shade uint8) []byte {
+func blue(t *testing.T, width int, shade uint8) []byte {
 	t.Helper()
-	m := image.NewNRGBA(image.Rect(0, 0, 1000, 600))
+	m := image.NewNRGBA(image.Rect(0, 0, width, width*3/5))
 	for i := range m.Pix {
 		m.Pix[i] = 255 - shade*uint8((i%4+1)%4)%200
 	}
@@ -138,7 +138,7 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 	add := func(e pages.Subject, u pages.Upload, key string) (pages.Picture, error) {
 		return d.AddPicture(ctx, d.ann, e, u, key)
 	}
-	pic, err := add(d.first, pages.Upload{Kind: pages.Header, Alt: " A  lake ", Content: blue(t, 3)}, "k1")
+	pic, err := add(d.first, pages.Upload{Kind: pages.Header, Alt: " A  lake ", Content: blue(t, 1000, 3)}, "k1")
 	if err != nil || pic.Alt != "A lake" || !slices.Equal(pic.Widths, []int{480, 960, 1000}) {
 		t.Fatal(pic, err)
 	}
@@ -157,7 +157,7 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 	if err := d.CopyEvent(ctx, d.ann, d.first.ID, d.next.ID); err != nil {
 		t.Fatal(err)
 	}
-	second, err := add(d.first, pages.Upload{Kind: pages.Header, Alt: "A sea", Content: blue(t, 90)}, "k2")
+	second, err := add(d.first, pages.Upload{Kind: pages.Header, Alt: "A sea", Content: blue(t, 1000, 90)}, "k2")
 	if err != nil || second.Hash == pic.Hash {
 		t.Fatal(second, err)
 	}
@@ -175,9 +175,9 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 		t.Errorf("a picture of another event: %v", err)
 	}
 	for field, bad := range map[string]pages.Upload{
-		pages.FieldAlt:         {Kind: pages.Header, Content: blue(t, 1)},
-		pages.FieldSection:     {Kind: pages.View, Alt: "x", Content: blue(t, 1)},
-		pages.FieldPictureKind: {Kind: "logo", Alt: "x", Content: blue(t, 1)},
+		pages.FieldAlt:         {Kind: pages.Header, Content: blue(t, 480, 1)},
+		pages.FieldSection:     {Kind: pages.View, Alt: "x", Content: blue(t, 480, 1)},
+		pages.FieldPictureKind: {Kind: "logo", Alt: "x", Content: blue(t, 480, 1)},
 	} {
 		var wrong organizers.Mistakes
 		if _, err := add(d.first, bad, "bad"+field); !errors.As(err, &wrong) || wrong.About(t.Context(), field) == "" {
@@ -185,12 +185,12 @@ func TestAddPicture_HasItsFilesUntilADayAfterTheLastUse(t *testing.T) {
 		}
 	}
 	for i := range pages.MostPictures {
-		if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 5)}, "v"+string(rune('a'+i))); err != nil {
+		if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 480, 5)}, "v"+string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var wrong organizers.Mistakes
-	if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 5)}, "last"); !errors.As(err, &wrong) || wrong.About(t.Context(), pages.FieldPicture) == "" {
+	if _, err := add(d.first, pages.Upload{Kind: pages.View, Section: "Balcony", Alt: "The stage", Content: blue(t, 480, 5)}, "last"); !errors.As(err, &wrong) || wrong.About(t.Context(), pages.FieldPicture) == "" {
 		t.Errorf("more pictures than there may be: %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestPurge_TakesFilesThatNoPictureHas(t *testing.T) {
 		if err := pages.CreateEvent(ctx, tx, made, pages.EventDraft{Facts: pages.Facts{Town: "Vienna"}, Text: pages.EventText{Language: "en"}}); err != nil {
 			return err
 		}
-		return p.CreatePicture(ctx, tx, 1, made, pages.Upload{Kind: pages.Header, Alt: "A lake", Content: blue(t, 7)})
+		return p.CreatePicture(ctx, tx, 1, made, pages.Upload{Kind: pages.Header, Alt: "A lake", Content: blue(t, 1000, 7)})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func TestPicture_StandsAsItsCameraWasHeld(t *testing.T) {
 	p := &Pages{decoding: semaphore.NewWeighted(1)}
 	// Where the red corner of the file is once the picture is upright: left or right, top or bottom.
 	for orientation, corner := range map[uint16][2]float64{1: {0, 0}, 2: {1, 0}, 3: {1, 1}, 4: {0, 1}, 5: {0, 0}, 6: {1, 0}, 7: {1, 1}, 8: {0, 1}, 9: {0, 0}} {
-		m, err := p.make(t.Context(), withSegment(asJPEG(t, drawing(1000, 600)), 0xe1, exif(orientation)), leastWidth)
+		m, err := p.make(t.Context(), withSegment(asJPEG(t, drawing(800, 500)), 0xe1, exif(orientation)), leastWidth)
 		if err != nil {
 			t.Fatal(orientation, err)
 		}
