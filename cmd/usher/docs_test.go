@@ -88,7 +88,7 @@ const mostPronouns = 166 // lines: a tenth of what there was
 // Names of people say more than pronouns do: a visitor, an organizer, no buyer.
 func TestWords_PronounsForPeopleStayRare(t *testing.T) {
 	t.Parallel()
-	pronoun, lines := regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|whose)\b`), 0
+	pronoun, lines := regexp.MustCompile(`\b(nobody|somebody|whoever|whose)\b`), 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if err == nil && (d.Name() == ".git" || d.Name() == "node_modules") {
@@ -102,8 +102,8 @@ func TestWords_PronounsForPeopleStayRare(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		for line := range bytes.Lines(text) {
-			if pronoun.Match(line) {
+		for line := range bytes.Lines(bytes.ToLower(text)) {
+			if (bytes.Contains(line, []byte("body")) || bytes.Contains(line, []byte("who"))) && pronoun.Match(line) {
 				lines++
 			}
 		}
