@@ -221,7 +221,7 @@ func TestRoutes_LargeBodiesOfMembersWaitForEachOther(t *testing.T) {
 		site.ServeHTTP(answer, r)
 		return answer
 	}
-	first := slow{io.LimitReader(blanks{}, 40<<20), make(chan struct{})}
+	first := slow{io.LimitReader(blanks{}, 1<<20), make(chan struct{})} // what is announced counts
 	done := make(chan int, 1)
 	go func() { done <- post(first, 40<<20).Code }()
 	for h.Large.TryAcquire(plan.MaxBytes) { // until the first has its share

@@ -60,6 +60,7 @@ type site struct {
 	organizers *organizers.Desk
 	url        string
 	config     Config
+	tries      int // of what changes nothing in the end; see changes
 }
 
 func newSite(t *testing.T) *site { return newSiteFor(t, events.Settings{}) }

@@ -29,7 +29,7 @@ var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	}
 	// What a test writes need not survive the machine.
 	p, err := postgres.Start(ctx, dir, slog.New(slog.NewTextHandler(io.Discard, nil)),
-		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB")
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB", "max_parallel_workers_per_gather=0")
 	if err != nil {
 		return nil, err
 	}
