@@ -16,6 +16,11 @@ unit e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
 
+# A compiler that frees no memory takes a fifth less time; what it compiles runs as it does elsewhere. The race detector
+# takes a sixth less if it does not tell the kernel which pages to use.
+COMPILE := GOGC=off GOMEMLIMIT=3GiB
+TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
+
 .PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler faketime redis browser
 
 help: ## list what can be made
@@ -52,24 +57,24 @@ fmt: ## format everything
 lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and reasons: staticcheck.conf)
 	@unformatted=$$($(call TOOL,gofumpt) -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	@! git grep -n '//[n]olint' -- '*.go' || { echo "no linter that is run reads nolint: delete it"; exit 1; }
-	@go vet ./...
-	@go vet -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
-	@$(call TOOL,staticcheck) ./...
+	@$(COMPILE) go vet -race ./... # with what the tests are compiled of, too
+	@$(COMPILE) go vet -race -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
+	@$(COMPILE) $(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
-	@cd tools && go vet ./... && $$(go tool -n staticcheck) ./...
+	@cd tools && $(COMPILE) go vet -race ./... && $(COMPILE) $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
 unit: postgres schema poppler ## all tests but those in a browser, in random order, with the race detector
-	@go test -vet=off -race -shuffle=on -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
-	@go test -vet=off -race -shuffle=on ./cmd/usher/rush -skip '$(CROWDS)'
-	@go test -vet=off -shuffle=on ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
-	@cd tools && go test -vet=off -race -shuffle=on ./...
+	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
+	@$(TEST) -race ./cmd/usher/rush -skip '$(CROWDS)'
+	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
+	@cd tools && $(TEST) -race ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
 e2e: postgres browser ## the built binary in a real browser
-	@go test -vet=off -count=1 -timeout 20m -parallel $(PEOPLE) ./e2e
+	@$(TEST) -shuffle=off -count=1 -timeout 20m -parallel $(PEOPLE) ./e2e
 
 figures: postgres browser ## times against fixed budgets; the machine should have nothing else to do
 	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestStart_SecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestAChartOf8800SeatsIsMoved'
