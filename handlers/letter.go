@@ -33,21 +33,21 @@ import (
 
 // Letters writes the mail about orders and places in wait lists, and with links.
 type Letters struct {
-	Inventory *seats.Inventory
-	Orders    *orders.Orders
-	Credit    *credit.Ledger
-	Desk      *organizers.Desk
-	Rooms     *waitingroom.Rooms
-	Waits     *waitlist.List
-	Banks     *banktransfer.Bank
-	Pages     *pages.Pages
-	Sites     *sites.Sites
-	Invoices  *invoices.Invoices
-	GiftCards *giftcards.GiftCards
-	Automatic *letters.Letters
-	Renewals  *subscriptions.All
-	URL       string           // how browsers reach us
-	Now       func() time.Time // the database's; nil: this machine's
+	Inventory     *seats.Inventory
+	Orders        *orders.Orders
+	Credit        *credit.Ledger
+	Desk          *organizers.Desk
+	Rooms         *waitingroom.Rooms
+	Waits         *waitlist.List
+	Banks         *banktransfer.Bank
+	Pages         *pages.Pages
+	Sites         *sites.Sites
+	Invoices      *invoices.Invoices
+	GiftCards     *giftcards.GiftCards
+	Automatic     *letters.Letters
+	Subscriptions *subscriptions.All
+	URL           string           // how browsers reach us
+	Now           func() time.Time // the database's; nil: this machine's
 }
 
 func (l Letters) now() time.Time {
@@ -273,14 +273,14 @@ func (l Letters) thanks(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 
 // renewal makes the mail with the link by which a subscriber renews.
 func (l Letters) renewal(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	h, err := l.Renewals.RenewsOf(ctx, m.Order, m.About)
+	h, err := l.Subscriptions.RenewsOf(ctx, m.Order, m.About)
 	if err != nil {
 		return mail.Letter{}, err
 	}
 	if h.Renewal.Order != "" || !h.Now.Before(h.KeepUntil) || h.Renewal.Email == "" {
 		return mail.Letter{}, &mail.Refused{Reason: "the seats were renewed, or are not kept any more"}
 	}
-	b, err := l.Renewals.Basket(ctx, h, seats.ID{})
+	b, err := l.Subscriptions.Basket(ctx, h, seats.ID{})
 	if errors.Is(err, seats.ErrNoHold) {
 		return mail.Letter{}, &mail.Refused{Reason: "the seats were given up"}
 	}
@@ -297,7 +297,7 @@ func (l Letters) renewal(ctx context.Context, m mail.Mail) (mail.Letter, error) 
 
 // subscribed makes the one mail about all orders of a subscription, with their tickets.
 func (l Letters) subscribed(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	name, list, err := l.Renewals.OfOrder(ctx, m.Order)
+	name, list, err := l.Subscriptions.OfOrder(ctx, m.Order)
 	if err != nil {
 		return mail.Letter{}, err
 	}

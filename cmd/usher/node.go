@@ -108,7 +108,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.banks = banktransfer.New(db.pool, n.sold, n.organizers)
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Renewals: n.subscribed, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Subscriptions: n.subscribed, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(),
