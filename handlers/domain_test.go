@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // named is a box office with two teams. Their domains are proven by records that the test sets.
@@ -76,6 +77,11 @@ func TestDomain_ShowsItsTeamAloneAndIsInLinksAndMails(t *testing.T) {
 	n.others(t, "theirs")
 	n.exec(t, `WITH s AS (INSERT INTO subscription (team_id, slug, name, currency, closes_at) SELECT team_id, slug || '-season', 'Season', currency, starts_at FROM event RETURNING id, slug)
 		INSERT INTO subscription_price (subscription_id, event_id, category, price) SELECT s.id, e.id, 'A', 900 FROM s JOIN event e ON s.slug = e.slug || '-season'`)
+	newRoom(t, n.site, waitingroom.NewRoom{})
+	if _, err := (waitingroom.Control{DB: n.db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Name: "Theirs", Events: []string{"theirs"}}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "their event has its room", func() bool { return n.at("127.0.0.1", "/rooms/theirs/status").Code == http.StatusOK })
 	const host = "kasse.playhouse.org"
 	n.submit(t, ann, "/desk/site/domain", url.Values{"key": {"ask"}, "domain": {host}})
 	if page := n.at(host, "/events").Body.String(); !strings.Contains(page, "theirs") || strings.Contains(page, host) {
@@ -88,6 +94,7 @@ func TestDomain_ShowsItsTeamAloneAndIsInLinksAndMails(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/events/evening": 200, "/events/evening/sections/0": 200, "/orders/" + order.Code: 200, "/subscriptions/evening-season": 200, "/events/theirs": 404, "/subscriptions/theirs-season": 404, "/events/theirs/sections/0": 404, "/events/theirs/badge": 404,
+		"/rooms/evening": 200, "/rooms/evening/status": 200, "/rooms/theirs": 404, "/rooms/theirs/status": 404,
 		"/desk": 303, "/desk/session": 303, "/door/x": 303, "/boards/x": 303, "/sitemap.xml": 200,
 	} {
 		a := n.at(host, path)

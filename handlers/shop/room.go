@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,12 +16,15 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// In makes a handler of one that wants the waiting room of the address.
+// In makes a handler of one that wants the waiting room of the address. The domain of a team has rooms of its events alone.
 func (h *Handlers) In(next func(http.ResponseWriter, *http.Request, *waitingroom.Room) error) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		room, err := h.Rooms.Room(r.Context(), r.PathValue("slug"))
 		if err != nil {
 			return err
+		}
+		if team := web.HostTeam(r); team != 0 && !slices.ContainsFunc(h.covered(r, room), func(e seats.Event) bool { return e.Team == team }) {
+			return waitingroom.ErrNoRoom
 		}
 		return next(w, r, room)
 	}
