@@ -36,6 +36,8 @@ func ancestors(a *http.Response) string {
 	return list
 }
 
+const wayHome = `class="home" href="/events"`
+
 func TestFrame_OnlyListedSitesFrameTheShopAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s := embedded(t, events.Settings{})
@@ -62,6 +64,9 @@ func TestFrame_OnlyListedSitesFrameTheShopAndNothingElse(t *testing.T) {
 			continue
 		}
 		a, page := send(t, person(t), "GET", s.url+path, "", inFrame(mark)...)
+		if strings.Contains(page, wayHome) {
+			t.Errorf("%s in a frame leads to the programme of the box office", path)
+		}
 		switch leave := strings.Contains(page, `target="_blank" rel="noopener">Open in a new tab</a>`); {
 		case route.rule.Frame == leave:
 			t.Errorf("%s in a frame: %d, a link to a new tab: %t", path, a.StatusCode, leave)
@@ -74,6 +79,9 @@ func TestFrame_OnlyListedSitesFrameTheShopAndNothingElse(t *testing.T) {
 		if a, _ := send(t, person(t), "GET", s.url+path, "", "Accept", asPage); a.Header.Get(policyHead) != "" && ancestors(a) != "'none'" {
 			t.Errorf("%s, not in a frame, may be framed by %s", path, ancestors(a))
 		}
+	}
+	if _, page := send(t, person(t), "GET", s.url+"/events/evening", "", "Accept", asPage); !strings.Contains(page, wayHome) {
+		t.Error("an event that is not in a frame does not lead to the programme")
 	}
 	for _, path := range []string{"/events/evening", "/events/evening/sections/0", "/events/evening/waitlist", "/orders/" + order.Code} {
 		if a, _ := send(t, person(t), "GET", s.url+path, "", inFrame(mark)...); ancestors(a) != theirSite {
