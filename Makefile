@@ -5,7 +5,7 @@ TOOL = $$(go -C tools tool -n $(1))
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
 PEOPLE ?= 4
-CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[0-9]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
+CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[1235]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
@@ -68,9 +68,8 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 
 unit: postgres schema poppler ## all tests but those in a browser, in random order, with the race detector
 	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
-	@$(TEST) -race ./cmd/usher/rush -skip '$(CROWDS)'
+	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they wait much
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
-	@cd tools && $(TEST) -race ./...
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
 e2e: postgres browser ## the built binary in a real browser
