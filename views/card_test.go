@@ -23,15 +23,17 @@ func TestCard_IsDrawnForEveryTitle(t *testing.T) {
 		titles = append(titles, fmt.Sprint("Evening ", i))
 	}
 	for i, title := range titles {
-		for _, behind := range [][]byte{nil, photo}[:1+max(0, 3-i)/3] { // the first one has a picture behind it, too
-			picture, err := views.Card{Seed: title, Title: title, Lines: []string{"Wednesday 9 December 2026, 19:30", "Lindengasse Playhouse, Vienna"}, Photo: behind}.JPEG()
-			if err != nil {
-				t.Fatalf("%s: %v", title, err)
-			}
-			size, err := jpeg.DecodeConfig(bytes.NewReader(picture))
-			if err != nil || size.Width != views.CardWidth || size.Height != views.CardHeight || len(picture) > 300<<10 {
-				t.Errorf("%s: %+v, %d bytes, %v", title, size, len(picture), err)
-			}
+		var behind []byte
+		if i == 1 {
+			behind = photo
+		}
+		picture, err := views.Card{Seed: title, Title: title, Lines: []string{"Wednesday 9 December 2026, 19:30", "Lindengasse Playhouse, Vienna"}, Photo: behind}.JPEG()
+		if err != nil {
+			t.Fatalf("%s: %v", title, err)
+		}
+		size, err := jpeg.DecodeConfig(bytes.NewReader(picture))
+		if err != nil || size.Width != views.CardWidth || size.Height != views.CardHeight || len(picture) > 300<<10 {
+			t.Errorf("%s: %+v, %d bytes, %v", title, size, len(picture), err)
 		}
 	}
 }
