@@ -79,10 +79,14 @@ func launch() (stop func(), err error) {
 	if driver, err = playwright.Run(); err != nil {
 		return nil, err
 	}
-	browser, err = driver.Chromium.Launch(playwright.BrowserTypeLaunchOptions{
+	options := playwright.BrowserTypeLaunchOptions{
 		ExecutablePath: chromium(),
 		Args:           []string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"},
-	})
+	}
+	if !timed { // a page is there for seconds: to optimize its scripts costs more than it gives
+		options.Args = append(options.Args, "--js-flags=--no-opt --no-maglev")
+	}
+	browser, err = driver.Chromium.Launch(options)
 	if err != nil {
 		_ = driver.Stop()
 		return nil, fmt.Errorf("no Chromium starts (run \"make browser\"): %w", err)
