@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,8 +45,6 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	boxOffice.atDesk(t, "events/"+s.closed+"/status", map[string]any{"status": "closed", "reason": "See you next year."})
 	sellsOut(t, s.full, "Box/1/1", "Box/1/2")
 	someProgram(t, boxOffice).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	for i, d := range looked() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +54,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 					continue
 				}
 				page.open(p, s)
-				p.inBothLights(page.name, string(axe))
+				p.inBothLights(page.name)
 			}
 		})
 	}
@@ -117,30 +116,30 @@ func looked() []device {
 }
 
 // inBothLights has axe check a page, and takes pictures of it, in the light and in the dark.
-func (p *person) inBothLights(name, axe string) {
+func (p *person) inBothLights(name string) {
 	p.t.Helper()
 	p.lit(playwright.ColorSchemeLight)
 	p.picture(name, "light")
-	p.isAccessible(name, axe, checkup)
+	p.isAccessible(name, checkup)
 	if p.device.zoom == 0 {
 		p.fitsStretched(name)
 	}
-	p.inTheDark(name, axe)
-	p.inOtherLanguages(name, axe)
+	p.inTheDark(name)
+	p.inOtherLanguages(name)
 }
 
 // inOtherLanguages opens the address of the page in the languages that pictures are taken of.
-func (p *person) inOtherLanguages(name, axe string) {
+func (p *person) inOtherLanguages(name string) {
 	p.t.Helper()
 	if *pictures != "" && *languages != "" {
 		for tag := range strings.SplitSeq(*languages, ",") {
-			p.abroad(name, axe, tag)
+			p.abroad(name, tag)
 		}
 	}
 }
 
 // abroad opens the address of the page in a browser of another language, which has the same cookies.
-func (p *person) abroad(name, axe, tag string) {
+func (p *person) abroad(name, tag string) {
 	p.t.Helper()
 	state, err := p.context.StorageState()
 	check(p.t, err)
@@ -161,7 +160,7 @@ func (p *person) abroad(name, axe, tag string) {
 			p.t.Errorf("%s is %v pixels wider than the window", name, wide)
 		}
 		if p.device.zoom == 0 {
-			q.isAccessible(name, axe, checkup)
+			q.isAccessible(name, checkup)
 		}
 		q.lit(playwright.ColorSchemeDark)
 		q.picture(name, "dark")
@@ -171,7 +170,7 @@ func (p *person) abroad(name, axe, tag string) {
 
 // inTheDark has axe check the contrast of a page with the lights out, and takes a picture. The colours are those of the
 // phone on every device, so the phone's pages are enough where no pictures are taken.
-func (p *person) inTheDark(name, axe string) {
+func (p *person) inTheDark(name string) {
 	p.t.Helper()
 	if *pictures == "" && p.device.width >= 500 {
 		return
@@ -179,7 +178,7 @@ func (p *person) inTheDark(name, axe string) {
 	p.lit(playwright.ColorSchemeDark)
 	p.picture(name, "dark")
 	if p.device.zoom == 0 { // axe sees no zoom
-		p.isAccessible(name+" in the dark", axe, contrast)
+		p.isAccessible(name+" in the dark", contrast)
 	}
 }
 
@@ -219,14 +218,35 @@ const contrast = `axe.run(document, {runOnly: ['color-contrast'], resultTypes: [
 
 const violations = `.then(r => JSON.stringify(r.violations.map(v => ({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => n.html)}))))`
 
-func (p *person) isAccessible(page, axe, rules string) {
+// axe is the source of axe, as a function of the window that a page may call.
+var axe = sync.OnceValue(func() string {
+	source, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		panic(err)
+	}
+	return "window.loadAxe = () => {" + string(source) + "}"
+})
+
+// loadsAxe loads axe into the page. A script tag would be against the page's own policy. Half a megabyte is sent to the browser
+// once: it has it ready for the pages that follow.
+func (p *person) loadsAxe() {
 	p.t.Helper()
-	loaded, err := p.page.Evaluate(`'axe' in window`)
+	if !p.hasAxe {
+		check(p.t, p.context.AddInitScript(playwright.Script{Content: playwright.String(axe())}))
+		p.hasAxe = true
+	}
+	const load = `'axe' in window || 'loadAxe' in window && (loadAxe(), true)`
+	loaded, err := p.page.Evaluate(load)
 	check(p.t, err)
-	if loaded != true { // a script tag would be against the page's own policy
-		_, err := p.page.Evaluate(axe)
+	if loaded != true {
+		_, err := p.page.Evaluate(axe() + "; loadAxe()")
 		check(p.t, err)
 	}
+}
+
+func (p *person) isAccessible(page, rules string) {
+	p.t.Helper()
+	p.loadsAxe()
 	text, err := p.page.Evaluate(rules)
 	check(p.t, err)
 	var violations []struct {

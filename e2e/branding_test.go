@@ -5,8 +5,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -42,8 +40,6 @@ func (p *person) addsTeamPicture(kind, alt string, file []byte) {
 
 func TestBranding_PagesInTheColoursOfATeamAreAccessible(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	for _, d := range looked() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
@@ -60,17 +56,17 @@ func TestBranding_PagesInTheColoursOfATeamAreAccessible(t *testing.T) {
 			olga.sees(olga.page.GetByText("This is not saved yet."))
 			olga.press(olga.button("Save branding"))
 			olga.sees(olga.page.GetByText("Pages show").First())
-			olga.inBothLights("desk-branding", string(axe))
+			olga.inBothLights("desk-branding")
 
 			bob.visit("/events")
-			bob.inBothLights("branded-programme", string(axe))
+			bob.inBothLights("branded-programme")
 			bob.openEvent(slug)
-			bob.inBothLights("branded-event", string(axe))
+			bob.inBothLights("branded-event")
 			bob.asksForBest(2, "A")
 			bob.holdsSeats(2)
-			bob.inBothLights("branded-seats", string(axe))
+			bob.inBothLights("branded-seats")
 			bob.visit("/events/" + slug + "/checkout")
-			bob.inBothLights("branded-checkout", string(axe))
+			bob.inBothLights("branded-checkout")
 		})
 	}
 }

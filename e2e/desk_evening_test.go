@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 // and a member at the door. Each page is checked on the way.
 type evening struct {
 	*person
-	axe    string
 	slug   string
 	bought int    // seats a crowd bought
 	order  string // address of an order at the desk
@@ -29,11 +27,11 @@ type evening struct {
 // looks looks at the page on a phone, and on a desk.
 func (e *evening) looks(name string) {
 	e.t.Helper()
-	e.look(name, e.axe)
+	e.look(name)
 	small := e.device
 	e.device = device{width: 1440, height: 900}
 	check(e.t, e.page.SetViewportSize(e.device.width, e.device.height))
-	e.look(name, e.axe)
+	e.look(name)
 	e.device = small
 	check(e.t, e.page.SetViewportSize(small.width, small.height))
 }
@@ -168,7 +166,7 @@ func (e *evening) letsPeopleIn() {
 	e.door.visit(e.at("/doors"))
 	e.door.press(e.door.button("Make a link"))
 	e.door.sees(e.door.page.GetByText("It is shown this once."))
-	e.door.look("desk-door", e.axe)
+	e.door.look("desk-door")
 	e.door.press(e.door.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Open the door on this device"}))
 	e.door.scans(e.ticket, "in", "Let them in.")
 	e.door.scans(e.ticket, "again", "This ticket was already used")
@@ -218,12 +216,10 @@ func (e *evening) isClosedToOthers(stranger *person) {
 
 func TestAnEveningFromThePlanToTheDoorIsTheTeamsOwn(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	o := ownOffice(t)
 	o.owner(t)
 	manager, door := o.organizer(t, "manager", "manager"), o.organizer(t, "door", "door")
-	e := &evening{person: someone(t, o, "manager", device{width: 390, height: 844, touch: true}), axe: string(axe), plan: standsChart(t)}
+	e := &evening{person: someone(t, o, "manager", device{width: 390, height: 844, touch: true}), plan: standsChart(t)}
 	e.door = someone(t, o, "door", phone)
 	e.entersDesk(manager)
 	e.door.entersDesk(door)

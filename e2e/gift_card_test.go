@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -24,8 +22,6 @@ func (p *person) buysGiftCard(amount, buyer, recipient string) {
 
 func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	for _, d := range looked() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
@@ -34,16 +30,16 @@ func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 			olga.entersDesk(o.owner(t))
 			olga.visit("/desk/gift-cards")
 			check(t, olga.page.GetByLabel("Sell gift cards").Check())
-			olga.inBothLights("desk-gift-cards-first", string(axe))
+			olga.inBothLights("desk-gift-cards-first")
 			olga.press(olga.button("Save"))
 			olga.sees(olga.page.GetByText("Attendees buy them at"))
 
 			ann.visit("/gift-cards")
 			ann.fills("From (optional)", "Ann and Ørjan", "Message (optional)", "Happy birthday, Bea!\nSee you in the front row.")
-			ann.inBothLights("gift-cards", string(axe))
+			ann.inBothLights("gift-cards")
 			ann.buysGiftCard("€50", "ann@localhost.example", "bea@localhost.example")
 			ann.sees(ann.page.GetByText("We’re sending it to bea@localhost.example"))
-			ann.inBothLights("gift-card", string(axe))
+			ann.inBothLights("gift-card")
 			ann.visit("/gift-cards")
 			ann.buysGiftCard("€25", "ann@localhost.example", "")
 
@@ -55,7 +51,7 @@ func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 			olga.visit("/desk/gift-cards")
 			olga.sees(olga.page.GetByText("Not redeemed"))
 			olga.sees(olga.page.GetByText("Redeemed", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
-			olga.inBothLights("desk-gift-cards", string(axe))
+			olga.inBothLights("desk-gift-cards")
 			o.usher(t, "verify")
 		})
 	}

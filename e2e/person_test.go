@@ -47,6 +47,8 @@ type person struct {
 	order   string   // address of the page of an order
 	tickets []string // codes of its tickets
 
+	hasAxe bool // pages that are opened have axe ready
+
 	mu         sync.Mutex
 	complaints []string         // what the browser said against the page
 	expected   []*regexp.Regexp // complaints that are part of the test

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -97,8 +96,6 @@ func (p *person) fits(name string) {
 func TestEveryStateOfAWaitingRoomIsToldAndAccessibleOnPhoneAndDesktopAndZoomed(t *testing.T) {
 	t.Parallel()
 	slug := lobbyOf(t, boxOffice, "500")
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	for i, d := range append(looked()[:2], device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4}) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
@@ -125,25 +122,25 @@ func TestEveryStateOfAWaitingRoomIsToldAndAccessibleOnPhoneAndDesktopAndZoomed(t
 					continue // it looks as the others do
 				}
 				name := "room-" + strings.NewReplacer(" ", "-", ",", "").Replace(s.Name)
-				who.look(name, string(axe))
+				who.look(name)
 			}
 			p.visit("/rooms/" + slug + "/draw")
-			p.look("draw-before", string(axe))
+			p.look("draw-before")
 		})
 	}
 }
 
 // look takes pictures of a page in light and dark, and has axe check it.
-func (p *person) look(name, axe string) {
+func (p *person) look(name string) {
 	p.t.Helper()
 	p.fits(name)
 	p.lit(playwright.ColorSchemeLight)
 	p.picture(name, "light")
 	if p.device.zoom == 0 { // axe sees no zoom
-		p.isAccessible(name, axe, checkup)
+		p.isAccessible(name, checkup)
 	}
-	p.inTheDark(name, axe)
-	p.inOtherLanguages(name, axe)
+	p.inTheDark(name)
+	p.inOtherLanguages(name)
 }
 
 // heardOf is all that was on the status line of this page that has one of these words, as a pattern.

@@ -42,8 +42,6 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 	check(t, os.WriteFile(list, []byte("ann@example.org\n"), 0o600))
 	o.usher(t, "room", "invite", few, "--file", list)
 	invitation := invitationOf(t, o, "ann@example.org")
-	axe, err := os.ReadFile(filepath.Join("driver", "node_modules", "axe-core", "axe.min.js"))
-	check(t, err)
 	devices := looked()[:1] // the desktop's are looked at where pictures are taken
 	if *pictures != "" {
 		devices = looked()[:2]
@@ -62,16 +60,16 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		second.press(second.button("Join the waiting room"))
 		second.sees(second.page.GetByText("Very many people are joining from your network"))
 		second.sees(second.button("Join the waiting room")) // again
-		second.look("room-crowded", string(axe))
+		second.look("room-crowded")
 		second.visit("/rooms/" + few)
 		second.sees(second.page.Locator(`[data-when="join"]`).GetByText("people who were invited by email"))
-		second.look("room-uninvited", string(axe))
+		second.look("room-uninvited")
 		second.visit(invitation[:len(invitation)-1])
 		second.sees(second.page.GetByText("This invitation does not work"))
-		second.look("room-no-invitation", string(axe))
+		second.look("room-no-invitation")
 		second.visit(invitation)
 		second.sees(second.button("Join the waiting room"))
-		second.look("room-invited", string(axe))
+		second.look("room-invited")
 	}
 	o.usher(t, "room", "set", slug, "--work", "300")
 	for i, d := range devices {
@@ -82,13 +80,13 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 			n, err := p.page.Locator("form [data-work]:visible").Count()
 			return err == nil && n == 1
 		})
-		p.look("room-work", string(axe))
+		p.look("room-work")
 		check(t, p.page.Route("**/work", func(r playwright.Route) { // so that the browser cannot work
 			_ = r.Fulfill(playwright.RouteFulfillOptions{Status: playwright.Int(500)})
 		}))
 		p.press(p.button("Join the waiting room"))
 		p.sees(p.page.GetByText("it waits for a minute instead"))
-		p.look("room-patience", string(axe))
+		p.look("room-patience")
 	}
 	o.usher(t, "room", "set", slug, "--opens", "now")
 	for _, p := range people {
@@ -96,7 +94,7 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		p.visit("/rooms/" + slug + "/draw")
 		p.press(p.button("Draw again in this browser"))
 		check(t, expect.Locator(p.page.Locator("[data-checked]")).ToContainText(fmt.Sprintf("The draw is right: %d number", len(people))))
-		p.look("draw-after", string(axe))
+		p.look("draw-after")
 	}
 }
 
