@@ -185,7 +185,7 @@ func (h *Handlers) SampleTicket(w http.ResponseWriter, r *http.Request, m organi
 	if look.Picture, err = h.Pages.TicketPicture(r.Context(), nil, &b); err != nil {
 		return err
 	}
-	hall, _ := plan.Named("theatre") // it is one of ours
+	hall, _ := plan.NamedIn(r.Context(), "theatre") // it is one of ours
 	pdf, err := desk.SampleOrder(r.Context(), hall, saved.TeamName).Paper(r.Context(), look, paper)
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 			return n, p, wrong, err
 		}
 	}
-	p, ok := plan.Named(f.Plan)
+	p, ok := plan.NamedIn(r.Context(), f.Plan)
 	if !ok {
 		wrong["plan"] = text.T(r.Context(), "Choose a plan, or the file of one.")
 	}

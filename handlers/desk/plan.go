@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -86,10 +87,11 @@ const EmptyPlan = `{"format":"usher-plan/1","name":"","width":1000,"height":700,
 "shapes":[{"kind":"polygon","role":"stage","points":[[350,40],[650,40],[650,90],[350,90]]},{"kind":"text","role":"label","center":[500,65],"text":"Stage","size":20}]}`
 
 // beginning is the document that a new plan begins with: one that comes with usher, or next to nothing.
-func beginning(from, name string) ([]byte, error) {
-	document := []byte(EmptyPlan)
+func beginning(ctx context.Context, from, name string) ([]byte, error) {
+	word := func(w string) string { return strconv.Quote(text.T(ctx, w)) }
+	document := []byte(strings.NewReplacer(`"Seat"`, word("Seat"), `"Stalls"`, word("Stalls"), `"Stage"`, word("Stage")).Replace(EmptyPlan))
 	if from != "" {
-		p, known := plan.Named(from)
+		p, known := plan.NamedIn(ctx, from)
 		if !known {
 			return nil, web.NewProblem(422, "invalid", text.Mark("No plan of this name comes with Usher."), text.Mark("Nothing was changed."), text.Mark("Choose one of those that are listed."))
 		}
@@ -108,7 +110,7 @@ func (h *Handlers) NewPlan(w http.ResponseWriter, r *http.Request, m organizers.
 		return err
 	}
 	from, name := form.Get("from"), strings.TrimSpace(form.Get("name"))
-	document, err := beginning(from, name)
+	document, err := beginning(r.Context(), from, name)
 	if err != nil {
 		return err
 	}

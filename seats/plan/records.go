@@ -328,9 +328,10 @@ func (d *draft) priced(list []record) map[string]int {
 			continue
 		}
 		places[c.category] = len(d.categories)
-		category := seats.Category{Key: letters(len(d.categories)), Name: cmp.Or(c.category, "Seat")}
+		category := seats.Category{Key: letters(len(d.categories))}
+		category.Name = cmp.Or(c.category, category.Key) // a letter is a name in every language
 		if hexColor(c.category) != "" {
-			category.Color, category.Name = strings.ToLower(c.category), "Category "+category.Key
+			category.Color, category.Name = strings.ToLower(c.category), category.Key
 		}
 		d.categories = append(d.categories, category)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,15 @@ func Names() (names []string) {
 
 // Named returns a plan that comes with Usher, always the same under the same name; false if there is none.
 func Named(name string) (*seats.Plan, bool) {
+	return named(name, func(said string) string { return said })
+}
+
+// NamedIn is Named with the names of its sections, categories and labels in the reader's language, to begin a plan of one's own with.
+func NamedIn(ctx context.Context, name string) (*seats.Plan, bool) {
+	return named(name, func(said string) string { return text.T(ctx, said) })
+}
+
+func named(name string, say func(string) string) (*seats.Plan, bool) {
 	file, err := shipped.ReadFile("shipped/" + name + ".json")
 	if err != nil {
 		return nil, false
@@ -39,11 +49,36 @@ func Named(name string) (*seats.Plan, bool) {
 	if err != nil {
 		panic(fmt.Sprintf("plan: the shipped plan %q is broken: %v", name, err)) // a test reads and checks each of them
 	}
+	d.rename(say)
 	return d.build(), true
 }
 
-// Names of the shipped plans, for translators.
-var _ = []string{text.Mark("Club"), text.Mark("Web conference"), text.Mark("Stadium"), text.Mark("Theatre")}
+// rename says what has a name in a plan in other words.
+func (d *draft) rename(say func(string) string) {
+	d.name = say(d.name)
+	for i := range d.categories {
+		d.categories[i].Name = say(d.categories[i].Name)
+	}
+	for i := range d.sections {
+		d.sections[i].name = say(d.sections[i].name)
+	}
+	for i := range d.shapes {
+		d.shapes[i].Text = say(d.shapes[i].Text)
+	}
+}
+
+// saidInPlans are the names in the shipped plans, for translators.
+var saidInPlans = []string{
+	text.Mark("Club"), text.Mark("Web conference"), text.Mark("Stadium"), text.Mark("Theatre"),
+	text.Mark("Stage"), text.Mark("Pitch"), text.Mark("Entrance"), text.Mark("Bar"),
+	text.Mark("Stalls"), text.Mark("Circle"), text.Mark("Boxes left"), text.Mark("Boxes right"),
+	text.Mark("Floor"), text.Mark("Tables"), text.Mark("Gallery left"), text.Mark("Gallery right"), text.Mark("Places"),
+	text.Mark("Standing"), text.Mark("Table"), text.Mark("Gallery stool"), text.Mark("Free place"),
+	text.Mark("Stalls, front"), text.Mark("Stalls, middle; boxes"), text.Mark("Stalls, rear; circle, front"), text.Mark("Circle, rear; restricted view"),
+	text.Mark("Wheelchair place and companion"),
+	text.Mark("Lower tier, along the pitch"), text.Mark("Lower tier, ends; middle tier, along"), text.Mark("Middle tier, ends and corners"),
+	text.Mark("Upper tier, along the pitch"), text.Mark("Upper tier, ends and corners"),
+}
 
 // Summary is a plan as a list shows it.
 type Summary struct {

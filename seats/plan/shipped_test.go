@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 func TestShippedPlansHaveTheirSeats(t *testing.T) {
@@ -128,4 +130,44 @@ func TestTheatreRowsAreLetteredWithoutIAndO(t *testing.T) {
 			t.Fatalf("there is %s", p.Label(i))
 		}
 	}
+}
+
+func TestNamedIn_SpeaksTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, said := range saidInPlans {
+		known[said] = true
+	}
+	letters := regexp.MustCompile(`\pL\pL`)
+	for _, name := range Names() {
+		d, err := readOwn(must(shipped.ReadFile("shipped/" + name + ".json")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.rename(func(said string) string {
+			if letters.MatchString(said) && !known[said] {
+				t.Errorf("%s says %q, which translators do not know", name, said)
+			}
+			return said
+		})
+		for _, l := range text.Languages() {
+			p, _ := NamedIn(text.With(t.Context(), l.Tag), name)
+			if err := Check(p); err != nil {
+				t.Errorf("%s in %s: %v", name, l.Tag, err)
+			}
+		}
+	}
+	if p, _ := NamedIn(text.With(t.Context(), "de"), "theatre"); p.Name != "Theater" || p.Sections[0].Name != "Parkett" || p.Categories[0].Name != "Parkett, vorne" {
+		t.Errorf("in German: %s, %s, %s", p.Name, p.Sections[0].Name, p.Categories[0].Name)
+	}
+	if p, _ := NamedIn(t.Context(), "theatre"); p.Sections[0].Name != "Stalls" {
+		t.Errorf("without a language: %s", p.Sections[0].Name)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
