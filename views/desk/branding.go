@@ -104,10 +104,10 @@ func SampleOrder(ctx context.Context, hall *seats.Plan, venue string) shop.Order
 	starts := time.Now().AddDate(0, 1, 0).Truncate(24 * time.Hour).Add(19*time.Hour + 30*time.Minute)
 	p := shop.OrderPage{
 		Sale:  shop.Sale{Event: seats.Event{Slug: "sample", Name: text.T(ctx, "Your next event"), Venue: venue, StartsAt: starts, TimeZone: "UTC", Currency: "EUR"}, Plan: hall},
-		Order: orders.Order{Code: "SAMPLE", Name: text.T(ctx, "Name of the buyer"), Currency: "EUR", CreatedAt: starts},
+		Order: orders.Order{Code: text.T(ctx, "SAMPLE"), Name: text.T(ctx, "Name of the buyer"), Currency: "EUR", CreatedAt: starts},
 	}
-	for i, label := range []string{"Stalls/C/12", "Stalls/C/13"} {
-		idx := slices.IndexFunc(hall.Seats, func(s seats.Seat) bool { return hall.Sections[s.Section].Name+"/"+s.Row+"/"+s.Number == label })
+	for i, number := range []string{"12", "13"} {
+		idx := slices.IndexFunc(hall.Seats, func(s seats.Seat) bool { return s.Section == 0 && s.Row == "C" && s.Number == number })
 		p.Order.Tickets = append(p.Order.Tickets, orders.Ticket{ID: seats.ID{byte(i + 1)}, Idx: max(0, idx), Priced: pricing.Priced{Price: 2800}, Code: "SAMPLE"})
 	}
 	return p
