@@ -269,16 +269,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return url.Values{"ticket": {id}, "to": {w.label(t, 0)}}, url.Values{"ticket": {id}, "to": {w.label(t, 1)}}
 		}),
 		"POST /desk/events/{slug}/orders/{code}/exchanges": func(t *testing.T, w *wall, _ string) sent {
-			w.does(t, owner, "/desk/series/own/performances", url.Values{"dates": {"2036-12-03 19:30"}})
-			other := w.id("SELECT slug AS id FROM event WHERE slug LIKE '%2036-12-03'")
-			for _, slug := range []string{"evening", other} { // read anew: a hand put the first into its series
-				if _, err := w.office.ChangeEvent(t.Context(), slug, nil, func(pgx.Tx, seats.Event) (bool, error) { return true, nil }); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := events.SetStatus(t.Context(), w.office, other, events.Change{Status: seats.OnSale}, nil); err != nil {
-				t.Fatal(err)
-			}
+			other := w.otherDate(t, owner)
 			_, o := w.ordered(t)
 			form := url.Values{"ticket": {o.Tickets[0].ID.String()}, "event": {other}, "seats": {w.label(t, 0)}, "nofee": {"on"}, "method": {"cash"}}
 			return sent{who: owner, to: "/desk/events/evening/orders/" + o.Code + "/exchanges", form: form, other: url.Values{"ticket": form["ticket"], "event": form["event"], "seats": {w.label(t, 1)}, "method": form["method"]}}
@@ -435,6 +426,22 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: person(t), to: w.deskMail(t, "manager@example.org", organizers.MailPassword), form: of("password", "four quite plain words"), other: of("password", "five other plain words")}
 		},
 	}
+}
+
+// otherDate is the slug of another performance of the event, which is on sale.
+func (w *wall) otherDate(t *testing.T, owner *http.Client) string {
+	t.Helper()
+	w.does(t, owner, "/desk/series/own/performances", url.Values{"dates": {"2036-12-03 19:30"}})
+	other := w.id("SELECT slug AS id FROM event WHERE slug LIKE '%2036-12-03'")
+	for _, slug := range []string{"evening", other} { // read anew: a hand put the first into its series
+		if _, err := w.office.ChangeEvent(t.Context(), slug, nil, func(pgx.Tx, seats.Event) (bool, error) { return true, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := events.SetStatus(t.Context(), w.office, other, events.Change{Status: seats.OnSale}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return other
 }
 
 // twoEvenings asks for a subscription of two evenings of their own.
