@@ -41,11 +41,12 @@ func (b *buyer) post(path string, body any, answer any) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for range 20 {
+	last := ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause() { // it takes a while to die and to start
 		b.alive(b.bug)
 		a, err := b.client.Post("http://"+b.addr+path, "application/json", bytes.NewReader(text))
 		if err != nil {
-			pause()
+			last = err.Error()
 			continue
 		}
 		said, _ := io.ReadAll(a.Body)
@@ -56,9 +57,9 @@ func (b *buyer) post(path string, body any, answer any) {
 			}
 			return
 		}
-		pause()
+		last = string(said)
 	}
-	b.t.Fatalf("%s was never answered:\n%s", path, b.log.String())
+	b.t.Fatalf("%s was never answered, at last %s:\n%s", path, last, b.log.String())
 }
 
 // pays takes two seats and begins to pay for them by card.
@@ -112,12 +113,11 @@ func (b *buyer) confirms(byItself bool) {
 	all := b.bank.Sessions()
 	b.bank.Pays(all[len(all)-1].ID, byItself)
 	body := b.bank.Event(all[len(all)-1].ID, "checkout.session.completed")
-	for range 20 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause() {
 		b.alive(b.bug)
 		if stripetest.Deliver(b.t, "http://"+b.addr+"/webhooks/stripe", body) == http.StatusNoContent {
 			return
 		}
-		pause()
 	}
 	b.t.Fatal("the webhook never arrived")
 }

@@ -73,5 +73,8 @@ func (p *program) wrongBooks() (found []string) {
 	return found
 }
 
+// patience is how long to wait for a program that may have died and starts again.
+const patience = 20 * time.Second
+
 // pause is a moment for what runs by itself.
 func pause() { time.Sleep(20 * time.Millisecond) }

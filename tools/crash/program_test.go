@@ -168,7 +168,7 @@ func (p *program) count(what string) (n int) {
 // until waits for something in the database, over a crash.
 func (p *program) until(bug string, done func() bool) bool {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !done(); pause() {
 		p.alive(bug)
 		if time.Now().After(deadline) {
 			return false
