@@ -60,7 +60,9 @@ var (
 // Time writes a time by a layout of package time, such as "Mon 2 January 2006, 15:04 MST". The layout is a message: a language
 // has its own. Only "January", "Jan" and "Mon" are names in it.
 func Time(ctx context.Context, t time.Time, layout string) string {
-	layout = T(ctx, layout)
+	if layout != "Mon" && layout != "Jan" && layout != "January" { // a name alone is translated below
+		layout = T(ctx, layout)
+	}
 	var b strings.Builder
 	for layout != "" {
 		month, day := strings.Index(layout, "Jan"), strings.Index(layout, "Mon")
