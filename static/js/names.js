@@ -136,6 +136,7 @@ export function start(stage) {
     letters(painter.above)
   })
   painter.live?.addEventListener?.('change', () => { later ??= setTimeout(count, 500) })
+  stage.addEventListener('recolour', lay)
   document.fonts?.ready.then(lay)
 
   // letters writes the letters of rows. Where they stand is found once for each place of the map.

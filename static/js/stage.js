@@ -39,6 +39,7 @@ export class Stage extends EventTarget {
     for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
       matchMedia(query).addEventListener('change', () => {
         painter.recolour()
+        this.dispatchEvent(new Event('recolour'))
         this.redraw()
       })
     }
