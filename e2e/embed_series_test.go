@@ -100,7 +100,7 @@ func (p *person) makesASeriesOf40() {
 	for _, day := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
 		check(p.t, p.page.GetByLabel(day, playwright.PageGetByLabelOptions{Exact: exactly}).SetChecked(day != "Mon"))
 	}
-	p.fills("First day", "2033-06-07", "Last day", "2033-07-22")
+	p.fills("First day", "2033-06-07", "Final day", "2033-07-22")
 	check(p.t, p.page.GetByLabel("Except on").Fill("2033-06-24"))
 	p.press(p.button("Make the series"))
 	p.sees(p.page.GetByText("40 dates"))

@@ -33,7 +33,7 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 			ann.sees(ann.page.GetByText("is not an amount"))
 			ann.inBothLights("desk-subscription-wrong")
 			check(t, ann.page.Locator(`[name="price.A"]`).Fill("300.00"))
-			ann.fills("How many seats", "40")
+			ann.fills("Seats for sale", "40")
 			ann.press(ann.button("Make the subscription"))
 			ann.sees(ann.page.GetByText("The subscription was created."))
 
@@ -61,7 +61,7 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 
 			ann.visit("/desk/subscriptions/season-2033")
 			ann.sees(ann.page.GetByText("Bob Ågren"))
-			ann.fills("How many seats", "1")
+			ann.fills("Seats for sale", "1")
 			ann.expect("422")
 			ann.press(ann.button("Save"))
 			ann.sees(ann.page.GetByText("So many seats were sold already: 2."))

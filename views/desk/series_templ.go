@@ -467,7 +467,7 @@ func datesFields(d DatesForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</legend><div class=\"acts\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</legend><div class=\"acts weekdays\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -525,7 +525,7 @@ func datesFields(d DatesForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "Last day"), series.FieldUntil, "date", d.Dates.Until, wrong, false, "").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Final day"), series.FieldUntil, "date", d.Dates.Until, wrong, false, "").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -178,7 +178,7 @@ func saleOf(ctx context.Context, s subscriptions.Subscription) string {
 
 // renewalHint says what renewal does.
 func renewalHint(ctx context.Context) string {
-	return text.T(ctx, "Subscribers get mail with a link at once. Until the time below only they can have their seats, in all performances together. After that the seats are on sale for everyone. Renewed seats do not count as “How many seats”.")
+	return text.T(ctx, "Subscribers get mail with a link at once. Until the time below only they can have their seats, in all performances together. After that the seats are on sale for everyone. Renewed seats do not count towards “Seats for sale”.")
 }
 
 // spanOf is the days of the first and the last performance.

@@ -716,7 +716,7 @@ func subscriptionForm(p NewSubscriptionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "Name"), subscriptions.FieldName, "text", p.Form.Get(subscriptions.FieldName), wrong, true, text.T(ctx, "As attendees see it, such as “Season 2027”.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Name of the subscription"), subscriptions.FieldName, "text", p.Form.Get(subscriptions.FieldName), wrong, true, text.T(ctx, "As attendees see it, such as “Season 2027”.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -765,7 +765,7 @@ func subscriptionForm(p NewSubscriptionPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, c := range p.Choice.Categories {
-			templ_7745c5c3_Err = said(text.T(ctx, "%[1]s, in %[2]s", c.Name, p.first().Currency), FieldPrice(c.Key), "text", p.Form.Get(FieldPrice(c.Key)), wrong, false, p.apart(ctx, c)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = said(text.T(ctx, "%[1]s (%[2]s)", c.Name, p.first().Currency), FieldPrice(c.Key), "text", p.Form.Get(FieldPrice(c.Key)), wrong, false, p.apart(ctx, c)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -795,7 +795,7 @@ func subscriptionForm(p NewSubscriptionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "How many seats"), subscriptions.FieldPlaces, "number", p.Form.Get(subscriptions.FieldPlaces), wrong, false, text.T(ctx, "Empty: as many as are available.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Seats for sale"), subscriptions.FieldPlaces, "number", p.Form.Get(subscriptions.FieldPlaces), wrong, false, text.T(ctx, "Empty: as many as are available.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1355,7 +1355,7 @@ func subscriptionChange(p SubscriptionPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "How many seats"), subscriptions.FieldPlaces, "number", p.places(), wrong, false, text.T(ctx, "Empty: as many as are available.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Seats for sale"), subscriptions.FieldPlaces, "number", p.places(), wrong, false, text.T(ctx, "Empty: as many as are available.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
