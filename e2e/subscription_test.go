@@ -85,7 +85,7 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 			bob.sees(bob.page.GetByText("You renewed your subscription"))
 			bob.inBothLights("renewal-done")
 			ann.visit("/desk/subscriptions/season-2034")
-			ann.press(ann.page.GetByText("Subscribers of the season before"))
+			ann.press(ann.page.GetByText("Subscribers of last season"))
 			ann.inBothLights("desk-subscription-renewed")
 		})
 	}

@@ -52,7 +52,7 @@ func (h *Handlers) Statement(w http.ResponseWriter, r *http.Request) error {
 	}
 	var p shop.CreditPage
 	if r.URL.Query().Has("loaded") {
-		p.Notice = text.T(h.Reading(r), "What your voucher loaded is in your credit.")
+		p.Notice = text.T(h.Reading(r), "The amount of your voucher is in your credit.")
 	}
 	return h.showCredit(w, r, http.StatusOK, p)
 }

@@ -277,7 +277,7 @@ var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on
 
 var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed stay valid."), text.Mark("See the other events."))
 
-var PlaceHolds = text.Mark("A place you have is still yours.")
+var PlaceHolds = text.Mark("If you have a place already, you keep it.")
 
 var ErrNoRoom = NewProblem(404, "unknown", text.Mark("There is no such waiting room."), NothingChanged, text.Mark("Start from the list of events."))
 

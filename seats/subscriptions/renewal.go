@@ -114,7 +114,7 @@ func (a *All) Renew(ctx context.Context, m organizers.Member, slug, renews strin
 		return err
 	}
 	if before == s.ID {
-		wrong = append(wrong, organizers.Mistake{Field: FieldRenews, Message: text.Mark("Choose another subscription: the one of the season before.")})
+		wrong = append(wrong, organizers.Mistake{Field: FieldRenews, Message: text.Mark("Choose another subscription: that of last season.")})
 	}
 	if wrong != nil {
 		return wrong
@@ -147,7 +147,7 @@ func (a *All) wrongRenewal(ctx context.Context, m organizers.Member, sales []*se
 	found, err := a.Find(ctx, renews)
 	switch {
 	case errors.Is(err, ErrNoSubscription) || err == nil && found.Team != m.Team:
-		wrong = append(wrong, organizers.Mistake{Field: FieldRenews, Message: text.Mark("Choose another subscription: the one of the season before.")})
+		wrong = append(wrong, organizers.Mistake{Field: FieldRenews, Message: text.Mark("Choose another subscription: that of last season.")})
 	case err != nil:
 		return 0, nil, err
 	}

@@ -48,7 +48,7 @@ func (p Live) revenueRate(ctx context.Context) string {
 func (p Live) salesRate(ctx context.Context) string {
 	switch n := p.Live.SalesRate; {
 	case p.Live.SalesRateSlow < 0.05 && n < 0.05:
-		return text.T(ctx, "Nothing was sold in the last minutes.")
+		return text.T(ctx, "Nothing was sold in the last few minutes.")
 	case n >= 9.5:
 		return text.N(ctx, "%d seat a minute", "%d seats a minute", int(n+0.5))
 	default:

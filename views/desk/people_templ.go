@@ -1201,9 +1201,9 @@ func Forgotten(p ForgottenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var69 string
-				templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Nothing there after some minutes? Look in your spam folder. The operator of this box office can make a link, too:"))
+				templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Nothing there after a few minutes? Look in your spam folder. The operator of this box office can make a link, too:"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 183, Col: 150}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 183, Col: 151}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var69))
 				if templ_7745c5c3_Err != nil {
@@ -1216,7 +1216,7 @@ func Forgotten(p ForgottenPage) templ.Component {
 				var templ_7745c5c3_Var70 string
 				templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(p.Asked)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 183, Col: 193}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/people.templ`, Line: 183, Col: 194}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var70))
 				if templ_7745c5c3_Err != nil {

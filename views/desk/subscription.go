@@ -52,7 +52,7 @@ func (p NewSubscriptionPage) first() seats.Event { return p.Choice.Events[0] }
 
 // apart says what a seat of a category costs in all performances, one by one.
 func (p NewSubscriptionPage) apart(ctx context.Context, c subscriptions.Category) string {
-	return text.T(ctx, "One by one: %s", views.MoneyIn(ctx, c.Apart, p.first().Currency))
+	return text.T(ctx, "Bought singly: %s", views.MoneyIn(ctx, c.Apart, p.first().Currency))
 }
 
 // SubscriptionPage is a subscription with its subscribers.

@@ -168,7 +168,7 @@ func Credit(p CreditPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = views.Rich("No email after some minutes? Look in your spam folder, or <a>ask again</a>.", views.Marks{"a": views.To(CreditPath)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = views.Rich("No email after a few minutes? Look in your spam folder, or <a>ask again</a>.", views.Marks{"a": views.To(CreditPath)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -118,7 +118,7 @@ func Personal(p PersonalPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = views.Rich("We send it whether or not we know this address. No email after some minutes? Look in your spam folder, or <a>ask again</a>.", views.Marks{"a": views.To(PersonalPath)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = views.Rich("We send it whether or not we know this address. No email after a few minutes? Look in your spam folder, or <a>ask again</a>.", views.Marks{"a": views.To(PersonalPath)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -55,7 +55,7 @@ func (s Sale) shutAdvice(ctx context.Context) string {
 	holding := s.Hold != nil && len(s.Hold.Seats) > 0
 	switch {
 	case s.Event.Status == seats.Scheduled:
-		return text.T(ctx, "This page opens by itself at that time. Times are those of the event’s place.")
+		return text.T(ctx, "This page opens by itself at that time. All times are local to the venue.")
 	case s.Event.Status == seats.Cancelled:
 		return text.T(ctx, "No more tickets are sold. If you have tickets, we’ll email you about your refund.")
 	case holding && s.Event.Strict:
@@ -65,7 +65,7 @@ func (s Sale) shutAdvice(ctx context.Context) string {
 	case holding:
 		return text.T(ctx, "Your seats are held for you. Continue to the checkout.")
 	case s.Event.Status == seats.Paused:
-		return text.T(ctx, "Orders stay valid. This page opens by itself when the sale continues.")
+		return text.T(ctx, "Orders stay valid. This page opens by itself when the sale resumes.")
 	}
 	return text.T(ctx, "Orders stay valid.")
 }
