@@ -19,7 +19,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 			owner.entersDesk(o.owner(t))
 			owner.visit("/desk/events/" + slug + "/series")
 			check(t, owner.page.GetByLabel("Tue", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetChecked(true))
-			owner.fills("First day", "2033-06-07", "Last day", "2033-06-07")
+			owner.fills("First day", "2033-06-07", "Final day", "2033-06-07")
 			owner.press(owner.button("Make the series"))
 			owner.sees(owner.page.GetByText("2 dates"))
 			_, err := owner.page.GetByLabel("Status").SelectOption(playwright.SelectOptionValues{Values: playwright.StringSlice("on sale")})

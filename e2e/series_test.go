@@ -27,7 +27,7 @@ func TestSeries_AnOrganizerMakes40PerformancesInAFewClicks(t *testing.T) {
 			for _, day := range []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} {
 				check(t, ann.page.GetByLabel(day, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SetChecked(day != "Mon"))
 			}
-			ann.fills("First day", "2033-06-07", "Last day", "2033-07-22")
+			ann.fills("First day", "2033-06-07", "Final day", "2033-07-22")
 			check(t, ann.page.GetByLabel("Except on").Fill("2033-06-24"))
 			ann.press(ann.button("Show the dates first"))
 			ann.sees(ann.page.GetByText("39 dates"))

@@ -96,7 +96,7 @@ func TestJoin_NetworkLimitSaysWhenAndKeepsPlaces(t *testing.T) {
 		}
 	}
 	next := person(t)
-	for accept, words := range map[string]string{"application/json": `"too_many"`, "text/html": "A place you have is still yours"} {
+	for accept, words := range map[string]string{"application/json": `"too_many"`, "text/html": "If you have a place already, you keep it"} {
 		a, body := join(next, "192.0.2.44, 203.0.113.77", accept) // what stands first they wrote themselves
 		if a.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, words) || a.Header.Get("Retry-After") == "" {
 			t.Errorf("the fourth of a network got %d, Retry-After %q: %s", a.StatusCode, a.Header.Get("Retry-After"), body)

@@ -24,7 +24,7 @@ func TestReason_OfAGermanIsGerman(t *testing.T) {
 		}
 	}
 	for reason, want := range map[string]string{
-		"Your payment was declined: the demo card was told to decline. Nothing was charged.": "Ihre Zahlung wurde abgelehnt: Die Demokarte sollte ablehnen. Es wurde nichts abgebucht.",
+		"Your payment was declined: the demo card was told to decline. Nothing was charged.": "Ihre Zahlung wurde abgelehnt: Die Demokarte war auf „Ablehnen“ gestellt. Es wurde nichts abgebucht.",
 		"Your payment was declined: Sorry. Nothing was charged.":                             "Ihre Zahlung wurde abgelehnt: Sorry. Es wurde nichts abgebucht.",
 		"Everything here is sold. Your other seats are still held. Nothing was charged.":     "Hier ist alles verkauft. Ihre anderen Plätze bleiben reserviert. Es wurde nichts abgebucht.",
 	} {
