@@ -28,16 +28,10 @@ func Names() (names []string) {
 }
 
 // Named returns a plan that comes with Usher, always the same under the same name; false if there is none.
-func Named(name string) (*seats.Plan, bool) {
-	return named(name, func(said string) string { return said })
-}
+func Named(name string) (*seats.Plan, bool) { return NamedIn(context.Background(), name) }
 
 // NamedIn is Named with the names of its sections, categories and labels in the reader's language, to begin a plan of one's own with.
 func NamedIn(ctx context.Context, name string) (*seats.Plan, bool) {
-	return named(name, func(said string) string { return text.T(ctx, said) })
-}
-
-func named(name string, say func(string) string) (*seats.Plan, bool) {
 	file, err := shipped.ReadFile("shipped/" + name + ".json")
 	if err != nil {
 		return nil, false
@@ -49,21 +43,21 @@ func named(name string, say func(string) string) (*seats.Plan, bool) {
 	if err != nil {
 		panic(fmt.Sprintf("plan: the shipped plan %q is broken: %v", name, err)) // a test reads and checks each of them
 	}
-	d.rename(say)
+	d.translate(ctx)
 	return d.build(), true
 }
 
-// rename says what has a name in a plan in other words.
-func (d *draft) rename(say func(string) string) {
-	d.name = say(d.name)
+// translate writes the names in a plan in the reader's language.
+func (d *draft) translate(ctx context.Context) {
+	d.name = text.T(ctx, d.name)
 	for i := range d.categories {
-		d.categories[i].Name = say(d.categories[i].Name)
+		d.categories[i].Name = text.T(ctx, d.categories[i].Name)
 	}
 	for i := range d.sections {
-		d.sections[i].name = say(d.sections[i].name)
+		d.sections[i].name = text.T(ctx, d.sections[i].name)
 	}
 	for i := range d.shapes {
-		d.shapes[i].Text = say(d.shapes[i].Text)
+		d.shapes[i].Text = text.T(ctx, d.shapes[i].Text)
 	}
 }
 
