@@ -68,7 +68,7 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 
 unit: postgres schema poppler ## all tests but those in a browser, in random order, with the race detector
 	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
-	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they wait much
+	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
