@@ -15,7 +15,7 @@ const patientOf = 20
 
 var (
 	errWork     = web.NewProblem(403, "work", text.Mark("This waiting room asks your browser for some work before it joins, and that was not done, or too long ago."), web.PlaceHolds, text.Mark("Press the button once more. A browser without scripts waits on this page for a minute first."))
-	errPatience = web.NewProblem(403, "patience", text.Mark("Your browser could not do the small computation for joining, so it waits for a minute instead."), web.PlaceHolds, text.Mark("Stay on this page until the minute is over, then press the button."))
+	errPatience = web.NewProblem(403, "patience", text.Mark("Your browser did not do the work for joining, so it waits for a minute instead."), web.PlaceHolds, text.Mark("Stay on this page until the minute is over, then press the button."))
 )
 
 // RoomWork answers GET /rooms/{slug}/work
