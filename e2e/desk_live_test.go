@@ -30,7 +30,7 @@ func (p *program) buys(slug string, labels ...string) {
 	p.ordersHeld(slug, p.claim(slug, labels...))
 }
 
-// ordersHeld orders what it holds, to pay at the door.
+// ordersHeld orders what it holds, to pay at the box office.
 func (p *program) ordersHeld(slug string, h hold) {
 	p.t.Helper()
 	status, a := p.ask("POST", "/events/"+slug+"/orders", map[string]any{

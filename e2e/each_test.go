@@ -33,7 +33,7 @@ var each = []struct {
 	{"waitlist-consent-wrong", func(p *person, s sales) {
 		p.expect("422")
 		check(p.t, p.page.GetByLabel("Wait until").Fill(""))
-		check(p.t, p.page.GetByLabel("Order at once, at the door").Check())
+		check(p.t, p.page.GetByLabel("Order at once, at the box office").Check())
 		p.press(p.button("Join the waiting list"))
 		p.sees(p.page.GetByText("Enter the maximum price."))
 		p.sees(p.page.GetByText("Enter your name."))
@@ -136,7 +136,7 @@ var each = []struct {
 	{"confirm-order", func(p *person, _ sales) { p.opensMail(); p.sees(p.button("Confirm my order")) }},
 	{"order-door", func(p *person, _ sales) {
 		p.press(p.button("Confirm my order"))
-		p.sees(p.page.GetByText("to pay at the door"))
+		p.sees(p.page.GetByText("to pay at the box office"))
 	}},
 	{"questions", func(p *person, s sales) {
 		p.openEvent(s.asking)

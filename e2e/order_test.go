@@ -147,7 +147,7 @@ func TestOrder_ExpiredHoldIsSoldIfTheSeatsAreAvailable(t *testing.T) {
 	ann.seesLater(ann.page.GetByText("Your hold expired."))
 	ann.orders("Ann", ownAddress(t), "")
 	ann.hasTickets(1)
-	ann.sees(ann.page.GetByText("to pay at the door"))
+	ann.sees(ann.page.GetByText("to pay at the box office"))
 
 	bob := someone(t, boxOffice, "bob", phone)
 	bob.openSection(slug, 0)

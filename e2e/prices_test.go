@@ -112,7 +112,7 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 		t.Logf("%d clicks and %d keys, %v for a volunteer", work.clicks, work.keys, took)
 	}
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Settings"}))
-	check(t, ann.page.GetByLabel("At the door").Check())
+	check(t, ann.page.GetByLabel("At the box office").Check())
 	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Save", Exact: playwright.Bool(true)}))
 	ann.sees(ann.page.GetByText("Saved."))
 	ann.press(ann.button("Put on sale now"))

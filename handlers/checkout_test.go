@@ -64,7 +64,7 @@ func TestAFormBecomesAnOrderWithItsPageAndCalendar(t *testing.T) {
 	s, who := newSite(t), person(t)
 	hold := s.held(t, who, 2)
 	_, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage)
-	for _, want := range []string{`value="` + hold.ID + `"`, hold.Seats[1], "At the door", "Pay within 3 days, or we cancel the order."} {
+	for _, want := range []string{`value="` + hold.ID + `"`, hold.Seats[1], "At the box office", "Pay within 3 days, or we cancel the order."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the checkout lacks %q", want)
 		}
@@ -79,7 +79,7 @@ func TestAFormBecomesAnOrderWithItsPageAndCalendar(t *testing.T) {
 	}
 	anybody := person(t)
 	a, page = send(t, anybody, "GET", s.url+at, "", "Accept", asPage)
-	if a.StatusCode != 200 || strings.Count(page, "data-code=") != 2 || !strings.Contains(page, "to pay at the door") || a.Header.Get("Cache-Control") != "no-store" {
+	if a.StatusCode != 200 || strings.Count(page, "data-code=") != 2 || !strings.Contains(page, "to pay at the box office") || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the order's page: %d, %d codes", a.StatusCode, strings.Count(page, "data-code="))
 	}
 	if _, ics := send(t, anybody, "GET", s.url+at+"/calendar.ics", ""); !strings.Contains(ics, "BEGIN:VEVENT") || !strings.Contains(ics, "SUMMARY:Evening") || !strings.Contains(ics, "\r\n") {

@@ -256,7 +256,7 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 			if _, page := s.page(t, ann, at); !strings.Contains(page, "your credit does not reach that far") || !strings.Contains(page, `value="Ann"`) {
 				t.Error("a refusal does not say why, or forgot what was typed")
 			}
-		} else if _, page := s.page(t, ann, at); strings.Count(page, "data-code=") != 1 || strings.Contains(page, "at the door") {
+		} else if _, page := s.page(t, ann, at); strings.Count(page, "data-code=") != 1 || strings.Contains(page, "at the box office") {
 			t.Errorf("the order's page is not of one paid ticket")
 		}
 	}

@@ -27,7 +27,7 @@ func TestALetterHasTheLinkTheTicketsAndTheCalendar(t *testing.T) {
 	for what, ok := range map[string]bool{
 		"its subject": l.Subject == "Your tickets: Evening", "its reader": l.Name == "李小龍 <b>" && l.Email == "ann@example.org",
 		"the link in text": strings.Contains(l.Text, link+"\n"), "the link": strings.Contains(l.HTML, `href="`+link+`"`),
-		"what is due": strings.Contains(l.Text, "to pay at the door"), "the files": len(l.Files) == 2,
+		"what is due": strings.Contains(l.Text, "to pay at the box office"), "the files": len(l.Files) == 2,
 		"the PDF": bytes.HasPrefix(l.Files[0].Content, []byte("%PDF")), "the calendar": bytes.Contains(l.Files[1].Content, []byte("BEGIN:VEVENT")),
 	} {
 		if !ok {

@@ -262,7 +262,7 @@ func TestJoin_WrongRequestsAreRefusedInWords(t *testing.T) {
 	if a, body := send(t, who, "POST", s.url+place, agrees.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("agreeing: %d %.300s", a.StatusCode, body)
 	}
-	if _, page := send(t, who, "GET", s.url+place, "", "Accept", asPage); !strings.Contains(page, "ordered at once, at the door, for €100 at most") || !strings.Contains(page, `name="most" value="100.00"`) {
+	if _, page := send(t, who, "GET", s.url+place, "", "Accept", asPage); !strings.Contains(page, "ordered at once, at the box office, for €100 at most") || !strings.Contains(page, `name="most" value="100.00"`) {
 		t.Error("the page of a place does not say what its person agreed to")
 	}
 	if a, body := send(t, who, "POST", s.url+place, `{"quantity":3,"fewer":true,"sections":["Floor"]}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"quantity":3`) {

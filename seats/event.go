@@ -260,7 +260,7 @@ type Policy struct {
 	CancelUntil   time.Duration // before the start; attendees cancel until then
 	CancelFee     int64         // kept for each cancelled ticket, minor units
 	CancelPercent int           // of its price, in hundredths of a percent; kept as well
-	PayLater      time.Duration // how long an order that is paid at the door or by invoice may stay unpaid
+	PayLater      time.Duration // how long an order that is paid at the box office or by invoice may stay unpaid
 	PayBefore     time.Duration // before the start; it is due then at the latest
 	Confirm       Confirm       // whether free orders confirm the email first
 	Exchanging    bool          // attendees exchange tickets for those of another performance of the series

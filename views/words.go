@@ -10,7 +10,7 @@ import (
 func PaidHow(method string) string { return paidHow[method] }
 
 var paidHow = map[string]string{
-	payments.Free: text.Mark("no charge"), payments.Door: text.Mark("at the door"), payments.Invoice: text.Mark("by bank transfer"), payments.Card: text.Mark("by card"),
+	payments.Free: text.Mark("no charge"), payments.Door: text.Mark("at the box office"), payments.Invoice: text.Mark("by bank transfer"), payments.Card: text.Mark("by card"),
 	payments.Demo: text.Mark("demo card"), payments.Credit: text.Mark("from credit"), payments.Cash: text.Mark("in cash"), payments.Terminal: text.Mark("card terminal"),
 	payments.Exchange: text.Mark("by exchange"),
 }

@@ -41,7 +41,7 @@ type eventCreate struct {
 	Draft         bool          `help:"Do not publish it yet; its desk page puts it on sale."`
 	Opens         string        `placeholder:"TIME" help:"Time from which on it is on sale, as for --starts; empty: at once."`
 	PaidAhead     bool          `default:"true" help:"Refuse payment at the door (--paid-ahead=false: allow it)."`
-	PayLater      string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the door or by bank transfer may stay unpaid before it is cancelled."`
+	PayLater      string        `default:"3 days" placeholder:"TIME" help:"How long an order that is paid at the box office or by bank transfer may stay unpaid before it is cancelled."`
 	PayBefore     string        `default:"1 hour" placeholder:"TIME" help:"How long before the start such an order is due at the latest."`
 	ConfirmEmail  string        `default:"automatic" placeholder:"WHEN" help:"When free orders confirm the email first: automatic (if --limit is 2 or less), always or never."`
 	CancelUntil   string        `default:"7 days" placeholder:"TIME" help:"How long before the start attendees cancel, such as \"12 hours\", 0 or never."`

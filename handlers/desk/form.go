@@ -125,7 +125,7 @@ func deskRefused(r *http.Request, err error) (words string, is bool) {
 // What a program is told where a page says it beside the form.
 var (
 	errNotPaid = web.NewProblem(422, "not_paid", text.Mark("This is more than was paid for this order, or it was refunded before."), nothingChanged, text.Mark("Look at the order."))
-	errNotDue  = web.NewProblem(409, "not_due", text.Mark("Nothing is due for this order that is paid at the door or by bank transfer."), nothingChanged, text.Mark("Look at the order."))
+	errNotDue  = web.NewProblem(409, "not_due", text.Mark("Nothing is due for this order that is paid at the box office or by bank transfer."), nothingChanged, text.Mark("Look at the order."))
 )
 
 // deskStatus is the status of a page that shows a form again.

@@ -35,7 +35,7 @@ type Receipt struct {
 	Exact    bool      // only if the amount is what is due
 }
 
-// Receive notes money for an order that is paid at the door or by bank transfer, in a transaction. What comes beyond what
+// Receive notes money for an order that is paid at the box office or by bank transfer, in a transaction. What comes beyond what
 // is due, and all of it if the order was cancelled, is a refund by hand. It returns the receipt as it was noted.
 //
 // Errors: ErrNotDue if the order is paid another way or in another currency, if nothing is due and the receipt has no amount,

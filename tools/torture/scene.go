@@ -115,7 +115,7 @@ func (c *client) form(method string) map[string]any {
 
 func (c *client) email() string { return fmt.Sprintf("client%d.%d@example.org", c.number, c.visit) }
 
-// ordersAtTheDoor orders what they hold, to pay at the door.
+// ordersAtTheDoor orders what they hold, to pay at the box office.
 func (c *client) ordersAtTheDoor(ctx context.Context) bool {
 	o, a := c.does(ctx, kindOrder, http.MethodPost, "/events/"+slugOf(c.scene)+"/orders", c.form("door"))
 	if !o.granted() || a.Order == nil {

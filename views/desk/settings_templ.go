@@ -1790,7 +1790,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = truth(text.T(ctx, "At the door"), "door", p.Form.Door, text.T(ctx, "People pay when they come.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = truth(text.T(ctx, "At the box office"), "door", p.Form.Door, text.T(ctx, "People pay there by the due date.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1806,7 +1806,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "Pay later: due after"), "pay_later", "text", p.Form.PayLater, p.Wrong, false, text.T(ctx, "For orders at the door or by bank transfer, such as 3 days. We send a reminder a day before. Unpaid orders are cancelled.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Pay later: due after"), "pay_later", "text", p.Form.PayLater, p.Wrong, false, text.T(ctx, "For orders at the box office or by bank transfer, such as 3 days. We send a reminder a day before. Unpaid orders are cancelled.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -200,7 +200,7 @@ func ToPay(ctx context.Context, o orders.Order) string {
 	case due == 0:
 		return ""
 	case o.Method == payments.Door:
-		return text.T(ctx, "%s to pay at the door.", views.MoneyIn(ctx, due, o.Currency))
+		return text.T(ctx, "%s to pay at the box office.", views.MoneyIn(ctx, due, o.Currency))
 	case o.Method == payments.Invoice:
 		return text.T(ctx, "%s to pay by bank transfer.", views.MoneyIn(ctx, due, o.Currency))
 	}

@@ -52,7 +52,7 @@ func (p PaymentPage) Until() time.Time {
 
 // stillFree is what scripts find in sentences about a payment, with how they say the time that is left.
 func stillFree(ctx context.Context) views.Marks {
-	return views.Marks{"b": {"data-countdown": text.T(ctx, "for %s")}, "strong": {"data-free-total": true}}
+	return views.Marks{"b": {"data-countdown": text.T(ctx, "for another %s")}, "strong": {"data-free-total": true}}
 }
 
 // known are its seats that the plan has.
@@ -109,7 +109,7 @@ var methodWords = map[string]struct{ label, about string }{
 	payments.Demo:    {text.Mark("Demo card"), text.Mark("This is a demo event: the card is not real and no money moves.")},
 	payments.Card:    {text.Mark("Pay online"), text.Mark("By card, wallet or bank, on the page of our payment provider. A card is charged only once the seats are yours.")},
 	payments.Credit:  {text.Mark("Credit"), text.Mark("It is taken from your credit here.")},
-	payments.Door:    {text.Mark("At the door"), text.Mark("Pay at the box office. Nothing is charged now.")},
+	payments.Door:    {text.Mark("At the box office"), text.Mark("Pay at the box office. Nothing is charged now.")},
 	payments.Invoice: {text.Mark("Bank transfer"), text.Mark("We’ll email you what to transfer and until when. Nothing is charged now.")},
 }
 
