@@ -23,6 +23,7 @@ function show(state, ...lines) {
     if (!i) p.className = 'word'
     return p
   }))
+  verdict.scrollIntoView({block: 'nearest'})
   navigator.vibrate?.(state === 'in' ? 60 : [120, 60, 120])
 }
 

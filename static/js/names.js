@@ -9,6 +9,7 @@ const LETTERS = 14 // px between two seats from which rows have letters
 const SEATS = 11, CLOSE = 22 // … from which names stand beside seats if they can, and from which only there
 const GRID = 9, TRIES = 30, FEW = 9 // places a side where a name may stand; how many of them are tried inside its section, and else
 const SLICE = 5 // ms of a frame to place names in
+const APART = 16 // px between two letters: of those that would touch, the first stands
 const EDGE = 15 // px from the edge of the map to the letters of rows that go on beyond it
 
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
@@ -172,7 +173,9 @@ export function start(stage) {
       for (const row of rows[i]) {
         if (!seen(row, view)) continue
         const font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`
-        for (const [x, y, raised] of ends(row, gap)) list.push({name: row.name, font, x, y, raised})
+        for (const [x, y, raised] of ends(row, gap)) {
+          if (!list.some(o => Math.hypot(o.x - x, o.y - y) < APART)) list.push({name: row.name, font, x, y, raised})
+        }
       }
     }
     return list
