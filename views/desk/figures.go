@@ -70,12 +70,15 @@ func (p Live) sellsOut(ctx context.Context) (big, small string) {
 	if to.Sub(p.Sale.Event.Local(l.At)) > 20*time.Hour {
 		form = text.Mark("Mon 15:04")
 	}
-	first, last := text.Time(ctx, from, form), text.Time(ctx, to, form)
+	first, last := unbroken(text.Time(ctx, from, form)), unbroken(text.Time(ctx, to, form))
 	if first == last {
 		return text.T(ctx, "about %s", first), p.salesRate(ctx)
 	}
 	return first + "–" + last, p.salesRate(ctx)
 }
+
+// unbroken keeps words on one line.
+func unbroken(words string) string { return strings.ReplaceAll(words, " ", "\u00a0") }
 
 // conversion is how many holds end in an order.
 func (p Live) conversion(ctx context.Context) (big, small string) {

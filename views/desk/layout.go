@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -168,7 +169,7 @@ var eventTabs = []tab{
 // link is a tab as a page shows it.
 type link struct {
 	name, path string
-	here       bool
+	here       string // "page" for this page, "true" for one below it, as aria-current wants it
 }
 
 // main is the navigation for the reader of this page.
@@ -183,10 +184,20 @@ func (d Frame) tabs() []link { return d.links(eventTabs, EventPath(d.Event.Slug)
 func (d Frame) links(tabs []tab, base string) (links []link) {
 	for _, t := range tabs {
 		if d.Member.May(t.need) {
-			links = append(links, link{t.name, base + t.path, d.Path == base+t.path})
+			links = append(links, link{t.name, base + t.path, d.here(t, base)})
 		}
 	}
 	return links
+}
+
+func (d Frame) here(t tab, base string) string {
+	switch path := base + t.path; {
+	case d.Path == path:
+		return "page"
+	case t.path != "" && strings.HasPrefix(d.Path, path+"/"), path == Path && d.Event != nil:
+		return "true"
+	}
+	return ""
 }
 
 // scripted is the attributes of the body of a page that has a script of its own; nil of one that has none.
