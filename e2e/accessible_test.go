@@ -131,7 +131,7 @@ func (p *person) inBothLights(name string) {
 // inOtherLanguages opens the address of the page in the languages that pictures are taken of.
 func (p *person) inOtherLanguages(name string) {
 	p.t.Helper()
-	if *pictures != "" && *languages != "" {
+	if *pictures != "" && *languages != "" && p.method.Load() != http.MethodPost { // else its address is another page's
 		for tag := range strings.SplitSeq(*languages, ",") {
 			p.abroad(name, tag)
 		}

@@ -120,7 +120,7 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 	ann.cancelsOne()
 	north.door(slug, "North gate")
 	south.door(slug, "South gate")
-	north.sees(north.page.GetByText("4 tickets are known here"))
+	north.sees(north.page.GetByText("4 tickets are stored on this device"))
 	north.scans(codes[1], "in", "Let them in.")
 
 	north.expect("ERR_INTERNET_DISCONNECTED")
@@ -138,7 +138,7 @@ func TestADoorGoesOnWithoutANetworkAndReconcilesAfter(t *testing.T) {
 
 	check(t, north.context.SetOffline(false))
 	north.doorSays("again", "at South gate")
-	north.sees(north.page.GetByText("4 tickets are known here"))
+	north.sees(north.page.GetByText("4 tickets are stored on this device"))
 	south.scans(codes[2], "again", " at North gate.")
 }
 
@@ -157,7 +157,7 @@ func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
 	o.kill()
 	_, err := usher.page.Reload()
 	check(t, err)
-	usher.sees(usher.page.GetByText("2 tickets are known here"))
+	usher.sees(usher.page.GetByText("2 tickets are stored on this device"))
 	usher.scans(codes[1], "in", "Let them in.")
 	usher.doorSays("in", "checked on this phone")
 	_, err = usher.page.Reload()
@@ -168,7 +168,7 @@ func TestADoorOutlastsAReloadWhileTheBoxOfficeIsGone(t *testing.T) {
 	check(t, o.open())
 	_, err = usher.page.Reload()
 	check(t, err)
-	usher.sees(usher.page.GetByText("2 tickets are known here"))
+	usher.sees(usher.page.GetByText("2 tickets are stored on this device"))
 	usher.scans(codes[1], "again", " at North gate.")
 }
 

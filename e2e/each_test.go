@@ -165,7 +165,7 @@ var each = []struct {
 	{"order-mailed", func(p *person, _ sales) { p.press(p.button("Send the email again")); p.hasTickets(2) }},
 	{"door", func(p *person, s sales) {
 		p.door(s.asking, "North gate")
-		p.sees(p.page.GetByText("known here"))
+		p.sees(p.page.GetByText("stored on this device"))
 	}},
 	{"door-in", func(p *person, _ sales) { p.scans(p.tickets[1], "in", "Let them in.") }},
 	{"door-twice", func(p *person, _ sales) { p.scans(p.tickets[1], "again", "This ticket was already used") }},
@@ -177,7 +177,7 @@ var each = []struct {
 	}},
 	{"door-none", func(p *person, _ sales) {
 		p.online(true)
-		p.sees(p.page.GetByText("known here"))
+		p.sees(p.page.GetByText("stored on this device"))
 		p.expect("404")
 		p.visit("/door/nowhere")
 		p.sees(p.page.GetByText("This link to the door does not work."))

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,7 +48,8 @@ type person struct {
 	order   string   // address of the page of an order
 	tickets []string // codes of its tickets
 
-	hasAxe bool // pages that are opened have axe ready
+	hasAxe bool         // pages that are opened have axe ready
+	method atomic.Value // the method of the request that the page answers; kept for pictures in other languages
 
 	mu         sync.Mutex
 	complaints []string         // what the browser said against the page
@@ -78,6 +80,13 @@ func someoneWith(t *testing.T, with playwright.Browser, o *office, name string, 
 		check(t, context.AddInitScript(playwright.Script{Content: playwright.String(failingSockets)}))
 	}
 	p.page = p.tab()
+	if *languages != "" {
+		context.OnResponse(func(r playwright.Response) {
+			if r.Request().IsNavigationRequest() && r.Frame() == p.page.MainFrame() {
+				p.method.Store(r.Request().Method())
+			}
+		})
+	}
 	t.Cleanup(p.leave)
 	return p
 }

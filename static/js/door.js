@@ -30,7 +30,7 @@ function show(state, ...lines) {
 function tell() {
   const n = waiting().length
   if (n) line.textContent = N('%d scan waits until the box office can be reached. It is kept on this phone.', '%d scans wait until the box office can be reached. They are kept on this phone.', n)
-  else line.textContent = known.size ? N('%d ticket is known here: this page goes on without a network.', '%d tickets are known here: this page goes on without a network.', known.size) : ''
+  else line.textContent = known.size ? N('%d ticket is stored on this device: this page also works offline.', '%d tickets are stored on this device: this page also works offline.', known.size) : ''
 }
 
 // bytes reads a ticket's code, as package orders writes it; null if it is none.

@@ -6,7 +6,7 @@ import {along} from 'usher/sheet'
 import {T} from 'usher/text'
 
 const LETTERS = 14 // px between two seats from which rows have letters
-const SEATS = 11, CLOSE = 22 // … from which names stand beside seats if they can, and from which only there
+const SEATS = 11, CLOSE = 16 // … from which names stand beside seats if they can, and from which only there
 const GRID = 9, TRIES = 30, FEW = 9 // places a side where a name may stand; how many of them are tried inside its section, and else
 const SLICE = 5 // ms of a frame to place names in
 const APART = 16 // px between two letters: of those that would touch, the first stands

@@ -110,7 +110,7 @@ var notices = map[string]string{
 	"codes":   text.Mark("The codes are ready to use."),
 	"stopped": text.Mark("Stopped. Orders that have the code keep their price."),
 
-	"told":    text.Mark("Your message is planned, or on its way: one email for each order."),
+	"told":    text.Mark("Your message is scheduled, or on its way: one email for each order."),
 	"untold":  text.Mark("The message was taken back. Nothing is sent."),
 	"changed": text.Mark("Saved. Attendees do not know yet: tell them below, or leave this page."),
 }

@@ -768,9 +768,9 @@ func exchangeChoose(p ExchangePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var42 string
-		templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Then press Checkout: you come back here to confirm. Your tickets stay valid until then."))
+		templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Then press Check out: you come back here to confirm. Your tickets stay valid until then."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/exchange.templ`, Line: 107, Col: 122}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/exchange.templ`, Line: 107, Col: 123}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 		if templ_7745c5c3_Err != nil {
