@@ -29,9 +29,9 @@ func (ps *Payments) Late(t testing.TB, p Payment) {
 	}
 }
 
-// ReadInbox makes due what is in the inbox, as another node may at any moment.
-func (ps *Payments) ReadInbox(t testing.TB) {
-	if _, err := ps.readInbox(t.Context()); err != nil {
+// AskAgain makes the attempts of a payment due, as another node does that hears of it. This node is not told.
+func (ps *Payments) AskAgain(t testing.TB, p Payment) {
+	if err := ps.ask(t.Context(), p.ID, Card, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -46,8 +46,7 @@ func (h *shop) tells(t testing.TB, p payments.Payment, what string, happens func
 			}
 			once.Do(func() {
 				h.bank.set(happens)
-				h.webhook(t, p, "meanwhile")
-				h.orders.Payments.ReadInbox(t)
+				h.orders.Payments.AskAgain(t, p)
 			})
 		}
 	})
@@ -65,6 +64,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 		if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
 			t.Fatal(err)
 		}
+		h.orders.Payments.Wake()
 		h.untilRefunded(t, p)
 		h.wantMoney(t)
 	})
@@ -76,6 +76,7 @@ func TestNewsThatComeWhileAnOlderAnswerIsOnItsWayAreNotForgotten(t *testing.T) {
 		h.tells(t, p, "lookup", func(b *bank) { b.stands[p.ID].Elsewhere, b.stands[p.ID].Refunded = 100, 100 })
 		h.webhook(t, p, "first")
 		for deadline := time.Now().Add(time.Minute); h.count(t, "refund WHERE elsewhere") == 0; time.Sleep(10 * time.Millisecond) {
+			h.orders.Payments.Wake()
 			if time.Now().After(deadline) {
 				t.Fatal("what was given back at the provider is not in the books")
 			}

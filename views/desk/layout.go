@@ -190,6 +190,7 @@ func (d Frame) links(tabs []tab, base string) (links []link) {
 	return links
 }
 
+// here is what aria-current says of a tab on this page.
 func (d Frame) here(t tab, base string) string {
 	switch path := base + t.path; {
 	case d.Path == path:
