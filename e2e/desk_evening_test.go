@@ -189,7 +189,7 @@ func (e *evening) pausesTheSale() {
 	e.visit(e.at("/letters"))
 	e.looks("desk-letters")
 	e.visit(e.at("/settings"))
-	check(e.t, e.page.GetByLabel("Reason. Everyone who looks at the event reads this.").Fill("Payments are slow this evening"))
+	check(e.t, e.page.GetByLabel("Reason, shown to attendees").Fill("Payments are slow this evening"))
 	e.press(e.button("Pause the sale"))
 	e.sees(e.button("Continue the sale"))
 	e.looks("desk-settings-paused")

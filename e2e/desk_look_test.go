@@ -38,7 +38,7 @@ var eachAtDesk = []struct {
 		program.ask("POST", p.office.mailed(p.t, "eve@example.org", placeLink)+"/confirm", nil)
 		p.visit("/desk/events/box/waitlist")
 		form := p.page.Locator("form").Filter(playwright.LocatorFilterOptions{HasText: "Pause offers"})
-		check(p.t, form.GetByLabel("Reason. Everyone who waits reads it.").Fill("The hall is being measured again."))
+		check(p.t, form.GetByLabel("Reason, shown to everyone who waits").Fill("The hall is being measured again."))
 		p.press(form.GetByRole("button"))
 		p.sees(p.page.GetByText("Everyone who waits reads:"))
 	}},

@@ -1386,13 +1386,13 @@ func saleSheet(p SettingsPage) templ.Component {
 			}
 		}
 		if p.may(seats.Paused) {
-			templ_7745c5c3_Err = withReason(p, "paused", text.T(ctx, "Pause the sale"), text.T(ctx, "Reason. Everyone who looks at the event reads this."), true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = withReason(p, "paused", text.T(ctx, "Pause the sale"), text.T(ctx, "Reason, shown to attendees"), true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if p.may(seats.Closed) {
-			templ_7745c5c3_Err = withReason(p, "closed", text.T(ctx, "Close the sale"), text.T(ctx, "Anything to add? It can stay empty."), false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = withReason(p, "closed", text.T(ctx, "Close the sale"), text.T(ctx, "Note for attendees (optional)"), false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
