@@ -41,7 +41,7 @@ func wrongs(list []*entry, c *catalogue) (what []string) {
 			switch {
 			case said == "":
 				what = append(what, "not translated: "+m.id)
-			case !slices.Equal(got, want) && (forms == 1 || i > 0 || !slices.Equal(got, without(want, "1d"))):
+			case !slices.Equal(got, want) && (forms == 1 || i > 0 && (forms != 6 || i > 2) || !slices.Equal(got, without(want, "1d"))):
 				what = append(what, "other verbs or marks: "+said)
 			}
 		}
@@ -60,7 +60,7 @@ func wrongs(list []*entry, c *catalogue) (what []string) {
 	return what
 }
 
-// without leaves one verb out: a singular may say "one".
+// without leaves one verb out: a singular may say "one", and Arabic, which has six forms, has forms for one and for two.
 func without(list []string, verb string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(v string) bool { return v == verb })
 }
