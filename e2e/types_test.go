@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"sync"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -101,6 +102,40 @@ func TestTypes_TheFirstPriceShownIsTheLastOnePaid(t *testing.T) {
 		ann.press(ann.page.GetByText("Price details"))
 		ann.sees(ann.page.GetByText("€0.65").First()) // the tax: 10 % of 6.50
 	}
+}
+
+func TestTypes_WhatIsChosenBeforeTheScriptsAreThereCounts(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.priced(t, 100)
+	ann := someone(t, boxOffice, "ann", desktop)
+	ann.openEvent(slug)
+	ann.press(ann.page.Locator(`.sections a[href*="/sections/0"]`).First())
+	ann.take("Stalls/C/14")
+	ann.holds("Stalls/C/14")
+
+	letType := ann.holdsBack("**/static/types.*")
+	ann.visit("/events/" + slug + "/sections/0")
+	ann.kind("child")
+	letType()
+	check(t, expect.Locator(ann.tray().Locator("[data-total]")).ToHaveText("€7.15"))
+
+	letBuy := ann.holdsBack("**/static/buy.*")
+	_, err := ann.page.Goto(boxOffice.url+"/events/"+slug+"/checkout", playwright.PageGotoOptions{WaitUntil: playwright.WaitUntilStateCommit})
+	check(t, err)
+	ann.becomesTicket("standard")
+	letBuy()
+	ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €23.65 now"}))
+}
+
+// holdsBack keeps a file of the page from arriving until it is let.
+func (p *person) holdsBack(file string) (let func()) {
+	p.t.Helper()
+	goOn := make(chan struct{})
+	check(p.t, p.page.Route(file, func(r playwright.Route) {
+		<-goOn
+		_ = r.Continue()
+	}))
+	return sync.OnceFunc(func() { close(goOn) })
 }
 
 func TestTypes_PagesShowPricesThatChangeWhileTheyAreOpen(t *testing.T) {

@@ -3,7 +3,7 @@
 
 import {clock} from 'usher/clock'
 import {listen} from 'usher/counts'
-import {$, T, countdown, data, key, path, say, span} from 'usher/page'
+import {$, $$, T, countdown, data, key, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend
@@ -99,6 +99,9 @@ function heard(m, available) {
   else if (!held() && m.changes?.some(([idx, state]) => state && seats().split(',').includes(`${idx}`))) renew()
 }
 
+// altered reports whether a field is not as the server wrote it.
+const altered = f => f.selectedOptions ? !f.selectedOptions[0].defaultSelected : f.value !== f.defaultValue || f.checked !== f.defaultChecked
+
 let fields
 const marked = f => /checkbox|radio/.test(f.type)
 const name = f => f.type === 'radio' ? f.value : f.name
@@ -145,5 +148,6 @@ export function start() {
   clock.addEventListener('wake', renew)
   addEventListener('pageshow', event => { if (event.persisted) renew() })
   listen(heard, renew)
+  if ($$('.bill :is(select, input)').some(altered)) renew($('[name=types]')) // what was chosen before this script was there
   $('[aria-invalid]')?.focus()
 }
