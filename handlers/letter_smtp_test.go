@@ -132,7 +132,7 @@ func TestConfirmation_OfAGermanArrivesInGerman(t *testing.T) {
 	found := map[string]string{}
 	mailParts(t, arrived.Header.Get("Content-Type"), arrived.Body, found)
 	for kind, wants := range map[string][]string{
-		"text/plain":      {"Mi., 18. Mai 2033, 03:33", "zahlen Sie an der Abendkasse", "- Floor, Platz 1, 28\u00a0€", "Tickets ansehen:", "Geben Sie diesen Link nicht weiter"},
+		"text/plain":      {"Mi., 18. Mai 2033, 03:33", "zahlen Sie an der Kasse", "- Floor, Platz 1, 28\u00a0€", "Tickets ansehen:", "Geben Sie diesen Link nicht weiter"},
 		"text/html":       {`<html lang="de"`, "Ihre Tickets: Evening", "Tickets ansehen", "ein Termin für Ihren Kalender"},
 		"text/calendar":   {"Floor\\, Platz 1"},
 		"application/pdf": {"%PDF"},
