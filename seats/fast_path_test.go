@@ -1,6 +1,8 @@
 package seats_test
 
 import (
+	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -95,6 +97,23 @@ func TestFastPath_GrantsManyClaimsInOneStatement(t *testing.T) {
 			if want := b.sale.Plan.Categories[l.Category].Price; l.Price != want {
 				t.Errorf("a seat of category %d costs %d, want %d", l.Category, l.Price, want)
 			}
+		}
+	}
+	wantBooks(t, b)
+}
+
+// The statement itself refuses what its node believes to be free: this node reads no changes.
+func TestFastPath_TakesNoSeatThatSomeoneHolds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(4, 2))
+	late, err := seats.NewInventory(b.db, slog.New(slog.DiscardHandler)).Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/D/1", "Floor/2"}})
+	for name, labels := range map[string][]string{"one": {"Stalls/D/1"}, "two": {"Stalls/D/1", "Floor/1"}} {
+		if err := late.ClaimFast(t.Context(), []seats.ID{seats.NewID()}, []seats.ClaimRequest{{Seats: labels}}); !errors.Is(err, seats.ErrNotFast) {
+			t.Errorf("%s: got %v, want that it comes again with locks", name, err)
 		}
 	}
 	wantBooks(t, b)
