@@ -100,7 +100,7 @@ function heard(m, available) {
 }
 
 // altered reports whether a field is not as the server wrote it.
-const altered = f => f.selectedOptions ? !f.selectedOptions[0].defaultSelected : f.value !== f.defaultValue || f.checked !== f.defaultChecked
+const altered = f => f.options ? $('[selected]', f)?.selected === false : f.value !== f.defaultValue || f.checked !== f.defaultChecked
 
 let fields
 const marked = f => /checkbox|radio/.test(f.type)

@@ -23,7 +23,7 @@ export function start(...handed) {
   document.addEventListener('click', picked)
   document.addEventListener('click', step)
   if (live.told) hear(live.told)
-  for (const target of $$('.chips select')) if (!target.selectedOptions[0].defaultSelected) chose({target}) // before this script was there
+  for (const target of $$('.chips select')) if ($('[selected]', target)?.selected === false) chose({target}) // before this script was there
   held()
   wait()
 }
