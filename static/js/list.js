@@ -62,6 +62,7 @@ function count() {
     $('[data-may]', at).hidden = !held
     write(at, held)
   }
+  $('#tray')?.toggleAttribute('data-none', !total)
   for (const at of $$('[data-first]')) write(at, freeIn(Number(at.dataset.first), Number(at.dataset.seats)))
   const query = filter.query()
   for (const link of links) {
