@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -57,31 +58,35 @@ var (
 	days = [...]string{Mark("Sun"), Mark("Mon"), Mark("Tue"), Mark("Wed"), Mark("Thu"), Mark("Fri"), Mark("Sat")}
 )
 
+// Translators: zones of time as a reader of your language knows them; "CET" if that is how they are called.
+var _ = [...]string{Mark("CET"), Mark("CEST"), Mark("WET"), Mark("WEST"), Mark("EET"), Mark("EEST")}
+
+// named are the parts of a layout that a language says in its own way.
+var named = regexp.MustCompile("January|Jan|Mon|MST")
+
 // Time writes a time by a layout of package time, such as "Mon 2 January 2006, 15:04 MST". The layout is a message: a language
-// has its own. Only "January", "Jan" and "Mon" are names in it.
+// has its own. Of its names only "January", "Jan", "Mon" and "MST" may be used.
 func Time(ctx context.Context, t time.Time, layout string) string {
 	if layout != "Mon" && layout != "Jan" && layout != "January" { // a name alone is translated below
 		layout = T(ctx, layout)
 	}
 	var b strings.Builder
-	for layout != "" {
-		month, day := strings.Index(layout, "Jan"), strings.Index(layout, "Mon")
-		switch {
-		case month >= 0 && (day < 0 || month < day):
-			name, names := "Jan", &short
-			if strings.HasPrefix(layout[month:], "January") {
-				name, names = "January", &months
-			}
-			b.WriteString(t.Format(layout[:month]) + T(ctx, names[t.Month()-1]))
-			layout = layout[month+len(name):]
-		case day >= 0:
-			b.WriteString(t.Format(layout[:day]) + T(ctx, days[t.Weekday()]))
-			layout = layout[day+len("Mon"):]
-		default:
-			b.WriteString(t.Format(layout))
-			layout = ""
+	at := 0
+	for _, name := range named.FindAllStringIndex(layout, -1) {
+		b.WriteString(t.Format(layout[at:name[0]]))
+		at = name[1]
+		switch layout[name[0]:at] {
+		case "January":
+			b.WriteString(T(ctx, months[t.Month()-1]))
+		case "Jan":
+			b.WriteString(T(ctx, short[t.Month()-1]))
+		case "Mon":
+			b.WriteString(T(ctx, days[t.Weekday()]))
+		case "MST":
+			b.WriteString(T(ctx, t.Format("MST")))
 		}
 	}
+	b.WriteString(t.Format(layout[at:]))
 	return b.String()
 }
 

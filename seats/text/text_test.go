@@ -94,6 +94,7 @@ func TestGerman_WritesMoneyAndDaysAsGermansDo(t *testing.T) {
 	t.Parallel()
 	german, english := With(t.Context(), "de"), t.Context()
 	at := time.Date(2030, 3, 1, 19, 30, 0, 0, time.UTC)
+	inVienna := at.In(time.FixedZone("CET", 3600))
 	for got, want := range map[string]string{
 		Money(german, 1234550, 2, "EUR"):                        "12.345,50\u00a0€",
 		Money(english, 1234550, 2, "EUR"):                       "€12,345.50",
@@ -102,6 +103,8 @@ func TestGerman_WritesMoneyAndDaysAsGermansDo(t *testing.T) {
 		Money(english, 3000, 0, "JPY"):                          "¥3,000",
 		Time(german, at, "Mon 2 January 2006, 15:04\u00a0MST"):  "Fr., 1. März 2030, 19:30\u00a0UTC",
 		Time(english, at, "Mon 2 January 2006, 15:04\u00a0MST"): "Fri 1 March 2030, 19:30\u00a0UTC",
+		Time(german, inVienna, "15:04 MST"):                     "20:30 MEZ",
+		Time(english, inVienna, "15:04 MST"):                    "20:30 CET",
 		Time(german, at, "Mon"):                                 "Fr.",
 		Time(english, at, "Mon"):                                "Fri",
 		Time(german, at, "January"):                             "März",

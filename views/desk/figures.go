@@ -63,7 +63,11 @@ func (p Live) sellsOut(ctx context.Context) (big, small string) {
 	case l.Free+l.Held == 0 && l.Sold > 0:
 		return text.T(ctx, "Sold out"), text.N(ctx, "%d seat in all", "%d seats in all", l.Sold)
 	case l.SellOut == nil:
-		return "–", p.salesRate(ctx)
+		if l.SalesRateSlow < 0.05 && l.SalesRate < 0.05 {
+			return "–", p.salesRate(ctx)
+		}
+		// Translators: %s is "0.3 seats a minute"; when all seats will be sold cannot be told yet.
+		return "–", text.T(ctx, "%s, too slow for a forecast", p.salesRate(ctx))
 	}
 	from, to := p.Sale.Event.Local(l.SellOut.From), p.Sale.Event.Local(l.SellOut.To)
 	form := "15:04"
@@ -84,7 +88,9 @@ func unbroken(words string) string { return strings.ReplaceAll(words, " ", "\u00
 func (p Live) conversion(ctx context.Context) (big, small string) {
 	l := &p.Live
 	if !l.Conversion.Known() {
-		return "–", text.N(ctx, "%d hold ended in an order, %d expired", "%d holds ended in an order, %d expired", l.Total.Ordered, l.Total.Expired)
+		ended := text.N(ctx, "%d hold ended in an order, %d expired", "%d holds ended in an order, %d expired", l.Total.Ordered, l.Total.Expired)
+		// Translators: %[1]s is "15 holds ended in an order, 3 expired", %[2]s "8 minutes", after which their share of all holds is known.
+		return "–", text.T(ctx, "%[1]s. A share is known %[2]s after the first hold.", ended, views.LengthIn(ctx, p.Sale.Event.HoldLength))
 	}
 	return shareOf(ctx, l.Conversion), text.T(ctx, "%s expired, of holds that began at least %s ago", shareOf(ctx, l.Expired), views.LengthIn(ctx, p.Sale.Event.HoldLength))
 }
