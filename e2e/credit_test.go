@@ -27,7 +27,7 @@ func (p *person) asksForLink(email string) {
 	p.sees(p.page.GetByText("Check your email"))
 }
 
-var linkInMail = regexp.MustCompile(`/credit/links/[0-9A-Z]{26}`)
+var linkInMail = regexp.MustCompile(`/account/links/[0-9A-Z]{26}`)
 
 // linkIn waits for the mail to an address, which the box office keeps as a file, and returns the path of its link.
 func (p *person) linkIn(email string) string {
@@ -40,7 +40,7 @@ func (p *person) signsIn(email string) {
 	p.t.Helper()
 	p.asksForLink(email)
 	p.visit(p.linkIn(email))
-	p.press(p.button("Open my credit"))
+	p.press(p.button("Open my account"))
 }
 
 func (p *person) redeems(code string) {
@@ -95,14 +95,14 @@ func TestAnOrderIsPaidWithAVouchersCredit(t *testing.T) {
 			ann.paysWithCredit("Ann Ørsted")
 			ann.hasTickets(2)
 			at := ann.page.URL()
-			ann.visit("/credit")
+			ann.visit("/account")
 			ann.sees(ann.page.GetByText("€10", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
-			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+			ann.press(ann.page.Locator(".owned").GetByRole("link", playwright.LocatorGetByRoleOptions{Name: "A night out"}))
 			ann.hasTickets(2)
 			if ann.page.URL() != at {
-				t.Errorf("the statement leads to %s, want %s", ann.page.URL(), at)
+				t.Errorf("the account leads to %s, want %s", ann.page.URL(), at)
 			}
-			ann.visit("/credit")
+			ann.visit("/account")
 			ann.press(ann.button("Sign out"))
 			ann.sees(ann.button("Send me a link"))
 		})
@@ -113,7 +113,7 @@ func TestTwoTabsSpendCreditOnce(t *testing.T) {
 	t.Parallel()
 	slugs := []string{boxOffice.named(t, "first", "theatre", "--paid-ahead", "--price", "A=25.00"), boxOffice.named(t, "second", "theatre", "--paid-ahead", "--price", "A=25.00")}
 	ann := someone(t, boxOffice, "ann", desktop)
-	ann.visit("/credit")
+	ann.visit("/account")
 	ann.signsIn("ann.two.tabs@example.org")
 	ann.redeems(boxOffice.vouchers(t, "30.00", 1)[0])
 	tabs := []playwright.Page{ann.page, ann.tab(), ann.tab()}
@@ -141,6 +141,6 @@ func TestTwoTabsSpendCreditOnce(t *testing.T) {
 	ann.paysWithCredit("Ann")
 	ann.sees(ann.page.GetByText("your credit does not reach that far"))
 	check(t, expect.Locator(ann.page.GetByLabel("Name")).ToHaveValue("Ann"))
-	ann.visit("/credit")
+	ann.visit("/account")
 	ann.sees(ann.page.GetByText("€5", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
 }

@@ -191,7 +191,7 @@ var each = []struct {
 		p.cancelsOne()
 		p.sees(p.page.GetByText("This order was cancelled"))
 	}},
-	{"credit-ask", func(p *person, _ sales) { p.visit("/credit") }},
+	{"credit-ask", func(p *person, _ sales) { p.visit("/account") }},
 	{"credit-sent", func(p *person, _ sales) { p.asksForLink("ann" + p.name + "@example.org") }},
 	{"credit-link", func(p *person, _ sales) { p.visit(p.linkIn("ann" + p.name + "@example.org")) }},
 	{"personal-data", func(p *person, _ sales) { p.visit("/personal-data") }},
@@ -204,7 +204,7 @@ var each = []struct {
 		p.sees(p.page.GetByText("exported_at"))
 	}},
 	{"credit-link-again", func(p *person, _ sales) { p.visit(p.linkIn("ann" + p.name + "@example.org")) }},
-	{"credit-empty", func(p *person, _ sales) { p.press(p.button("Open my credit")); p.sees(p.button("Redeem")) }},
+	{"credit-empty", func(p *person, _ sales) { p.press(p.button("Open my account")); p.sees(p.button("Redeem")) }},
 	{"credit-wrong", func(p *person, _ sales) {
 		p.expect("404")
 		p.redeems("ABCD-EFGH-JKMN-PQRS")
@@ -224,11 +224,11 @@ var each = []struct {
 	{"credit-spent", func(p *person, _ sales) {
 		p.paysWithCredit("Ann Ørsted")
 		p.hasTickets(2)
-		p.visit("/credit")
-		p.sees(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+		p.visit("/account")
+		p.sees(p.page.Locator(".owned").GetByRole("link", playwright.LocatorGetByRoleOptions{Name: "A night out"}).First())
 	}},
 	{"order-back", func(p *person, _ sales) {
-		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "A night out"}))
+		p.press(p.page.Locator(".owned").GetByRole("link", playwright.LocatorGetByRoleOptions{Name: "A night out"}).First())
 		p.hasTickets(2)
 		p.cancelsOne()
 		p.seesAfterReload("went back into your credit")

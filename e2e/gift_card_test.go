@@ -44,7 +44,7 @@ func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 			ann.buysGiftCard("€25", "ann@localhost.example", "")
 
 			code := o.mailed(t, "bea@localhost.example", giftCode)
-			bea.visit("/credit")
+			bea.visit("/account")
 			bea.signsIn("bea@localhost.example")
 			bea.redeems(code)
 			bea.sees(bea.page.GetByText("€50").First())

@@ -56,7 +56,7 @@ func TestEveryLetterIsAccessibleInLightAndDark(t *testing.T) {
 	check(t, ann.page.GetByRole("checkbox").First().Check())
 	ann.press(ann.button("Cancel selected tickets"))
 	ann.hasTickets(1)
-	ann.visit("/credit")
+	ann.visit("/account")
 	ann.asksForLink("ann@example.org")
 	var letters []string
 	eventually(t, 2*patience, "three letters", func() bool {

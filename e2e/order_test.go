@@ -76,7 +76,7 @@ func TestAFreePlaceBecomesATicketWithACode(t *testing.T) {
 			ann.seesTyped("Ann Ørsted", ownAddress(t))
 			ann.orders("Ann Ørsted", ownAddress(t), "1990-12-31")
 			ann.hasTickets(1)
-			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your ticket"}))
+			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Order confirmed"}))
 			if !d.noScript {
 				_, err := ann.page.WaitForFunction(`() => !Object.keys(sessionStorage).some(kept => kept.endsWith('/checkout'))`, nil)
 				check(t, err)

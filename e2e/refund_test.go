@@ -54,7 +54,7 @@ func TestCancel_RefundsCredit(t *testing.T) {
 	t.Parallel()
 	slug := boxOffice.event(t, "theatre", "--paid-ahead", "--price", "A=25.00")
 	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, noScript: true})
-	ann.visit("/credit")
+	ann.visit("/account")
 	ann.signsIn("ann.back@example.org")
 	ann.redeems(boxOffice.vouchers(t, "60.00", 1)[0])
 	ann.visit("/events/" + slug)
@@ -64,7 +64,7 @@ func TestCancel_RefundsCredit(t *testing.T) {
 	ann.hasTickets(2)
 	ann.cancelsOne()
 	ann.seesAfterReload("€25 went back into your credit.")
-	ann.visit("/credit")
+	ann.visit("/account")
 	ann.sees(ann.page.GetByText("€35", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
 }
 

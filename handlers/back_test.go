@@ -20,8 +20,8 @@ func TestAPageThatAnswersAFormIsKeptForTheWayBackAndNoOtherPageIs(t *testing.T) 
 		{"/events/evening/claims", "seat=" + url.QueryEscape(order.Tickets[0].Seat), 409, "private, no-cache"},
 		{"/events/evening/claims", "seat=Moon", 404, "private, no-cache"},
 		{"/events/evening/waitlist", "quantity=1&email=nobody", 422, "private, no-cache"},
-		{"/credit/links", "email=nobody", 422, "private, no-cache"},
-		{"/credit/session", "token=none", 404, "private, no-cache"},
+		{"/account/links", "email=nobody", 422, "private, no-cache"},
+		{"/account/session", "token=none", 404, "private, no-cache"},
 		{strings.TrimPrefix(at, s.url) + "/cancellations", "key=k", 422, "private, no-cache"},
 		{"/nowhere", "a=b", 404, "private, no-cache"},
 		{"/desk/session", "email=nobody@example.org&password=nothing", 403, "no-store"},
@@ -32,12 +32,12 @@ func TestAPageThatAnswersAFormIsKeptForTheWayBackAndNoOtherPageIs(t *testing.T) 
 			t.Errorf("%s %s: %d, kept %q; want %d, %q: %.300s", c.path, c.form, a.StatusCode, got, c.status, c.keeps, body)
 		}
 	}
-	for _, path := range []string{"/events", "/events/evening", "/events/evening/waitlist", "/credit", strings.TrimPrefix(at, s.url), "/nowhere"} {
+	for _, path := range []string{"/events", "/events/evening", "/events/evening/waitlist", "/account", strings.TrimPrefix(at, s.url), "/nowhere"} {
 		if a, _ := s.page(t, ann, path); a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: kept %q", path, a.Header.Get("Cache-Control"))
 		}
 	}
-	if a, _ := send(t, ann, "POST", s.url+"/credit/links", `{"email":"nobody"}`); a.Header.Get("Cache-Control") != "no-store" {
+	if a, _ := send(t, ann, "POST", s.url+"/account/links", `{"email":"nobody"}`); a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the answer to a program is kept %q", a.Header.Get("Cache-Control"))
 	}
 }

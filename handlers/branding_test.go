@@ -51,7 +51,7 @@ func TestBranding_ColoursOfLowContrastAreCorrectedOnPagesAndSaidAtTheDesk(t *tes
 	if a, body := s.submit(t, ann, "/desk/branding", form); a.StatusCode != http.StatusSeeOther {
 		t.Fatal(a.StatusCode, body)
 	}
-	for _, path := range []string{"/events", "/events/evening", "/events/evening/sections/0", "/credit", "/nowhere"} {
+	for _, path := range []string{"/events", "/events/evening", "/events/evening/sections/0", "/account", "/nowhere"} {
 		_, page := s.page(t, who, path)
 		for token, need := range map[string]float64{"press": pages.ControlContrast, "accent": pages.TextContrast} {
 			light, dark := tokens(t, page, token)
@@ -121,7 +121,7 @@ func TestBranding_LogoAndHeaderAreOnPagesMailsAndPapers(t *testing.T) {
 	if a, body := s.submit(t, ann, "/desk/branding", url.Values{"key": {"k"}, "sender": {"Playhouse Ä"}, "button": {"#fff"}}); a.StatusCode != http.StatusSeeOther {
 		t.Fatal(a.StatusCode, body)
 	}
-	for path, header := range map[string]bool{"/events": true, "/events/evening": false, "/credit": false} {
+	for path, header := range map[string]bool{"/events": true, "/events/evening": false, "/account": false} {
 		a, page := s.page(t, who, path)
 		if logo := path != "/events/evening"; strings.Contains(page, `<div class="brandbar">`) != logo || strings.Contains(page, `alt="Play &amp; house"`) != logo {
 			t.Errorf("%s has a logo: %t", path, !logo)

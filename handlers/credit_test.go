@@ -15,10 +15,10 @@ import (
 // signsIn asks for a link, reads the mail as it goes out, opens the link and presses its button.
 func (s *site) signsIn(t *testing.T, who *http.Client, email string) {
 	t.Helper()
-	if a, body := send(t, who, "POST", s.url+"/credit/links", `{"email":"`+email+`"}`); a.StatusCode != 202 {
+	if a, body := send(t, who, "POST", s.url+"/account/links", `{"email":"`+email+`"}`); a.StatusCode != 202 {
 		t.Fatal(a.StatusCode, body)
 	}
-	if a, body := send(t, who, "POST", s.url+"/credit/session", `{"token":"`+s.token(t, email)+`"}`); a.StatusCode != 201 {
+	if a, body := send(t, who, "POST", s.url+"/account/session", `{"token":"`+s.token(t, email)+`"}`); a.StatusCode != 201 {
 		t.Fatal(a.StatusCode, body)
 	}
 }
@@ -31,10 +31,10 @@ func (s *site) token(t *testing.T, email string) string {
 		t.Fatal(err)
 	}
 	l, err := Letters{Credit: credit.New(s.db), URL: s.url}.Write(t.Context(), m)
-	if err != nil || l.Email != email || !strings.Contains(l.HTML, s.url+"/credit/links/") {
+	if err != nil || l.Email != email || !strings.Contains(l.HTML, s.url+"/account/links/") {
 		t.Fatalf("the mail is %+v, %v", l, err)
 	}
-	_, rest, _ := strings.Cut(l.Text, s.url+"/credit/links/")
+	_, rest, _ := strings.Cut(l.Text, s.url+"/account/links/")
 	token, _, _ := strings.Cut(rest, "\n")
 	return token
 }
@@ -63,7 +63,7 @@ func TestSignIn_SurvivesTheFirstClaim(t *testing.T) {
 	s, ann := newSite(t), person(t)
 	s.signsIn(t, ann, "ann@example.org")
 	hold := s.held(t, ann, 2)
-	if a, body := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 200 {
+	if a, body := send(t, ann, "GET", s.url+"/account", ""); a.StatusCode != 200 {
 		t.Errorf("after the claim they are signed out of their credit: %d %s", a.StatusCode, body)
 	}
 	if _, body := send(t, ann, "GET", s.url+"/events/evening/hold", ""); holdOf(t, body).ID != hold.ID {
@@ -74,37 +74,37 @@ func TestSignIn_SurvivesTheFirstClaim(t *testing.T) {
 func TestALinkByMailSignsInAVoucherLoadsAndSigningOutForgets(t *testing.T) {
 	t.Parallel()
 	s, ann := newSite(t), person(t)
-	if a, page := s.page(t, ann, "/credit"); a.StatusCode != 200 || !strings.Contains(page, "Send me a link") || a.Header.Get("Cache-Control") != "no-store" {
+	if a, page := s.page(t, ann, "/account"); a.StatusCode != 200 || !strings.Contains(page, "Send me a link") || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("without a session: %d", a.StatusCode)
 	}
-	if a, page := s.submit(t, ann, "/credit/links", url.Values{"email": {"Ann@example.org"}}); a.StatusCode != 200 || !strings.Contains(page, "on its way to <b>ann@example.org") {
+	if a, page := s.submit(t, ann, "/account/links", url.Values{"email": {"Ann@example.org"}}); a.StatusCode != 200 || !strings.Contains(page, "on its way to <b>ann@example.org") {
 		t.Errorf("after asking: %d", a.StatusCode)
 	}
 	token := s.token(t, "ann@example.org")
 	for range 2 { // as programs that read mail do
-		if a, page := s.page(t, person(t), "/credit/links/"+token); a.StatusCode != 200 || !strings.Contains(page, token) {
+		if a, page := s.page(t, person(t), "/account/links/"+token); a.StatusCode != 200 || !strings.Contains(page, token) {
 			t.Errorf("the link: %d", a.StatusCode)
 		}
 	}
-	if a, _ := s.submit(t, ann, "/credit/session", url.Values{"token": {token}}); a.StatusCode != 303 || a.Header.Get("Location") != "/credit" {
+	if a, _ := s.submit(t, ann, "/account/session", url.Values{"token": {token}}); a.StatusCode != 303 || a.Header.Get("Location") != "/account" {
 		t.Fatal(a.StatusCode)
 	}
 	code := s.vouchers(t, 1, 2050, "EUR", nil)[0]
 	for range 2 { // a double click
-		if a, page := s.submit(t, ann, "/credit/vouchers", url.Values{"code": {strings.ToLower(code)}}); a.Header.Get("Location") != "/credit?loaded" {
+		if a, page := s.submit(t, ann, "/account/vouchers", url.Values{"code": {strings.ToLower(code)}}); a.Header.Get("Location") != "/account?loaded" {
 			t.Errorf("the voucher: %d %.300s", a.StatusCode, page)
 		}
 	}
-	if _, page := s.page(t, ann, "/credit?loaded"); !strings.Contains(page, "is in your credit") || strings.Count(page, "€20.50") != 2 {
+	if _, page := s.page(t, ann, "/account?loaded"); !strings.Contains(page, "is in your credit") || strings.Count(page, "€20.50") != 2 {
 		t.Errorf("€20.50 stands there %d times, want as balance and in the statement", strings.Count(page, "€20.50"))
 	}
-	if a, body := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 200 || !strings.Contains(body, `"email":"ann@example.org"`) || !strings.Contains(body, `"balance":2050`) {
+	if a, body := send(t, ann, "GET", s.url+"/account", ""); a.StatusCode != 200 || !strings.Contains(body, `"email":"ann@example.org"`) || !strings.Contains(body, `"balance":2050`) {
 		t.Errorf("in JSON: %d %s", a.StatusCode, body)
 	}
-	if a, _ := s.submit(t, ann, "/credit/session/end", nil); a.StatusCode != 303 {
+	if a, _ := s.submit(t, ann, "/account/session/end", nil); a.StatusCode != 303 {
 		t.Error(a.StatusCode)
 	}
-	if _, page := s.page(t, ann, "/credit"); strings.Contains(page, "20.50") || strings.Contains(page, "ann@") {
+	if _, page := s.page(t, ann, "/account"); strings.Contains(page, "20.50") || strings.Contains(page, "ann@") {
 		t.Error("after signing out the credit is still shown")
 	}
 }
@@ -118,10 +118,10 @@ func TestBadCreditRequestsHaveTheirAnswersAndLoadNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	voucher := `{"code":"` + used + `"}`
-	if a, _ := send(t, ann, "POST", s.url+"/credit/vouchers", voucher); a.StatusCode != 401 {
+	if a, _ := send(t, ann, "POST", s.url+"/account/vouchers", voucher); a.StatusCode != 401 {
 		t.Errorf("a voucher without signing in: %d", a.StatusCode)
 	}
-	if a, _ := send(t, ann, "GET", s.url+"/credit", ""); a.StatusCode != 401 {
+	if a, _ := send(t, ann, "GET", s.url+"/account", ""); a.StatusCode != 401 {
 		t.Errorf("a statement without signing in: %d", a.StatusCode)
 	}
 	s.signsIn(t, ann, "ann@example.org")
@@ -130,18 +130,18 @@ func TestBadCreditRequestsHaveTheirAnswersAndLoadNothing(t *testing.T) {
 		status           int
 		says             string
 	}{
-		{"an expired voucher", "/credit/vouchers", `{"code":"` + expired + `"}`, 410, "expired"},
-		{"a redeemed voucher", "/credit/vouchers", voucher, 409, "redeemed already"},
-		{"an unknown voucher", "/credit/vouchers", `{"code":"0000-0000-0000-0000"}`, 404, "no voucher"},
-		{"no code", "/credit/vouchers", `{}`, 404, "no voucher"},
-		{"a zero byte", "/credit/vouchers", `{"code":"\u0000"}`, 404, "no voucher"},
-		{"another field", "/credit/vouchers", `{"amount":500}`, 422, "cannot be read"},
-		{"10 MB", "/credit/vouchers", `{"code":"` + strings.Repeat("A", 10<<20) + `"}`, 413, "larger"},
-		{"no address", "/credit/links", `{"email":"ann"}`, 422, "in the format name@example.com"},
-		{"two addresses", "/credit/links", `{"email":"a@b.c, d@e.f"}`, 422, "in the format name@example.com"},
-		{"a header in an address", "/credit/links", `{"email":"a@b.c\r\nBcc: d@e.f"}`, 422, "in the format name@example.com"},
-		{"a forged token", "/credit/session", `{"token":"00000000000000000000000000"}`, 404, "no longer works"},
-		{"no token", "/credit/session", `{}`, 404, "no longer works"},
+		{"an expired voucher", "/account/vouchers", `{"code":"` + expired + `"}`, 410, "expired"},
+		{"a redeemed voucher", "/account/vouchers", voucher, 409, "redeemed already"},
+		{"an unknown voucher", "/account/vouchers", `{"code":"0000-0000-0000-0000"}`, 404, "no voucher"},
+		{"no code", "/account/vouchers", `{}`, 404, "no voucher"},
+		{"a zero byte", "/account/vouchers", `{"code":"\u0000"}`, 404, "no voucher"},
+		{"another field", "/account/vouchers", `{"amount":500}`, 422, "cannot be read"},
+		{"10 MB", "/account/vouchers", `{"code":"` + strings.Repeat("A", 10<<20) + `"}`, 413, "larger"},
+		{"no address", "/account/links", `{"email":"ann"}`, 422, "in the format name@example.com"},
+		{"two addresses", "/account/links", `{"email":"a@b.c, d@e.f"}`, 422, "in the format name@example.com"},
+		{"a header in an address", "/account/links", `{"email":"a@b.c\r\nBcc: d@e.f"}`, 422, "in the format name@example.com"},
+		{"a forged token", "/account/session", `{"token":"00000000000000000000000000"}`, 404, "no longer works"},
+		{"no token", "/account/session", `{}`, 404, "no longer works"},
 	} {
 		a, body := send(t, ann, "POST", s.url+bad.path, bad.body)
 		if a.StatusCode != bad.status || !strings.Contains(body, bad.says) {
@@ -152,14 +152,14 @@ func TestBadCreditRequestsHaveTheirAnswersAndLoadNothing(t *testing.T) {
 			t.Errorf("the form of %s: %d, and what was typed is gone", bad.path, a.StatusCode)
 		}
 	}
-	a, body := send(t, ann, "POST", s.url+"/credit/vouchers", "code=x", "Content-Type", "text/plain")
+	a, body := send(t, ann, "POST", s.url+"/account/vouchers", "code=x", "Content-Type", "text/plain")
 	if a.StatusCode != 415 {
 		t.Errorf("another kind of body: %d %s", a.StatusCode, body)
 	}
-	if a, _ := send(t, ann, "POST", s.url+"/credit/session/end", "", "Sec-Fetch-Site", "cross-site"); a.StatusCode != 403 {
+	if a, _ := send(t, ann, "POST", s.url+"/account/session/end", "", "Sec-Fetch-Site", "cross-site"); a.StatusCode != 403 {
 		t.Errorf("another site signs out: %d", a.StatusCode)
 	}
-	if _, body := send(t, ann, "GET", s.url+"/credit", ""); !strings.Contains(body, `"accounts":[]`) {
+	if _, body := send(t, ann, "GET", s.url+"/account", ""); !strings.Contains(body, `"accounts":[]`) {
 		t.Errorf("it loaded %s", body)
 	}
 }
@@ -168,7 +168,7 @@ func TestTheFourthMailWithinAnHourIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for i := range 4 {
-		a, body := send(t, person(t), "POST", s.url+"/credit/links", `{"email":"ann@example.org"}`)
+		a, body := send(t, person(t), "POST", s.url+"/account/links", `{"email":"ann@example.org"}`)
 		if want := map[bool]int{true: 202, false: 429}[i < 3]; a.StatusCode != want {
 			t.Errorf("mail %d: %d %s", i+1, a.StatusCode, body)
 		}
@@ -182,10 +182,10 @@ func TestSigningInChangesTheCookieAndKeepsTheSeats(t *testing.T) {
 	at, _ := url.Parse(s.url)
 	before := ann.Jar.Cookies(at)[0].Value
 	back := `{"email":"ann@example.org","back":"/events/evening/checkout"}`
-	if a, body := send(t, ann, "POST", s.url+"/credit/links", back); a.StatusCode != 202 {
+	if a, body := send(t, ann, "POST", s.url+"/account/links", back); a.StatusCode != 202 {
 		t.Fatal(a.StatusCode, body)
 	}
-	a, _ := s.submit(t, ann, "/credit/session", url.Values{"token": {s.token(t, "ann@example.org")}})
+	a, _ := s.submit(t, ann, "/account/session", url.Values{"token": {s.token(t, "ann@example.org")}})
 	if a.StatusCode != 303 || a.Header.Get("Location") != "/events/evening/checkout" {
 		t.Errorf("it goes on at %d %q", a.StatusCode, a.Header.Get("Location"))
 	}
@@ -194,14 +194,14 @@ func TestSigningInChangesTheCookieAndKeepsTheSeats(t *testing.T) {
 	}
 	thief := person(t)
 	thief.Jar.SetCookies(at, []*http.Cookie{{Name: "usher", Value: before}})
-	if a, body := send(t, thief, "GET", s.url+"/credit", ""); a.StatusCode != 401 {
+	if a, body := send(t, thief, "GET", s.url+"/account", ""); a.StatusCode != 401 {
 		t.Errorf("the cookie from before opens the credit: %d %s", a.StatusCode, body)
 	}
 	for range 2 {
 		if _, body := send(t, ann, "GET", s.url+"/events/evening/hold", ""); holdOf(t, body).ID != hold.ID {
 			t.Errorf("the hold is gone: %s", body)
 		}
-		if a, _ := send(t, ann, "DELETE", s.url+"/credit/session", ""); a.StatusCode != 204 {
+		if a, _ := send(t, ann, "DELETE", s.url+"/account/session", ""); a.StatusCode != 204 {
 			t.Error(a.StatusCode)
 		}
 	}
@@ -212,7 +212,7 @@ func TestACheckoutToGoOnWithIsNoOtherSite(t *testing.T) {
 	s, ann := newSite(t), person(t)
 	s.held(t, ann, 1)
 	for _, back := range []string{"https://evil.example/events/x/checkout", "//evil.example/checkout", "/events/../checkout", "javascript:alert(1)", "/events/x/checkout\r\nX: y"} {
-		if _, page := s.page(t, ann, "/credit?back="+url.QueryEscape(back)); strings.Contains(page, "//evil") || strings.Contains(page, "Back to your order") {
+		if _, page := s.page(t, ann, "/account?back="+url.QueryEscape(back)); strings.Contains(page, "//evil") || strings.Contains(page, "Back to your order") {
 			t.Errorf("the page leads to %q", back)
 		}
 	}
@@ -237,7 +237,7 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 	}
 	total := pricing.Of(s.sale, []int{hold.Idx[0]}).Total
 	for _, code := range s.vouchers(t, 2, total-1, "EUR", nil) {
-		if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
+		if a, body := send(t, ann, "POST", s.url+"/account/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
 			t.Fatal(a.StatusCode, body)
 		}
 		// Another visitor with Ann's address cannot use her credit.
@@ -260,7 +260,7 @@ func TestCredit_IsUsableByItsOwnerOnly(t *testing.T) {
 			t.Errorf("the order's page is not of one paid ticket")
 		}
 	}
-	if _, body := send(t, ann, "GET", s.url+"/credit", ""); !strings.Contains(body, `"kind":"paid"`) || !strings.Contains(body, `"event":"Evening"`) {
+	if _, body := send(t, ann, "GET", s.url+"/account", ""); !strings.Contains(body, `"kind":"paid"`) || !strings.Contains(body, `"event":"Evening"`) {
 		t.Errorf("the statement is %s", body)
 	}
 	if left, err := credit.New(s.db).Balance(t.Context(), "ann@example.org", "EUR"); err != nil || left != total-2 {
@@ -275,7 +275,7 @@ func TestCredit_PaysAPartAndTheCardTheRest(t *testing.T) {
 	hold := s.held(t, ann, 2)
 	s.signsIn(t, ann, "ann@example.org")
 	code := s.vouchers(t, 1, 1000, "EUR", nil)[0]
-	if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
+	if a, body := send(t, ann, "POST", s.url+"/account/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
 		t.Fatal(a.StatusCode, body)
 	}
 	if _, page := s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, `name="credit" value="1000"`) {
@@ -316,7 +316,7 @@ func TestCredit_IsNotForgottenWhenTheRestIsPaidLater(t *testing.T) {
 	form := fill(s.held(t, ann, 2), "Ann", "ann@example.org")
 	s.signsIn(t, ann, "ann@example.org")
 	code := s.vouchers(t, 1, 1000, "EUR", nil)[0]
-	if a, body := send(t, ann, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
+	if a, body := send(t, ann, "POST", s.url+"/account/vouchers", `{"code":"`+code+`"}`); a.StatusCode != 201 {
 		t.Fatal(a.StatusCode, body)
 	}
 	if _, page := s.page(t, ann, "/events/evening/checkout"); !strings.Contains(page, "It can’t be combined with bank transfer or with paying later.") {

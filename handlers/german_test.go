@@ -180,7 +180,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		t.Fatal(a.StatusCode, words(body))
 	}
 	for _, path := range []string{
-		"/events", "/events?past=1", "/events?town=Wien&from=2030-01-01", "/events?q=nothing-of-this-name", "/events/evening", "/events/evening/map", "/events/evening/waitlist", "/legal/1/terms", "/gift-cards", "/credit",
+		"/events", "/events?past=1", "/events?town=Wien&from=2030-01-01", "/events?q=nothing-of-this-name", "/events/evening", "/events/evening/map", "/events/evening/waitlist", "/legal/1/terms", "/gift-cards", "/account",
 	} {
 		visit(ann, path, 200)
 	}
@@ -198,7 +198,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	for _, path := range []string{"/desk/session", "/desk/password", "/personal-data", "/events/evening/sections/0"} {
 		visit(ann, path, 200)
 	}
-	for _, path := range []string{"/desk/setup/x", "/desk/invitations/x", "/desk/password/x", "/door/x", "/boards/x", "/credit/links/x", "/personal-data/x", "/confirmations/x", "/waitlist/x", "/payments/x", "/gift-cards/x", "/demo-card/x", "/series/x", "/subscriptions/x", "/unsubscribe/x"} {
+	for _, path := range []string{"/desk/setup/x", "/desk/invitations/x", "/desk/password/x", "/door/x", "/boards/x", "/account/links/x", "/personal-data/x", "/confirmations/x", "/waitlist/x", "/payments/x", "/gift-cards/x", "/demo-card/x", "/series/x", "/subscriptions/x", "/unsubscribe/x"} {
 		visit(ann, path, http.StatusNotFound)
 	}
 	sold, body := s.submit(t, owner, "/desk/events/evening/sales", url.Values{"key": {"german"}, "seat": {s.sale.Plan.Label(7)}, "method": {"cash"}})

@@ -89,7 +89,7 @@ func TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard(t *testing.T) {
 		t.Errorf("the mail of the card is %+v", l)
 	}
 	s.signsIn(t, bea, "bea@example.org")
-	if a, body := send(t, bea, "POST", s.url+"/credit/vouchers", `{"code":"`+code+`"}`); a.StatusCode != http.StatusCreated || !strings.Contains(body, `"amount":1000`) {
+	if a, body := send(t, bea, "POST", s.url+"/account/vouchers", `{"code":"`+code+`"}`); a.StatusCode != http.StatusCreated || !strings.Contains(body, `"amount":1000`) {
 		t.Fatal(a.StatusCode, body)
 	}
 	hold := s.held(t, bea, 2)

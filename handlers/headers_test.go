@@ -116,7 +116,7 @@ func TestHost_NeverReachesALink(t *testing.T) {
 func TestSignOut_ClearsTheBrowsersData(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, path := range []string{"/desk/session", "/credit/session"} {
+	for _, path := range []string{"/desk/session", "/account/session"} {
 		if a, _ := send(t, person(t), "DELETE", s.url+path, ""); a.Header.Get("Clear-Site-Data") != `"cache"` {
 			t.Errorf("%s: %q", path, a.Header.Get("Clear-Site-Data"))
 		}

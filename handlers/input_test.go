@@ -41,7 +41,7 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, body := send(t, who, "POST", s.url+"/credit/links", `{"email":"late@example.org"}`); a.StatusCode != http.StatusAccepted {
+	if a, body := send(t, who, "POST", s.url+"/account/links", `{"email":"late@example.org"}`); a.StatusCode != http.StatusAccepted {
 		t.Fatal(a.StatusCode, body)
 	}
 	late := s.token(t, "late@example.org")
@@ -98,11 +98,11 @@ func TestBadInputHasItsStatusAndItsSentenceAndLosesNothing(t *testing.T) {
 		{"a payment that is not there", "/payments/" + flip(mine.Code) + "/stop", "", "", 404, "no such order"},
 		{"a door that is not there", "/door/" + flip(door) + "/scans", `{"key":"k","code":"x"}`, "", 404, "to the door does not work"},
 		{"a scan without a key", "/door/" + door + "/scans", `{"key":"","code":"x"}`, "", 422, "no key"},
-		{"a link that was never sent", "/credit/session", "token=AAAA", asForm, 404, "link"},
-		{"an expired link", "/credit/session", "token=" + late, asForm, 404, "link"},
+		{"a link that was never sent", "/account/session", "token=AAAA", asForm, 404, "link"},
+		{"an expired link", "/account/session", "token=" + late, asForm, 404, "link"},
 		{"a total that is none", order, form(func(f url.Values) { f.Set("total", "½") }), asForm, 422, "not an amount"},
 		{"another total than the page showed", order, form(func(f url.Values) { f.Set("total", "1") }), asForm, 303, "Check the new total"},
-		{"a voucher without signing in", "/credit/vouchers", "code=AAAA-BBBB-CCCC-DDDD", asForm, 401, ""},
+		{"a voucher without signing in", "/account/vouchers", "code=AAAA-BBBB-CCCC-DDDD", asForm, 401, ""},
 	} {
 		header := []string{"Content-Type", "application/json"}
 		if bad.kind == asForm {

@@ -58,7 +58,7 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 	a, _ = s.post(t, who, fill(hold, "Bob", "bob@example.org"))
 	order := a.Header.Get("Location")
 	s.held(t, who, 1)
-	for _, path := range []string{"/events", "/events/evening", "/events/evening/sections/0", "/events/evening/checkout", order, "/credit", "/events/evening/waitlist", "/nowhere", "/legal/1/privacy"} {
+	for _, path := range []string{"/events", "/events/evening", "/events/evening/sections/0", "/events/evening/checkout", order, "/account", "/events/evening/waitlist", "/nowhere", "/legal/1/privacy"} {
 		_, page := send(t, who, "GET", s.url+path, "", "Accept", asPage)
 		for _, link := range []string{`<a href="/legal/1/imprint">Imprint</a>`, `<a href="/legal/1/privacy">Privacy</a>`} {
 			if strings.Count(page, link) != 1 {

@@ -501,7 +501,7 @@ func (l Letters) link(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	return l.deskLetter(ctx, m, 0, mails.Credit(ctx, m.Email, l.URL+shop.CreditPath+"/links/"+token))
+	return l.deskLetter(ctx, m, 0, mails.Account(ctx, m.Email, l.URL+shop.AccountPath+"/links/"+token))
 }
 
 // dataLink makes the mail with the link to a person's data.
@@ -538,7 +538,7 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 		return l.deskLetter(ctx, m, c.Team, mails.GiftReceipt(ctx, c, home+shop.GiftCardPath(c.Code)))
 	}
 	m.Email = c.Recipient
-	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(ctx, c, home+shop.CreditPath))
+	letter, err := l.deskLetter(ctx, m, c.Team, mails.GiftCard(ctx, c, home+shop.AccountPath))
 	if err != nil {
 		return letter, err
 	}

@@ -162,7 +162,7 @@ func TestSignInLinks_OneNetworkDoesNotMailTheWorld(t *testing.T) {
 	t.Parallel()
 	s := behindProxy(t)
 	ask := func(from string, n int) (*http.Response, string) {
-		return send(t, person(t), "POST", s.url+"/credit/links", fmt.Sprintf(`{"email":"person%d@example.org"}`, n), "X-Forwarded-For", from)
+		return send(t, person(t), "POST", s.url+"/account/links", fmt.Sprintf(`{"email":"person%d@example.org"}`, n), "X-Forwarded-For", from)
 	}
 	for n := range web.LinksPerNetwork {
 		if a, body := ask("203.0.113.7", n); a.StatusCode != http.StatusAccepted {

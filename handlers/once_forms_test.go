@@ -170,13 +170,13 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			who, p := w.payment(t)
 			return sent{who: who, to: p.Page, form: of("answer", "decline"), other: of("answer", "pay")}
 		},
-		"POST /credit/vouchers": func(t *testing.T, w *wall, _ string) sent {
+		"POST /account/vouchers": func(t *testing.T, w *wall, _ string) sent {
 			who, codes := person(t), w.vouchers(t, 2, 500, "EUR", nil)
 			w.signsIn(t, who, "purse@example.org")
-			return sent{who: who, to: "/credit/vouchers", form: of("code", codes[0]), other: of("code", codes[1])}
+			return sent{who: who, to: "/account/vouchers", form: of("code", codes[0]), other: of("code", codes[1])}
 		},
-		"POST /credit/links": func(t *testing.T, _ *wall, _ string) sent {
-			return sent{who: person(t), to: "/credit/links", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
+		"POST /account/links": func(t *testing.T, _ *wall, _ string) sent {
+			return sent{who: person(t), to: "/account/links", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
 		},
 		"POST /personal-data": func(t *testing.T, _ *wall, _ string) sent {
 			return sent{who: person(t), to: "/personal-data", form: of("email", "one@example.org"), other: of("email", "other@example.org")}

@@ -14,8 +14,8 @@ func TestErrorPage_LinksBackToItsSubject(t *testing.T) {
 		{"POST", "/events/evening/claims", "best=many&category=F", "/events/evening"},
 		{"GET", "/events/evening/sections/99", "", "/events/evening"},
 		{"GET", "/events/none/checkout", "", "/events"},
-		{"GET", "/orders/NONE/tickets.pdf", "", "/events"},
-		{"POST", "/credit/vouchers", "code=none", "/credit"},
+		{"GET", "/orders/NONE/tickets.pdf", "", "/account"},
+		{"POST", "/account/vouchers", "code=none", "/account"},
 		{"GET", "/nowhere", "", "/events"},
 	} {
 		header := []string{"Accept", "text/html"}
@@ -35,7 +35,7 @@ func TestAnAddressThatIsNearlyThatOfAPageLeadsToIt(t *testing.T) {
 	for path, to := range map[string]string{
 		"/events/evening/claims": "/events/evening", // a browser shows it after a refusal
 		"/orders/CODE/mails":     "/orders/CODE",
-		"/credit/vouchers":       "/credit",
+		"/account/vouchers":      "/account",
 		"/desk/teams":            "/desk",
 		"/events/evening/":       "/events/evening",
 		"/events/":               "/events",

@@ -72,7 +72,7 @@ func (s *site) leavesTraces(t *testing.T, ann, who *http.Client, folder mail.Fol
 	}
 	other := person(t)
 	s.post(t, other, fill(s.held(t, other, 1), goneName, "also wrong "+goneEmail))
-	s.submit(t, other, "/credit/links", url.Values{"email": {goneEmail}, "key": {"link"}})
+	s.submit(t, other, "/account/links", url.Values{"email": {goneEmail}, "key": {"link"}})
 	s.submit(t, other, "/personal-data", url.Values{"email": {goneEmail}, "key": {"data"}})
 	s.exec(t, `INSERT INTO entry (event_id, code, email, quantity, together, fewer, state, rank, waits_since, waits_in, method, name, most)
 		VALUES (1, 'ENTRY', lower($1), 2, false, false, 'waiting', 1, clock_timestamp(), pg_current_xact_id(), 'door', $2, 900)`, goneEmail, goneName)
@@ -164,7 +164,7 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 	if _, body := send(t, other, "POST", s.url+s.dataLink(t, "unknown@example.org"), ""); json.Unmarshal([]byte(body), &records) != nil || len(records) != 1 || records[0].Team != "" || strings.Contains(body, goneName) {
 		t.Errorf("of an unknown address: %s", body)
 	}
-	if a, _ := send(t, other, "POST", s.url+"/credit/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
+	if a, _ := send(t, other, "POST", s.url+"/account/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
 		t.Errorf("the link opens the credit: %d", a.StatusCode)
 	}
 	s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"again"}})

@@ -43,7 +43,7 @@ func TestSigningInAndOutInsideAWaitingRoomKeepsThePlace(t *testing.T) {
 		kept("signing in")
 		s.signsIn(t, who, name+"@example.org")
 		kept("signing in again")
-		if a, _ := send(t, who, "DELETE", s.url+"/credit/session", ""); a.StatusCode != http.StatusNoContent {
+		if a, _ := send(t, who, "DELETE", s.url+"/account/session", ""); a.StatusCode != http.StatusNoContent {
 			t.Fatalf("signing out gets %d", a.StatusCode)
 		}
 		kept("signing out")

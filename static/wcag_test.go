@@ -48,7 +48,7 @@ func never(t *testing.T, in map[string]string, pattern, what string, planted ...
 func stylesOfAttendees(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"app.css", "plain.css", "list.css", "order.css", "credit.css", "room.css", "waitlist.css"} {
+	for _, name := range []string{"app.css", "plain.css", "list.css", "order.css", "account.css", "room.css", "waitlist.css"} {
 		content, err := os.ReadFile("css/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -27,16 +27,16 @@ func aside(t *testing.T, page views.Page) (list []shown) {
 }
 
 func creditPages(page views.Page) []shown {
-	page.Style = "credit.css"
+	page.Style = "account.css"
 	return []shown{
 		{"personal data, asked for", true, shop.Personal(shop.PersonalPage{Page: page, Key: "key", Email: "ann@", Wrong: "Say it."})},
 		{"personal data, mailed", true, shop.Personal(shop.PersonalPage{Page: page, Asked: "ann@example.org"})},
 		{"personal data, by its link", true, shop.Personal(shop.PersonalPage{Page: page, Token: "token", Email: "ann@example.org"})},
 		{"personal data", true, shop.Personal(shop.PersonalPage{Page: page, Token: "token", Email: "ann@example.org", Text: "[]"})},
-		{"credit, asked for", true, shop.Credit(shop.CreditPage{Page: page, Key: "key", Typed: "ann@", WrongEmail: "Say it.", Back: "/events/evening/checkout"})},
-		{"credit, mailed", true, shop.Credit(shop.CreditPage{Page: page, Asked: "ann@example.org"})},
-		{"credit, by its link", true, shop.Credit(shop.CreditPage{Page: page, Token: "token", Typed: "ann@example.org", Key: "key"})},
-		{"credit", true, shop.Credit(shop.CreditPage{
+		{"credit, asked for", true, shop.Account(shop.AccountPage{Page: page, Key: "key", Typed: "ann@", WrongEmail: "Say it.", Back: "/events/evening/checkout"})},
+		{"credit, mailed", true, shop.Account(shop.AccountPage{Page: page, Asked: "ann@example.org"})},
+		{"credit, by its link", true, shop.Account(shop.AccountPage{Page: page, Token: "token", Typed: "ann@example.org", Key: "key"})},
+		{"credit", true, shop.Account(shop.AccountPage{
 			Page: page, Account: "ann@example.org", Code: "ABCD", WrongCode: "There is no voucher of this code.", Key: "key",
 			Statements: []credit.Statement{{Currency: "EUR", Balance: 2500, Lines: []credit.Line{{Kind: "voucher", Amount: 2500, At: time.Unix(2e9, 0)}}}},
 		})},

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -24,8 +26,8 @@ const (
 )
 
 var (
-	errNotSignedIn  = web.NewProblem(401, "not_signed_in", text.Mark("You’re not signed in."), web.NothingChanged, text.Mark("Open your credit and request a link."))
-	errNoLink       = web.NewProblem(404, "link", text.Mark("This link no longer works: it was used, it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Open your credit and request a new one."))
+	errNotSignedIn  = web.NewProblem(401, "not_signed_in", text.Mark("You’re not signed in."), web.NothingChanged, text.Mark("Open your account and request a link."))
+	errNoLink       = web.NewProblem(404, "link", text.Mark("This link no longer works: it was used, it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Open your account and request a new one."))
 	errOften        = web.NewProblem(429, "too_often", text.Mark("We sent three emails to this address within the hour."), web.NothingChanged, text.Mark("Look for the newest of them, or try again in an hour."))
 	errOtherAddress = web.NewProblem(409, "key", text.Mark("This form was sent before with another address."), web.NothingChanged, text.Mark("Send it once more for this one."))
 	errAddress      = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.NothingChanged, text.Mark("Change it and send it again."))
@@ -48,11 +50,90 @@ func (h *Handlers) backTo(r *http.Request) string {
 	return ""
 }
 
+type accountAnswer struct {
+	Email    string       `json:"email"`
+	Orders   []ownedBody  `json:"orders"`
+	Accounts []creditBody `json:"accounts"`
+}
+
+type ownedBody struct {
+	Code    string    `json:"code"`
+	Number  string    `json:"number"`
+	Event   string    `json:"event"`
+	Name    string    `json:"name"`
+	Starts  time.Time `json:"starts_at"`
+	Tickets int       `json:"tickets"`
+	Due     int64     `json:"due"`
+}
+
+type creditBody struct {
+	Currency string     `json:"currency"`
+	Balance  int64      `json:"balance"`
+	Lines    []lineBody `json:"lines"`
+	Older    bool       `json:"older"`
+}
+
+type lineBody struct {
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"`
+	Amount int64     `json:"amount"`
+	Order  string    `json:"order,omitempty"`
+	Event  string    `json:"event,omitempty"`
+}
+
+func describeAccount(p shop.AccountPage) accountAnswer {
+	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Accounts: []creditBody{}}
+	for _, o := range slices.Concat(p.Coming, p.Past) {
+		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due})
+	}
+	for _, s := range p.Statements {
+		account := creditBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}
+		for _, line := range s.Lines {
+			account.Lines = append(account.Lines, lineBody{line.At.UTC(), line.Kind, line.Amount, line.Order, line.Event})
+		}
+		answer.Accounts = append(answer.Accounts, account)
+	}
+	return answer
+}
+
+// Account answers GET /account
+func (h *Handlers) Account(w http.ResponseWriter, r *http.Request) error {
+	if web.WantsJSON(r) && h.account(r) == "" {
+		return errNotSignedIn
+	}
+	var p shop.AccountPage
+	if r.URL.Query().Has("loaded") {
+		p.Notice = text.T(h.Reading(r), "The amount of your voucher is in your credit.")
+	}
+	return h.showAccount(w, r, http.StatusOK, p)
+}
+
+// showAccount writes what the signed-in visitor has, or asks for an address. Under the domain of a team, its orders are listed alone.
+func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, p shop.AccountPage) (err error) {
+	title := text.T(r.Context(), "Find your tickets")
+	if p.Account = h.account(r); p.Account != "" {
+		title = text.T(r.Context(), "Your account")
+		w.Header().Set("Cache-Control", "no-store") // the back button must not show it after signing out
+		if p.Coming, p.Past, err = h.Orders.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
+			return err
+		}
+		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
+			return err
+		}
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, describeAccount(p))
+	}
+	p.Page = views.Page{Title: title, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "account.css", Notice: p.Notice}
+	p.Back, p.Key = h.backTo(r), rand.Text()
+	return web.WritePage(w, r, status, shop.Account(p))
+}
+
 type linkAnswer struct {
 	Email string `json:"email"`
 }
 
-// AskLink answers POST /credit/links
+// AskLink answers POST /account/links
 func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
 	asked, err := decodeCredit(r)
 	if err != nil {
@@ -64,7 +145,7 @@ func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
 	email, err := h.Credit.Ask(h.Reading(r), asked.Email, asked.Key)
 	if wrong := refusedAddress(err); wrong != nil && !web.WantsJSON(r) {
 		wrong.TooOften(w)
-		return h.showCredit(w, r, wrong.Status, shop.CreditPage{Typed: asked.Email, WrongEmail: text.T(r.Context(), wrong.What) + " " + text.T(r.Context(), wrong.Next)})
+		return h.showAccount(w, r, wrong.Status, shop.AccountPage{Typed: asked.Email, WrongEmail: text.T(r.Context(), wrong.What) + " " + text.T(r.Context(), wrong.Next)})
 	} else if wrong != nil {
 		return wrong
 	}
@@ -81,7 +162,7 @@ func (h *Handlers) AskLink(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusAccepted, linkAnswer{email})
 	}
-	return h.showCredit(w, r, http.StatusOK, shop.CreditPage{Asked: email})
+	return h.showAccount(w, r, http.StatusOK, shop.AccountPage{Asked: email})
 }
 
 // refusedAddress says why no link was sent to an address; nil if that is not what is wrong.
@@ -97,7 +178,7 @@ func refusedAddress(err error) *web.Problem {
 	return nil
 }
 
-// Link answers GET /credit/links/{token}
+// Link answers GET /account/links/{token}
 //
 // GET does not use the link up, as mail programs open every address. The button does.
 func (h *Handlers) Link(w http.ResponseWriter, r *http.Request) error {
@@ -112,11 +193,11 @@ func (h *Handlers) Link(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, linkAnswer{email})
 	}
-	page := shop.CreditPage{Page: views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "credit.css"}, Key: rand.Text(), Token: token, Typed: email}
-	return web.WritePage(w, r, http.StatusOK, shop.Credit(page))
+	page := shop.AccountPage{Page: views.Page{Title: text.T(r.Context(), "Your account"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "account.css"}, Key: rand.Text(), Token: token, Typed: email}
+	return web.WritePage(w, r, http.StatusOK, shop.Account(page))
 }
 
-// SignIn answers POST /credit/session
+// SignIn answers POST /account/session
 func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	asked, err := decodeCredit(r)
 	if err != nil {
@@ -131,7 +212,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := h.backTo(r)
 	if to == "" {
-		to = shop.CreditPath
+		to = shop.AccountPath
 	}
 	h.Sessions.Put(r.Context(), accountKey, email)
 	h.Sessions.Remove(r.Context(), backKey)
@@ -145,7 +226,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// SignOut answers DELETE /credit/session and, for forms, POST /credit/session/end
+// SignOut answers DELETE /account/session and, for forms, POST /account/session/end
 //
 // What the session holds stays its own; only the address is forgotten.
 func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
@@ -160,7 +241,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, shop.CreditPath, http.StatusSeeOther)
+	http.Redirect(w, r, shop.AccountPath, http.StatusSeeOther)
 	return nil
 }
 

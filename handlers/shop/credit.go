@@ -1,84 +1,21 @@
 package shop
 
 import (
-	"crypto/rand"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
-
-type creditAnswer struct {
-	Email    string        `json:"email"`
-	Accounts []accountBody `json:"accounts"`
-}
-
-type accountBody struct {
-	Currency string     `json:"currency"`
-	Balance  int64      `json:"balance"`
-	Lines    []lineBody `json:"lines"`
-	Older    bool       `json:"older"`
-}
-
-type lineBody struct {
-	At     time.Time `json:"at"`
-	Kind   string    `json:"kind"`
-	Amount int64     `json:"amount"`
-	Order  string    `json:"order,omitempty"`
-	Event  string    `json:"event,omitempty"`
-}
-
-func describeCredit(email string, list []credit.Statement) creditAnswer {
-	answer := creditAnswer{Email: email, Accounts: []accountBody{}}
-	for _, s := range list {
-		account := accountBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}
-		for _, line := range s.Lines {
-			account.Lines = append(account.Lines, lineBody{line.At.UTC(), line.Kind, line.Amount, line.Order, line.Event})
-		}
-		answer.Accounts = append(answer.Accounts, account)
-	}
-	return answer
-}
-
-// Statement answers GET /credit
-func (h *Handlers) Statement(w http.ResponseWriter, r *http.Request) error {
-	if web.WantsJSON(r) && h.account(r) == "" {
-		return errNotSignedIn
-	}
-	var p shop.CreditPage
-	if r.URL.Query().Has("loaded") {
-		p.Notice = text.T(h.Reading(r), "The amount of your voucher is in your credit.")
-	}
-	return h.showCredit(w, r, http.StatusOK, p)
-}
-
-// showCredit writes the statement of the signed-in visitor, or asks for an address.
-func (h *Handlers) showCredit(w http.ResponseWriter, r *http.Request, status int, p shop.CreditPage) (err error) {
-	if p.Account = h.account(r); p.Account != "" {
-		w.Header().Set("Cache-Control", "no-store") // the back button must not show it after signing out
-		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
-			return err
-		}
-	}
-	if web.WantsJSON(r) {
-		return web.WriteJSON(w, status, describeCredit(p.Account, p.Statements))
-	}
-	p.Page = views.Page{Title: text.T(r.Context(), "Your credit"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "credit.css", Notice: p.Notice}
-	p.Back, p.Key = h.backTo(r), rand.Text()
-	return web.WritePage(w, r, status, shop.Credit(p))
-}
 
 type voucherAnswer struct {
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
 }
 
-// Redeem answers POST /credit/vouchers
+// Redeem answers POST /account/vouchers
 func (h *Handlers) Redeem(w http.ResponseWriter, r *http.Request) error {
 	asked, err := decodeCredit(r)
 	if err != nil {
@@ -89,7 +26,7 @@ func (h *Handlers) Redeem(w http.ResponseWriter, r *http.Request) error {
 	}
 	loaded, err := h.Credit.Redeem(r.Context(), h.account(r), asked.Code)
 	if p := refusedVoucher(err); p != nil && !web.WantsJSON(r) {
-		return h.showCredit(w, r, p.Status, shop.CreditPage{Code: asked.Code, WrongCode: p.Brief(r.Context())})
+		return h.showAccount(w, r, p.Status, shop.AccountPage{Code: asked.Code, WrongCode: p.Brief(r.Context())})
 	} else if p != nil {
 		return p
 	}
@@ -99,7 +36,7 @@ func (h *Handlers) Redeem(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusCreated, voucherAnswer{loaded.Minor, loaded.Currency})
 	}
-	to := shop.CreditPath + "?loaded"
+	to := shop.AccountPath + "?loaded"
 	if back := h.backTo(r); back != "" {
 		to += "&back=" + back
 	}

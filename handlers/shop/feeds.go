@@ -160,7 +160,7 @@ Disallow: /payments/
 Disallow: /confirmations/
 Disallow: /demo-card/
 Disallow: /waitlist/
-Disallow: /credit
+Disallow: /account
 Disallow: /gift-cards/
 Disallow: /personal-data
 Disallow: /events/*/checkout

@@ -60,7 +60,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, status 
 			return err
 		}
 	}
-	p.Page = views.Page{Title: text.T(r.Context(), "Gift cards"), Nonce: web.Nonce(w), Legal: h.Legal(r, p.Form.Team), Branding: h.Branding(r, p.Form.Team), Style: "credit.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Gift cards"), Nonce: web.Nonce(w), Legal: h.Legal(r, p.Form.Team), Branding: h.Branding(r, p.Form.Team), Style: "account.css"}
 	return web.WritePage(w, r, status, shop.GiftCards(p))
 }
 
@@ -163,7 +163,7 @@ func (h *Handlers) GiftCard(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, describeGift(c))
 	}
-	page := views.Page{Title: text.T(r.Context(), "Gift card"), Nonce: web.Nonce(w), Legal: h.Legal(r, c.Team), Branding: h.Branding(r, c.Team), Style: "credit.css"}
+	page := views.Page{Title: text.T(r.Context(), "Gift card"), Nonce: web.Nonce(w), Legal: h.Legal(r, c.Team), Branding: h.Branding(r, c.Team), Style: "account.css"}
 	if c.State == giftcards.Open {
 		page.Refresh = "10;url=" + shop.GiftCardPath(c.Code) + "?back" // nothing is typed here
 	}

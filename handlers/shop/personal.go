@@ -21,7 +21,7 @@ func (h *Handlers) PersonalData(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handlers) showPersonal(w http.ResponseWriter, r *http.Request, status int, p shop.PersonalPage) error {
-	p.Page = views.Page{Title: text.T(r.Context(), "Your personal data"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "credit.css"}
+	p.Page = views.Page{Title: text.T(r.Context(), "Your personal data"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "account.css"}
 	return web.WritePage(w, r, status, shop.Personal(p))
 }
 

@@ -136,7 +136,7 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *s
 // subscriptionPage is what all pages of a subscription know.
 func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *subscriptions.House) (p shop.SubscriptionPage, err error) {
 	p = shop.SubscriptionPage{House: s, States: s.States()}
-	p.Page = views.Page{Title: s.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "credit.css subscription.css"}
+	p.Page = views.Page{Title: s.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "account.css subscription.css"}
 	visitor, known := h.subscriberOf(r, s)
 	if !known {
 		return p, nil

@@ -59,6 +59,6 @@ func (h *Handlers) showUnsubscribe(w http.ResponseWriter, r *http.Request, s let
 		return web.WriteJSON(w, http.StatusOK, unsubscribeBody{s.TeamName, s.Unsubscribed})
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Unsubscribe(shop.UnsubscribePage{
-		Page: views.Page{Title: text.T(r.Context(), "Unsubscribe"), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "credit.css"}, Subscription: s, Path: r.URL.Path,
+		Page: views.Page{Title: text.T(r.Context(), "Unsubscribe"), Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "account.css"}, Subscription: s, Path: r.URL.Path,
 	}))
 }

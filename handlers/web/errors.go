@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // Problem is an error as a person reads it: what happened, what still holds, what to do next.
@@ -59,7 +60,7 @@ var (
 	ErrNoPage       = NewProblem(404, "unknown", text.Mark("There is no such page."), NothingChanged, text.Mark("Start from the list of events."))
 	errNoEvent      = NewProblem(404, "unknown", text.Mark("There is no such event."), NothingChanged, text.Mark("Start from the list of events."))
 	ErrNoHold       = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
-	errNoOrder      = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("A confirmed order stays valid."), text.Mark("Open the link in the email about your order."))
+	errNoOrder      = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("A confirmed order stays valid."), text.Mark("Open the link in the email about your order, or find your tickets with your email address."))
 	errEnded        = NewProblem(401, "session_ended", text.Mark("Your session has expired."), text.Mark("Seats you held stay yours until the time you were shown. After that, others can take them."), text.Mark("Open the event again and choose your seats."))
 	ErrMethod       = NewProblem(405, "method", text.Mark("This address does not take that method."), NothingChanged, text.Mark("The header Allow says which ones it takes."))
 	errForeign      = NewProblem(403, "foreign", text.Mark("This request came from another site."), NothingChanged, text.Mark("Use the event’s own page."))
@@ -202,6 +203,8 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		if !p.gone() || atDesk(r) {
 			page.Back, page.Words = Onward(r)
+		} else if p == errNoOrder {
+			page.Back, page.Words = shop.AccountPath, text.Mark("Find your tickets")
 		}
 		err = WritePage(w, r.WithContext(ctx), p.Status, views.Error(page))
 	}
@@ -273,7 +276,7 @@ var SeatsStay = text.Mark("Seats that you hold stay yours until the time you wer
 
 var WaitHolds = text.Mark("Offers stay open, and you keep your place.")
 
-var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on a waiting list."), "", text.Mark("Open the link in the email about your order."))
+var ErrNoEntry = NewProblem(404, "unknown", text.Mark("There is no such place on a waiting list."), "", text.Mark("Open the link in the email about your order, or find your tickets with your email address."))
 
 var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over."), text.Mark("Orders that were placed stay valid."), text.Mark("See the other events."))
 

@@ -25,8 +25,8 @@ func Onward(r *http.Request) (path, words string) {
 	switch {
 	case len(parts) == 4 && goesOn[parts[1]] != "":
 		return "/" + parts[1] + "/" + parts[2], goesOn[parts[1]]
-	case len(parts) > 2 && parts[1] == "credit":
-		return shop.CreditPath, text.Mark("Back to your credit")
+	case len(parts) > 2 && parts[1] == "account":
+		return shop.AccountPath, text.Mark("Back to your account")
 	}
 	return "/events", text.Mark("See all events")
 }

@@ -27,6 +27,7 @@ type OrderAnswer struct {
 
 type OrderBody struct {
 	Code        string       `json:"code"`
+	Number      string       `json:"number"` // to be read out; it opens nothing
 	Event       string       `json:"event"`
 	State       string       `json:"state"`
 	Name        string       `json:"name"`
@@ -90,7 +91,7 @@ type ticketBody struct {
 
 func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
-		Code: o.Code, Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
+		Code: o.Code, Number: o.Number(), Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
 		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -225,13 +226,14 @@ func TestCancelEvent_RefundsEveryOrderOnAnyNode(t *testing.T) {
 	h.wantBooks(t)
 }
 
-func TestAnOrderIsFoundByNameAddressCodeAndSeat(t *testing.T) {
+func TestAnOrderIsFoundByNameAddressNumberCodeAndSeat(t *testing.T) {
 	t.Parallel()
 	h := open(t, "theatre", events.Settings{})
 	ann := h.soldAtOffice(t, orders.OfficeForm{Key: "a", Seats: []int{0}, Method: payments.Cash, Name: "Ann 100%_Ørsted", Email: "ann@example.org"})
 	bob := h.soldAtOffice(t, orders.OfficeForm{Key: "b", Seats: []int{1, 2}, Method: payments.Cash, Name: "Bob", Email: "bob@example.org"})
 	for words, want := range map[string][]string{
 		"": {bob.Code, ann.Code}, "Ørst": {ann.Code}, "ORSTED": {ann.Code}, "0%_": {ann.Code}, "%": {ann.Code}, "BOB@": {bob.Code}, ann.Code[:8]: {ann.Code}, bob.Tickets[0].Code: {bob.Code},
+		bob.Number(): {bob.Code}, strings.ToLower(strings.ReplaceAll(ann.Number(), "-", " ")): {ann.Code},
 		h.sale.Plan.Label(2): {bob.Code}, h.sale.Plan.Label(3): {}, "unknown": {}, `\`: {}, "'": {},
 	} {
 		list, more, err := h.orders.Search(t.Context(), h.sale, orders.Search{Words: words})

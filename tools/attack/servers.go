@@ -60,7 +60,7 @@ func plainText(f *field) (string, bool) {
 		return err.Error(), false
 	}
 	defer func() { _ = n.end() }()
-	if status, said := n.browser("").post("/credit/links", `{"email":"ann@example.org"}`); status != http.StatusAccepted {
+	if status, said := n.browser("").post("/account/links", `{"email":"ann@example.org"}`); status != http.StatusAccepted {
 		return fmt.Sprintf("no mail: %d %.80s", status, said), false
 	}
 	for end := time.Now().Add(30 * time.Second); got.calls.Load() == 0 && time.Now().Before(end); {

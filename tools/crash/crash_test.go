@@ -81,13 +81,13 @@ func (b *buyer) signsIn() {
 		b.t.Fatal(err)
 	}
 	var answer map[string]any
-	b.post("/credit/links", map[string]any{"email": "ann@example.org"}, &answer)
+	b.post("/account/links", map[string]any{"email": "ann@example.org"}, &answer)
 	b.until(b.bug, func() bool { return b.count(`mail WHERE kind = 'link' AND sent_at IS NOT NULL`) > 0 })
 	token, err := ledger.Link(b.t.Context(), "ann@example.org")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.post("/credit/session", map[string]any{"token": token}, &answer)
+	b.post("/account/session", map[string]any{"token": token}, &answer)
 }
 
 func (b *buyer) paysBy(method string) {

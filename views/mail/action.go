@@ -58,11 +58,11 @@ func Security(ctx context.Context, about, address string) Action {
 	}
 }
 
-// Credit leads people to their credit.
-func Credit(ctx context.Context, email, address string) Action {
+// Account leads people to their tickets and their credit.
+func Account(ctx context.Context, email, address string) Action {
 	return Action{
-		Subject: text.T(ctx, "Your link to your credit"), Button: text.T(ctx, "Open my credit"), Address: address,
-		What:   text.T(ctx, "You asked to see the credit of %s.", email),
+		Subject: text.T(ctx, "Your link to your tickets"), Button: text.T(ctx, "Open my account"), Address: address,
+		What:   text.T(ctx, "You asked to see the tickets and the credit of %s.", email),
 		Advice: text.T(ctx, "The link works once, for half an hour. If you did not ask for it, ignore this email: only you get the link."),
 	}
 }

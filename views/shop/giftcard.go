@@ -106,7 +106,7 @@ func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Prin
 	doc.SetFillColor(240, 240, 236)
 	doc.Rect(paperLeft, y, paperWidth, 32, "F")
 	pen.write(inside, y+12, 20, width, 1, c.Voucher)
-	pen.write(inside, y+20, 10, width, 1, text.T(ctx, "Redeem it at %s, then pay with it at the checkout.", home+CreditPath))
+	pen.write(inside, y+20, 10, width, 1, text.T(ctx, "Redeem it at %s, then pay with it at the checkout.", home+AccountPath))
 	pen.write(inside, y+26, 10, width, 1, ValidWords(ctx, c))
 	look.draws(doc)
 	doc.Rect(paperLeft, paperTop, paperWidth, y+32-paperTop, "D")

@@ -296,10 +296,19 @@ func (p OrderPage) headline(ctx context.Context) string {
 		return text.T(ctx, "Your tickets were exchanged")
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "This order was cancelled")
+	case p.justPlaced():
+		return text.T(ctx, "Order confirmed")
 	case len(p.Order.Tickets) == 1:
 		return text.T(ctx, "Your ticket")
 	}
 	return text.T(ctx, "Your tickets")
+}
+
+// news is how long an order is new to its buyer, who is told at the top that it was confirmed.
+const news = 15 * time.Minute
+
+func (p OrderPage) justPlaced() bool {
+	return !p.Order.AtOffice && p.Now.Sub(p.Order.CreatedAt) < news
 }
 
 // DocumentWord names a document of an order.

@@ -87,7 +87,7 @@ func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
 		w := printed{
 			event: p.Event.Name, when: views.WhenIn(ctx, p.Event), place: views.PlaceIn(ctx, p.Event),
 			where: p.seatColumns(ctx, t.Idx), seat: SeatWords(ctx, p.Plan, t.Idx),
-			order: text.T(ctx, "Order %s", p.Order.Code), code: t.Code, idx: t.Idx,
+			order: text.T(ctx, "Order %s", p.Order.Number()), code: t.Code, idx: t.Idx,
 		}
 		if look.Branding != nil {
 			w.sponsor = look.Branding.Sponsor

@@ -4,19 +4,23 @@ import (
 	"context"
 	"slices"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
-// CreditPath is the address of the credit page.
-const CreditPath = "/credit"
+// AccountPath is the address of the page on which people find their tickets and their credit.
+const AccountPath = "/account"
 
-// CreditPage shows the credit of an address, or asks for one, or opens a link that was mailed.
-type CreditPage struct {
+// AccountPage shows the tickets and the credit of an address, or asks for one, or opens a link that was mailed.
+type AccountPage struct {
 	views.Page
 	Account    string             // who is signed in; empty for none
+	Coming     []orders.Owned     // its orders, of events to come
+	Past       []orders.Owned     // the others
 	Statements []credit.Statement // of the account, by currency
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
@@ -59,12 +63,33 @@ func (p CheckoutPage) payBy(ctx context.Context) string {
 	return text.T(ctx, "Pay within %s, or we cancel the order.", views.LengthIn(ctx, p.Event.Policy.PayLater))
 }
 
-// voucherPath is where a voucher is redeemed, with the checkout to go back to.
-func (p CreditPage) voucherPath() string {
-	if p.Back == "" {
-		return CreditPath + "/vouchers"
+// ownedWhen says when and where the event of an order is.
+func ownedWhen(ctx context.Context, o orders.Owned) string {
+	e := seats.Event{TimeZone: o.TimeZone, StartsAt: o.StartsAt, Venue: o.Venue}
+	e.Online.On = o.Online
+	if place := views.PlaceIn(ctx, e); place != "" {
+		return views.WhenIn(ctx, e) + " · " + place
 	}
-	return CreditPath + "/vouchers?back=" + p.Back
+	return views.WhenIn(ctx, e)
+}
+
+// ownedState says how an order stands.
+func ownedState(ctx context.Context, o orders.Owned) string {
+	switch {
+	case o.Called:
+		return text.T(ctx, "Event cancelled")
+	case o.Cancelled:
+		return text.T(ctx, "Cancelled")
+	}
+	return text.N(ctx, "%d ticket", "%d tickets", o.Tickets)
+}
+
+// voucherPath is where a voucher is redeemed, with the checkout to go back to.
+func (p AccountPage) voucherPath() string {
+	if p.Back == "" {
+		return AccountPath + "/vouchers"
+	}
+	return AccountPath + "/vouchers?back=" + p.Back
 }
 
 // signed is an amount with its sign, as statements have it.

@@ -1,0 +1,61 @@
+package orders
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// Owned is an order as the person who placed it finds it again.
+type Owned struct {
+	ID        seats.ID
+	Code      string
+	Event     string // slug
+	Name      string // of the event
+	StartsAt  time.Time
+	TimeZone  string
+	Venue     string
+	Online    bool
+	Called    bool // the event was cancelled
+	Cancelled bool
+	Tickets   int // that are valid
+	Due       int64
+	Currency  string
+	Over      bool // the event began more than twelve hours ago, by the database's clock
+}
+
+// ownedRows is how many orders an account lists.
+const ownedRows = 200
+
+const ownedSQL = `
+SELECT o.id, o.code, e.slug, e.name, e.starts_at, e.time_zone, e.venue, e.online, e.status = 'cancelled', o.state = 'cancelled', t.valid,
+       CASE WHEN o.state = 'cancelled' THEN 0 ELSE greatest(0, t.cost + o.kept - o.paid - o.waived) END, o.currency, e.starts_at < clock_timestamp() - interval '12 hours'
+  FROM orders o JOIN event e ON e.id = o.event_id,
+       LATERAL (SELECT count(*) AS valid, coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+ WHERE lower(o.email) = $1 AND o.email <> '' AND ($2 = 0 OR e.team_id = $2)
+ ORDER BY e.starts_at DESC, o.created_at DESC
+ LIMIT $3`
+
+// OfEmail lists the orders of an address in its one spelling (lower case): of events to come, the next one first, and of
+// those that are over, the latest first. team is whose events it is about; 0: all.
+func (o *Orders) OfEmail(ctx context.Context, email string, team int64) (coming, past []Owned, err error) {
+	rows, err := o.db.Query(ctx, ownedSQL, email, team, ownedRows)
+	if err != nil {
+		return nil, nil, fmt.Errorf("orders: of an address: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Owned])
+	if err != nil {
+		return nil, nil, fmt.Errorf("orders: of an address: %w", err)
+	}
+	over := slices.IndexFunc(list, func(o Owned) bool { return o.Over })
+	if over < 0 {
+		over = len(list)
+	}
+	slices.Reverse(list[:over])
+	return list[:over], list[over:], nil
+}
