@@ -67,6 +67,7 @@ var each = []struct {
 	}},
 	{"event-card", func(p *person, _ sales) {
 		p.control("Back to full map") // zoomed in, a small screen may show no middle of a section
+		check(p.t, p.page.Keyboard().Press("Escape")) // the menu would cover it
 		p.seesCard()
 	}},
 	{"event-rows", func(p *person, _ sales) {
