@@ -157,7 +157,7 @@ func (p LetterPage) Text(ctx context.Context) string {
 	if place := views.PlaceIn(ctx, p.Event); place != "" {
 		b.WriteString(place + "\n")
 	}
-	b.WriteString(around(p.Own.Opening))
+	b.WriteString(text.T(ctx, "Order %s", p.Order.Number()) + "\n" + around(p.Own.Opening))
 	for _, line := range p.account(ctx) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
