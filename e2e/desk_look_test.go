@@ -20,7 +20,7 @@ var eachAtDesk = []struct {
 		p.expect("422")
 		check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 		p.becomes("Ann Ørsted", "too short")
-		p.sees(p.page.GetByText("A password has 12 characters at least."))
+		p.sees(p.page.GetByText("Use at least 12 characters."))
 	}},
 	{"desk-events", func(p *person) {
 		p.becomes("Ann Ørsted", deskPassword)
@@ -93,18 +93,18 @@ var eachAtDesk = []struct {
 	}},
 	{"desk-codes-none", func(p *person) { p.visit("/desk/events/a-night-out/codes") }},
 	{"desk-codes", func(p *person) {
-		p.fills("Off each ticket", "10%", "Code", "MEMBERS")
+		p.fills("Discount per ticket", "10%", "Code", "MEMBERS")
 		p.press(p.button("Create codes"))
 		p.sees(p.page.GetByText("The codes are ready to use."))
 		p.press(p.page.GetByText("Limits", playwright.PageGetByTextOptions{Exact: playwright.Bool(true)}))
-		p.fills("Off each ticket", "5.00", "Or this many random codes", "250", "Name for your list", "Guests of the harbour festival", "Orders with each code", "1", "Until", "2031-05-01T23:59")
+		p.fills("Discount per ticket", "5.00", "Or number of random codes", "250", "Name for your list", "Guests of the harbour festival", "Orders with each code", "1", "Until", "2031-05-01T23:59")
 		check(p.t, p.page.GetByLabel("Child").Check())
 		p.press(p.button("Create codes"))
 		p.sees(p.page.GetByText("250 codes").First())
 	}},
 	{"desk-codes-wrong", func(p *person) {
 		p.expect("409")
-		p.fills("Off each ticket", "20%", "Code", "members")
+		p.fills("Discount per ticket", "20%", "Code", "members")
 		p.press(p.button("Create codes"))
 		p.sees(p.page.GetByText("This event has or had a code MEMBERS."))
 	}},

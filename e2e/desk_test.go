@@ -216,7 +216,7 @@ func (p *person) setsUp(link string) {
 	p.visit(link)
 	check(p.t, p.page.GetByLabel("Email").Fill("Ann@example.org"))
 	p.becomes("Ann", "too short")
-	p.sees(p.page.GetByText("A password has 12 characters at least."))
+	p.sees(p.page.GetByText("Use at least 12 characters."))
 	check(p.t, expect.Locator(p.page.GetByLabel("Email")).ToHaveValue("Ann@example.org"))
 	p.becomes("Ann", deskPassword)
 	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))

@@ -101,7 +101,7 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 	work.fill(ann.page.GetByLabel("Tax on tickets, in percent"), "10")
 	work.opens("Discount codes")
 	work.fill(ann.page.GetByLabel("New code"), "MEMBERS")
-	work.fill(ann.page.GetByLabel("Off each ticket"), "10%")
+	work.fill(ann.page.GetByLabel("Discount per ticket"), "10%")
 	ann.picture("volunteer-3-filled", "light")
 	work.press(ann.button("Save prices"))
 	ann.sees(ann.page.GetByText("Saved."))

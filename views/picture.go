@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -44,13 +45,13 @@ func CategoryWords(category string) string {
 	return category
 }
 
-// LanguageName is a language in words: "German".
-func LanguageName(tag string) string {
+// LanguageName is a language in words, in the language of a page: "German".
+func LanguageName(ctx context.Context, tag string) string {
 	t, err := language.Parse(tag)
 	if err != nil {
 		return tag
 	}
-	if name := display.English.Tags().Name(t); name != "" {
+	if name := display.Tags(language.Make(text.Tag(ctx))).Name(t); name != "" {
 		return name
 	}
 	return tag

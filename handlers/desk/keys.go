@@ -16,7 +16,7 @@ func (h *Handlers) APIKeys(w http.ResponseWriter, r *http.Request, m organizers.
 }
 
 func (h *Handlers) showKeys(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.KeysPage) (err error) {
-	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Keys for programs"))
+	p.Frame = h.frame(w, r, m, text.T(r.Context(), "API keys"))
 	p.Path = desk.KeysPath
 	if p.List, err = h.Organizers.APIKeys(r.Context(), m); err != nil {
 		return err

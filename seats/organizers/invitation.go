@@ -117,7 +117,7 @@ func invite(ctx context.Context, tx pgx.Tx, m Member, email string, role Role) (
 		return 0, fmt.Errorf("organizers: invite: %w", err)
 	}
 	if already {
-		return 0, Mistakes{{Field: FieldEmail, Message: text.Mark("They are a member of this team already. Change their role below.")}}
+		return 0, Mistakes{{Field: FieldEmail, Message: text.Mark("They are a member of this team already. Change their role in the list.")}}
 	}
 	if err := tx.QueryRow(ctx, inviteSQL, m.Team, email, role).Scan(&id); err != nil {
 		return 0, fmt.Errorf("organizers: invite: %w", err)

@@ -41,7 +41,7 @@ func wrongPassword(password, name, email string, more ...string) string {
 	local, _, _ := strings.Cut(email, "@")
 	switch {
 	case utf8.RuneCountInString(password) < leastPassword:
-		return text.Mark("A password has 12 characters at least. Three or four words will do.")
+		return text.Mark("Use at least 12 characters. Three or four words will do.")
 	case len(password) > mostPassword:
 		return text.Mark("A password has 1,000 bytes at most.")
 	case !utf8.ValidString(password):

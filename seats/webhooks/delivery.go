@@ -74,6 +74,9 @@ func (h *Hooks) Deliveries(ctx context.Context, m organizers.Member, id int64, b
 	return list, more, nil
 }
 
+// testMessage is what a test says, in the statement below.
+var _ = text.Mark("This is a test. Nothing happened.")
+
 const testSQL = `
 INSERT INTO notice (hook_id, kind, data)
 SELECT id, 'test', '{"message": "This is a test. Nothing happened."}' FROM hook WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
@@ -81,7 +84,7 @@ SELECT id, 'test', '{"message": "This is a test. Nothing happened."}' FROM hook 
 // Try has a test sent to a hook.
 func (h *Hooks) Try(ctx context.Context, m organizers.Member, id int64, form string) error {
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "sent a test to a webhook", nil, nil, testSQL)
+	return h.change(ctx, m, id, form, text.Mark("sent a test to a webhook"), nil, nil, testSQL)
 }
 
 // A hook that rests is called at once, so that an owner who mended it need not wait.
@@ -96,7 +99,7 @@ UPDATE hook SET rests_until = '-infinity' FROM again WHERE hook.id = again.hook_
 // Again has a delivery sent once more, whatever became of it before, with the same id.
 func (h *Hooks) Again(ctx context.Context, m organizers.Member, id int64, delivery seats.ID, form string) error {
 	defer h.Wake()
-	return h.change(ctx, m, id, form, "sent a delivery again", map[string]string{"notice": delivery.String()}, nil, againSQL, delivery)
+	return h.change(ctx, m, id, form, text.Mark("sent a delivery again"), map[string]string{"notice": delivery.String()}, nil, againSQL, delivery)
 }
 
 // Unnamed is the id in a name.

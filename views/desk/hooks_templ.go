@@ -66,7 +66,7 @@ func Hooks(p HooksPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Rich("Other programs are told what happens to your orders, at an address of theirs, within seconds. What is sent is signed, names no person, and is sent again until it is taken. <a>What there is</a>", views.Marks{"a": views.To("/openapi.yaml")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Rich("Other programs are told what happens to your orders, at an address of theirs, within seconds. What is sent is signed, names no person, and is sent again until it is taken. <a>API reference</a>", views.Marks{"a": views.To("/openapi.yaml")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -68,9 +68,9 @@ func Legal(p LegalPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "They stand at the foot of every page and email of your events. Buyers accept your terms before they order, and each order keeps the version that they accepted."))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "They appear at the bottom of every page and email of your events. Buyers accept your terms before they order, and each order keeps the version that they accepted."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/legal.templ`, Line: 15, Col: 194}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/legal.templ`, Line: 15, Col: 197}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {

@@ -170,17 +170,57 @@ var details = map[string]string{
 func detailWords(ctx context.Context, d organizers.AuditEntry) string {
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(d.Detail)) {
-		value := strings.Trim(fmt.Sprint(d.Detail[key]), "[]")
-		switch value {
-		case "true":
-			value = text.T(ctx, "yes")
-		case "false":
-			value = text.T(ctx, "no")
+		if value := detailValue(ctx, key, d.Detail[key]); value != "" {
+			words = append(words, text.T(ctx, "%s: %s", text.T(ctx, cmp.Or(details[key], key)), value))
 		}
-		value = text.T(ctx, cmp.Or(views.RoleName(organizers.Role(value)), views.PaidHow(value), views.LegalWords(pages.Kind(value)), value))
-		words = append(words, text.T(ctx, "%s: %s", text.T(ctx, cmp.Or(details[key], key)), value))
 	}
 	return strings.Join(words, text.T(ctx, ", "))
+}
+
+// detailValue is a value of an audit entry in words; empty if it says nothing. Of what consists of parts it says how many.
+func detailValue(ctx context.Context, key string, value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return text.T(ctx, "yes")
+		}
+		return text.T(ctx, "no")
+	case float64:
+		if strings.HasSuffix(strings.ToLower(key), "percent") { // hundredths of one
+			return text.Percent(ctx, v/100)
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case map[string]any:
+		return strconv.Itoa(len(v))
+	case []any:
+		var words []string
+		for _, part := range v {
+			if _, deep := part.(map[string]any); deep {
+				return strconv.Itoa(len(v))
+			}
+			words = append(words, detailValue(ctx, key, part))
+		}
+		return strings.Join(words, text.T(ctx, ", "))
+	}
+	word := fmt.Sprint(value)
+	return text.T(ctx, cmp.Or(views.RoleName(organizers.Role(word)), views.PaidHow(word), views.LegalWords(pages.Kind(word)), word))
+}
+
+// about is what an audit entry is about: an event by its name. Of the rest its words speak.
+func (p LogPage) about(d organizers.AuditEntry) string {
+	rest, is := strings.CutPrefix(d.Subject, "events/")
+	if !is {
+		return ""
+	}
+	slug, _, _ := strings.Cut(rest, "/")
+	for _, e := range p.Events {
+		if e.Slug == slug {
+			return e.Name
+		}
+	}
+	return slug
 }
 
 // older is the address of the audit entries before those on this page.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -71,9 +72,19 @@ func (p WaitListPage) at(ctx context.Context, t time.Time) string {
 
 // stepWords says a step as one reads it.
 func stepWords(ctx context.Context, s waitlist.Step) string {
-	what := text.T(ctx, s.What)
+	what := text.T(ctx, cmp.Or(stepWhats[s.What], s.What))
 	if s.Detail == "" {
 		return what
 	}
-	return what + ": " + s.Detail
+	return text.T(ctx, "%s: %s", what, strings.TrimSuffix(text.T(ctx, s.Detail), "."))
 }
+
+var (
+	// stepWhats are the steps of entries in words.
+	stepWhats = map[string]string{
+		"verified": text.Mark("confirmed the email"), "changed": text.Mark("changed the entry"), "asked to save a card": text.Mark("asked to save a card"), "put first": text.Mark("put first"),
+		"offered": text.Mark("got an offer"), "accepted": text.Mark("accepted the offer"), "declined": text.Mark("declined the offer"), "missed": text.Mark("missed the offer"),
+		"not ordered": text.Mark("not ordered for"), "passed over": text.Mark("passed over"), "left": text.Mark("left the list"), "over": text.Mark("ended"),
+	}
+	_ = [...]string{text.Mark("it left the list"), text.Mark("it keeps its rank"), text.Mark("it waits at the end"), text.Mark("the sale"), text.Mark("the time until which it waited")}
+)
