@@ -17,8 +17,8 @@ const (
 func (s seen) good() bool { return s.LCP <= budgetLCP && s.INP <= budgetINP && s.CLS <= budgetCLS }
 
 func (s seen) String() string {
-	return fmt.Sprintf("LCP %.0f ms (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f) by %v",
-		s.LCP, budgetLCP, s.INP, s.Slowest, budgetINP, s.CLS, budgetCLS, s.Jumps)
+	return fmt.Sprintf("LCP %.0f ms by %s (budget %.0f), INP %.0f ms by %s (budget %.0f), CLS %.4f (budget %.2f) by %v",
+		s.LCP, s.Largest, budgetLCP, s.INP, s.Slowest, budgetINP, s.CLS, budgetCLS, s.Jumps)
 }
 
 // middle is the visit in the middle by each measure.

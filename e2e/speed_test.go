@@ -43,15 +43,19 @@ const budgetCLS = 0.01
 // seen is what a browser tells of the speed of one page.
 type seen struct {
 	LCP, CLS, INP float64
+	Largest       string // what LCP is of
 	Slowest       string
 	Jumps         []string
 }
 
 // watch notes what the browser tells of its speed, from the first moment of the page.
 const watch = `(() => {
-	window.seen = {LCP: 0, CLS: 0, INP: 0, Slowest: '', Jumps: []}
+	window.seen = {LCP: 0, CLS: 0, INP: 0, Largest: '', Slowest: '', Jumps: []}
 	const on = (type, each, more) => new PerformanceObserver(list => list.getEntries().forEach(each)).observe({type, buffered: true, ...more})
-	on('largest-contentful-paint', e => { seen.LCP = e.startTime })
+	on('largest-contentful-paint', e => {
+		seen.LCP = e.startTime
+		seen.Largest = (e.element?.className || e.element?.nodeName || '') + ' ' + (e.element?.textContent ?? '').trim().slice(0, 40)
+	})
 	on('layout-shift', e => {
 		if (e.hadRecentInput) return
 		seen.CLS += e.value

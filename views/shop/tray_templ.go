@@ -207,9 +207,9 @@ func Tray(m TrayModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(text.N(ctx, "Select %d seat. We’ll hold it for %s.", "Select up to %d seats. We’ll hold them for %s.", m.Event.SeatsPerHolder, views.LengthIn(ctx, m.Event.HoldLength)))
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(text.N(ctx, "%d seat, held for %s", "Up to %d seats, held for %s", m.Event.SeatsPerHolder, views.LengthIn(ctx, m.Event.HoldLength)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/tray.templ`, Line: 38, Col: 176}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/tray.templ`, Line: 38, Col: 136}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
