@@ -66,7 +66,7 @@ var each = []struct {
 		}
 	}},
 	{"event-card", func(p *person, _ sales) {
-		p.control("Back to full map") // zoomed in, a small screen may show no middle of a section
+		p.control("Back to full map")                 // zoomed in, a small screen may show no middle of a section
 		check(p.t, p.page.Keyboard().Press("Escape")) // the menu would cover it
 		p.seesCard()
 	}},

@@ -4,8 +4,12 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/playwright-community/playwright-go"
 )
 
 // The budgets of a page on a phone with a slow connection: they are the same however busy the machine is.
@@ -42,7 +46,7 @@ func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { // not par
 			slug := boxOffice.event(t, c.plan)
 			var overviews, rows []seen
 			for range tries {
-				v := visitByPhone(t)
+				v := visitByPhone(t, boxOffice)
 				v.slow()
 				v.openEvent(slug)
 				v.seesMap()
@@ -63,9 +67,36 @@ func TestPhone_SlowConnectionIsServedWithinTheBudgets(t *testing.T) { // not par
 	}
 }
 
+func TestPhone_EventPageWithItsPictureIsServedWithinTheBudgets(t *testing.T) { // not parallel: it measures
+	photo, err := os.ReadFile(filepath.Join("..", "docs", "picture.jpg"))
+	check(t, err)
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--price", "A=95.00", "--venue", "Lindengasse Playhouse")
+	olga := someone(t, o, "olga", desktop)
+	olga.entersDesk(o.owner(t))
+	olga.visit("/desk/events/" + slug + "/page")
+	check(t, olga.page.Locator("input[type=file]").SetInputFiles([]playwright.InputFile{{Name: "header.jpg", MimeType: "image/jpeg", Buffer: photo}}))
+	check(t, olga.page.Locator("input[name=alt]").First().Fill("The stage"))
+	olga.press(olga.button("Add picture"))
+	olga.sees(olga.page.GetByText("The picture was added."))
+	var visits []seen
+	for range tries {
+		v := visitByPhone(t, o)
+		v.slow()
+		v.visit("/events/" + slug)
+		v.sees(v.person.page.GetByAltText("The stage"))
+		visits = append(visits, v.reports())
+		t.Logf("the page: %v", visits[len(visits)-1])
+		check(t, v.context.Close())
+	}
+	if m := middle(visits); !m.good() {
+		t.Errorf("the middle of %d visits is beyond the budgets: %v", tries, m)
+	}
+}
+
 func TestPhone_ADelayIsNoticed(t *testing.T) { // not parallel: it measures
 	slug := boxOffice.event(t, "theatre")
-	v := visitByPhone(t)
+	v := visitByPhone(t, boxOffice)
 	v.slow()
 	v.openRows(slug, 1)
 	_, err := v.person.page.Evaluate(`addEventListener('click', () => { const end = performance.now() + 300; while (performance.now() < end); })`)

@@ -74,9 +74,9 @@ type phoneVisit struct {
 	page, all playwright.CDPSession
 }
 
-func visitByPhone(t *testing.T) *phoneVisit {
+func visitByPhone(t *testing.T, o *office) *phoneVisit {
 	t.Helper()
-	v := &phoneVisit{person: someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true})}
+	v := &phoneVisit{person: someone(t, o, "ann", device{width: 390, height: 844, touch: true})}
 	check(t, v.context.Tracing().Stop()) // to take the pictures of a trace, before and after each tap, costs a page more than the tap
 	check(t, v.context.AddInitScript(playwright.Script{Content: playwright.String(watch)}))
 	var err error
@@ -251,9 +251,9 @@ func TestPhone_PagesAndTapsStayCheap(t *testing.T) {
 	} {
 		t.Run(c.plan, func(t *testing.T) {
 			slug := boxOffice.event(t, c.plan)
-			v := visitByPhone(t)
+			v := visitByPhone(t, boxOffice)
 			overview := v.opens(func() { v.openEvent(slug); v.seesMap() })
-			v = visitByPhone(t)
+			v = visitByPhone(t, boxOffice)
 			rows := v.opens(func() { v.openRows(slug, c.section) })
 			v.sees(v.person.page.Locator("#map[data-complete]"))
 			v.rests()
