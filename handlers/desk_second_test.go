@@ -19,15 +19,15 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 )
 
-// app is an authenticator app, written once more: RFC 6238 as apps have it.
-func app(t *testing.T, secret string, steps int64) string {
+// app is an authenticator app, written once more: RFC 6238 as apps have it. A step is half a minute since 1970.
+func app(t *testing.T, secret string, step int64) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(secret, " ", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mac := hmac.New(sha1.New, key)
-	_ = binary.Write(mac, binary.BigEndian, time.Now().Unix()/30+steps)
+	_ = binary.Write(mac, binary.BigEndian, step)
 	sum := mac.Sum(nil)
 	at := sum[19] & 15
 	return fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[at:])&0x7fffffff)%1000000)
@@ -35,22 +35,24 @@ func app(t *testing.T, secret string, steps int64) string {
 
 var shownSecret = regexp.MustCompile(`data-secret>([A-Z2-7 ]+)<`)
 
-// enrols turns on codes for a person at the desk, and returns the secret of their app and their recovery codes.
-func (s *site) enrols(t *testing.T, who *http.Client) (secret string, recovery []string) {
+// enrols turns on codes for a person at the desk, and returns the secret of their app, the step whose code it used up, and
+// their recovery codes. The code of the next step is right at once, and for a minute.
+func (s *site) enrols(t *testing.T, who *http.Client) (secret string, step int64, recovery []string) {
 	t.Helper()
 	a, page := s.page(t, who, "/desk/account/second-factor")
 	found := shownSecret.FindStringSubmatch(page)
 	if a.StatusCode != 200 || found == nil {
 		t.Fatal(a.StatusCode, page)
 	}
-	a, body := send(t, who, "POST", s.url+"/desk/account/codes", `{"code":"`+app(t, found[1], -1)+`"}`)
+	step = time.Now().Unix() / 30
+	a, body := send(t, who, "POST", s.url+"/desk/account/codes", `{"code":"`+app(t, found[1], step)+`"}`)
 	var said struct {
 		Codes []string `json:"recovery_codes"`
 	}
 	if a.StatusCode != 201 || json.Unmarshal([]byte(body), &said) != nil || len(said.Codes) != 10 {
 		t.Fatal(a.StatusCode, body)
 	}
-	return found[1], said.Codes
+	return found[1], step, said.Codes
 }
 
 // from is a person in another network.
@@ -187,7 +189,7 @@ func TestSecondFactor_CodeIsAskedAfterThePasswordAndTheResetLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	secret, recovery := s.enrols(t, ann)
+	secret, step, recovery := s.enrols(t, ann)
 	who := person(t)
 	a, body := send(t, who, "POST", s.url+"/desk/session", `{"email":"ann@example.org","password":"`+deskPassword+`"}`)
 	if a.StatusCode != http.StatusAccepted || !strings.Contains(body, "/desk/session/second") {
@@ -196,7 +198,7 @@ func TestSecondFactor_CodeIsAskedAfterThePasswordAndTheResetLink(t *testing.T) {
 	if a, _ := send(t, who, "GET", s.url+"/desk", ""); a.StatusCode != 401 {
 		t.Errorf("the desk after the password alone: %d", a.StatusCode)
 	}
-	for code, want := range map[string]int{"000000": 403, app(t, secret, -1): 403} { // wrong, and used when it was turned on
+	for code, want := range map[string]int{"000000": 403, app(t, secret, step): 403} { // wrong, and used when it was turned on
 		if a, body := send(t, who, "POST", s.url+"/desk/session/second", `{"code":"`+code+`"}`); a.StatusCode != want {
 			t.Errorf("%s: %d %s", code, a.StatusCode, body)
 		}
@@ -204,7 +206,7 @@ func TestSecondFactor_CodeIsAskedAfterThePasswordAndTheResetLink(t *testing.T) {
 	if a, page := s.submit(t, who, "/desk/session/second", url.Values{"code": {"123"}}); a.StatusCode != 403 || !strings.Contains(page, "This code does not work") {
 		t.Errorf("a short code on the page: %d", a.StatusCode)
 	}
-	if a, body := send(t, who, "POST", s.url+"/desk/session/second", `{"code":"`+app(t, secret, 0)+`"}`); a.StatusCode != http.StatusNoContent {
+	if a, body := send(t, who, "POST", s.url+"/desk/session/second", `{"code":"`+app(t, secret, step+1)+`"}`); a.StatusCode != http.StatusNoContent {
 		t.Fatalf("the right code: %d %s", a.StatusCode, body)
 	}
 	if a, _ := send(t, who, "GET", s.url+"/desk/team", ""); a.StatusCode != 200 {
