@@ -282,7 +282,7 @@ var each = []struct {
 		p.sees(p.page.Locator(".month a").First())
 	}},
 	{"exchange-offered", func(p *person, s sales) {
-		p.picksToPay(s.dates, 2)
+		p.picksInTurn(s.dates, 2)
 		p.card("Pay")
 		p.hasTickets(2)
 		p.order = p.page.URL()
