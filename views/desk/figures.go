@@ -44,10 +44,13 @@ func (p Live) revenueRate(ctx context.Context) string {
 	return text.T(ctx, "+%s a minute", p.short(ctx, int64(p.Live.RevenueRate)))
 }
 
+// nothingSold reports whether nothing was sold in the last few minutes.
+func (p Live) nothingSold() bool { return p.Live.SalesRateSlow < 0.05 && p.Live.SalesRate < 0.05 }
+
 // salesRate is how many seats are sold a minute, in words.
 func (p Live) salesRate(ctx context.Context) string {
 	switch n := p.Live.SalesRate; {
-	case p.Live.SalesRateSlow < 0.05 && n < 0.05:
+	case p.nothingSold():
 		return text.T(ctx, "Nothing was sold in the last few minutes.")
 	case n >= 9.5:
 		return text.N(ctx, "%d seat a minute", "%d seats a minute", int(n+0.5))
@@ -63,7 +66,7 @@ func (p Live) sellsOut(ctx context.Context) (big, small string) {
 	case l.Free+l.Held == 0 && l.Sold > 0:
 		return text.T(ctx, "Sold out"), text.N(ctx, "%d seat in all", "%d seats in all", l.Sold)
 	case l.SellOut == nil:
-		if l.SalesRateSlow < 0.05 && l.SalesRate < 0.05 {
+		if p.nothingSold() {
 			return "–", p.salesRate(ctx)
 		}
 		// Translators: %s is "0.3 seats a minute"; when all seats will be sold cannot be told yet.
