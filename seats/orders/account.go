@@ -34,7 +34,7 @@ const ownedRows = 200
 
 const ownedSQL = `
 SELECT o.id, o.code, e.slug, e.name, e.starts_at, e.time_zone, e.venue, e.online, e.status = 'cancelled', o.state = 'cancelled', t.valid,
-       CASE WHEN o.state = 'cancelled' THEN 0 ELSE greatest(0, t.cost + o.kept - o.paid - o.waived) END, o.currency, e.starts_at < clock_timestamp() - interval '12 hours'
+       CASE WHEN 'cancelled' IN (o.state, e.status) THEN 0 ELSE greatest(0, t.cost + o.kept - o.paid - o.waived) END, o.currency, e.starts_at < clock_timestamp() - interval '12 hours'
   FROM orders o JOIN event e ON e.id = o.event_id,
        LATERAL (SELECT count(*) AS valid, coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
  WHERE lower(o.email) = $1 AND o.email <> '' AND ($2 = 0 OR e.team_id = $2)
