@@ -112,20 +112,20 @@ var eachAtDesk = []struct {
 	{"desk-invoices", func(p *person) { p.visit("/desk/invoices") }},
 	{"desk-invoices-wrong", func(p *person) {
 		p.expect("422")
-		p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "City", "Vienna", "Country (two letters, such as AT)", "AT", "VAT id", "ATU12345678")
+		p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "City", "Vienna", "Country (two letters, such as AT)", "AT", "VAT ID", "ATU12345678")
 		p.press(p.button("Save seller"))
-		p.sees(p.page.GetByText("Enter a valid VAT id"))
+		p.sees(p.page.GetByText("Enter a valid VAT ID"))
 	}},
 	{"desk-legal", func(p *person) { p.visit("/desk/legal"); p.press(p.page.Locator("#terms summary")) }},
 	{"desk-mail-texts", func(p *person) { p.visit("/desk/mail-texts") }},
 	{"desk-mail-texts-preview", func(p *person) {
-		p.fills("Subject", "Your seats at {event}", "Beginning", "Dear {name},\nwe look forward to {date}.")
+		p.fills("Subject", "Your seats at {event}", "Opening", "Dear {name},\nwe look forward to {date}.")
 		p.press(p.button("Preview"))
 		p.sees(p.page.GetByText("This is not saved yet."))
 	}},
 	{"desk-mail-texts-wrong", func(p *person) {
 		p.expect("422")
-		p.fills("End", "See you, {nobody}")
+		p.fills("Closing", "See you, {nobody}")
 		p.press(p.button("Save texts"))
 		p.sees(p.page.GetByText("Your changes were not saved."))
 	}},
@@ -148,7 +148,7 @@ var eachAtDesk = []struct {
 	{"desk-keys", func(p *person) { p.visit("/desk/keys") }},
 	{"desk-keys-wrong", func(p *person) {
 		p.expect("422")
-		check(p.t, p.page.GetByLabel("What it is for").Fill("The till in the foyer"))
+		check(p.t, p.page.GetByLabel("Purpose").Fill("The till in the foyer"))
 		check(p.t, p.page.GetByLabel("read events").Uncheck())
 		p.press(p.button("Make the key"))
 		p.sees(p.page.GetByText("Choose what the key may do."))
@@ -180,7 +180,7 @@ var eachAtDesk = []struct {
 	{"desk-menu", func(p *person) {
 		p.visit("/desk/team")
 		form := p.page.Locator(`form[action="/desk/teams"]`)
-		check(p.t, form.GetByLabel("Its name").Fill("The festival in the old harbour"))
+		check(p.t, form.GetByLabel("Team name").Fill("The festival in the old harbour"))
 		p.press(form.GetByRole("button"))
 		p.sees(p.page.GetByText("This is your new team."))
 		p.press(p.page.Locator(".here summary"))

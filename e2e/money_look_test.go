@@ -128,7 +128,7 @@ func (p *person) besideEachOther(left, right playwright.Locator) {
 func (p *person) sells() {
 	p.t.Helper()
 	p.visit("/desk/invoices")
-	p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "Postcode", "1070", "City", "Vienna", "Country (two letters, such as AT)", "AT", "Tax number, if there is no VAT id", "12 345/6789")
+	p.fills("Legal name", "Lindengasse Playhouse", "Street and number", "Lindengasse 1", "Postcode", "1070", "City", "Vienna", "Country (two letters, such as AT)", "AT", "Tax number, if there is no VAT ID", "12 345/6789")
 	p.press(p.button("Save seller"))
 	p.sees(p.page.GetByText("Saved."))
 	p.visit("/desk/bank")

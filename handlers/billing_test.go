@@ -49,7 +49,7 @@ func TestCheckout_MakesTheInvoiceForACompany(t *testing.T) {
 		"the mistake": "The VAT ID is from another country than the company.", "what was typed": `value="Acme & Co"`, "the ticked box": `value="yes" checked`,
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("after a wrong VAT id the page lacks %s: %s", what, between(page, `name="company"`, "</label>"))
+			t.Errorf("after a wrong VAT ID the page lacks %s: %s", what, between(page, `name="company"`, "</label>"))
 		}
 	}
 	company(form, "AT", "ATU13585628")
@@ -135,7 +135,7 @@ func TestCheckout_CompaniesOfOtherCountriesOweTheTaxOfOnlineEvents(t *testing.T)
 	}
 }
 
-// register speaks as VIES does: it has one VAT id, and the register of France is away.
+// register speaks as VIES does: it has one VAT ID, and the register of France is away.
 func register(t *testing.T) (address string, asked *atomic.Int64) {
 	t.Helper()
 	asked = new(atomic.Int64)
@@ -163,7 +163,7 @@ func TestCheckout_LooksVATIDsUpWhereVIESIsSwitchedOn(t *testing.T) {
 	}
 	const none = "VIES, the register of the EU, does not have this VAT ID."
 	if page := order("AT", "ATU13585627"); strings.Contains(page, none) || asked.Load() != 0 {
-		t.Error("a VAT id was looked up although VIES is not switched on")
+		t.Error("a VAT ID was looked up although VIES is not switched on")
 	}
 	s.config.Invoices.VIES.Address = address
 	for id, refused := range map[[2]string]bool{{"AT", "ATU13585627"}: true, {"DE", "DE136695976"}: false, {"FR", "FR40303265045"}: false, {"CH", "CHE107787577"}: false} {

@@ -27,8 +27,8 @@ func TestInvoices_AreOnTheOrderAndAtTheDesk(t *testing.T) {
 	}
 	before := sells()
 	seller := url.Values{"key": {"a"}, "name": {"Haus"}, "street": {"Ring 1"}, "city": {"Wien"}, "country": {"AT"}, "vat_id": {"ATU13585628"}}
-	if a, page := s.submit(t, owner, "/desk/invoices", seller); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "Enter a valid VAT id") || !strings.Contains(page, `value="Ring 1"`) {
-		t.Errorf("a mistyped VAT id gets %d %.300s", a.StatusCode, words(page))
+	if a, page := s.submit(t, owner, "/desk/invoices", seller); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "Enter a valid VAT ID") || !strings.Contains(page, `value="Ring 1"`) {
+		t.Errorf("a mistyped VAT ID gets %d %.300s", a.StatusCode, words(page))
 	}
 	seller.Set("vat_id", "ATU13585627")
 	if a, page := s.submit(t, owner, "/desk/invoices", seller); a.StatusCode != http.StatusSeeOther {

@@ -35,7 +35,7 @@ func TestLegal_TextsAreAtTheFootOfEveryPageAndMail(t *testing.T) {
 		t.Errorf("without an imprint: %d", a.StatusCode)
 	}
 	_, start := send(t, ann, "GET", s.url+"/desk/legal", "", "Accept", asPage)
-	if !strings.Contains(start, "[[name of your company or association") || !strings.Contains(start, "not written yet") {
+	if !strings.Contains(start, "[[name of your company or association") || !strings.Contains(start, "Not written yet") {
 		t.Error("the desk shows no text to start with")
 	}
 	a, body := s.submit(t, ann, "/desk/legal", url.Values{"kind": {"imprint"}, "text": {"Run by [[name]]."}, "base": {"0"}, "publish": {"yes"}, "key": {"k"}})

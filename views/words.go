@@ -26,11 +26,11 @@ var roleNames = map[organizers.Role]string{
 func RoleWords(r organizers.Role) string {
 	switch r {
 	case organizers.Owner:
-		return text.Mark("may do everything, also change who is in the team")
+		return text.Mark("can do everything, including managing the team")
 	case organizers.Manager:
 		return text.Mark("runs events, prices, orders and the sale")
 	case organizers.Viewer:
-		return text.Mark("looks on and changes nothing")
+		return text.Mark("can see everything, but change nothing")
 	}
-	return text.Mark("sells at the box office and lets people in")
+	return text.Mark("can sell at the box office and admit people")
 }

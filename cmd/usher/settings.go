@@ -60,7 +60,7 @@ type Config struct {
 	StripeWebhook string        `name:"stripe-webhook-secret" setting:"USHER_STRIPE_WEBHOOK_SECRET" type:"secret" placeholder:"SECRET" help:"Secret of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes."`
 	Contact       string        `name:"security-contact" setting:"USHER_SECURITY_CONTACT" placeholder:"ADDRESS" help:"Address for reports of security holes, such as mailto:security@example.org or an https page; shown at /.well-known/security.txt; empty: not shown."`
 	StripeURL     string        `name:"stripe-url" setting:"USHER_STRIPE_URL" placeholder:"ADDRESS" help:"Address of a stand-in for Stripe, for tests; empty: Stripe."`
-	VIES          string        `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT ids of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
+	VIES          string        `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT IDs of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
 	DatabaseSettings
 
 	transport post.Transport // made of SMTP and MailFrom by check

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	errSignIn = web.NewProblem(403, "sign_in", text.Mark("This address and this password do not belong together."), nothingChanged, text.Mark("Check both, or choose another password by email."))
+	errSignIn = web.NewProblem(403, "sign_in", text.Mark("Wrong email or password."), nothingChanged, text.Mark("Check both, or choose another password by email."))
 
 	errCode   = web.NewProblem(403, "code", text.Mark("This code does not work: it is wrong, too old, or was used before."), nothingChanged, text.Mark("Wait for the next code of your app, or use a recovery code."))
 	errProof  = web.NewProblem(403, "proof", text.Mark("This needs proof, within the last ten minutes, that it is you."), nothingChanged, text.Mark("Confirm at /desk/session/proof with your password, a code or a passkey, then send it again."))

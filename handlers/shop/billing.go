@@ -21,7 +21,7 @@ func (h *Handlers) seller(r *http.Request, s *seats.Sale, form orders.Form) (sel
 	return seller, err
 }
 
-// refusedVATID is the VAT id of a form if VIES is switched on and does not have it. Without an answer, format and check digit
+// refusedVATID is the VAT ID of a form if VIES is switched on and does not have it. Without an answer, format and check digit
 // decide.
 func (h *Handlers) refusedVATID(r *http.Request, form orders.Form) string {
 	v := &h.Server.Invoices.VIES
@@ -34,7 +34,7 @@ func (h *Handlers) refusedVATID(r *http.Request, form orders.Form) string {
 	}
 	yes, err := v.Registered(r.Context(), id)
 	if err != nil {
-		h.Log.Warn("a VAT id was not looked up", "error", err)
+		h.Log.Warn("a VAT ID was not looked up", "error", err)
 		return ""
 	}
 	if yes {

@@ -54,11 +54,11 @@ func NewProblem(status int, code, what, holds, next string) *Problem {
 	return &Problem{Status: status, Code: code, What: what, Holds: holds, Next: next}
 }
 
-var NothingChanged = text.Mark("Nothing has changed, and your seats are still held.")
+var NothingChanged = text.Mark("Nothing has changed. Any seats you hold are still held.")
 
 var (
-	ErrNoPage       = NewProblem(404, "unknown", text.Mark("There is no such page."), NothingChanged, text.Mark("Start from the list of events."))
-	errNoEvent      = NewProblem(404, "unknown", text.Mark("There is no such event."), NothingChanged, text.Mark("Start from the list of events."))
+	ErrNoPage       = NewProblem(404, "unknown", text.Mark("There is no such page."), NothingChanged, text.Mark("Go to the list of events."))
+	errNoEvent      = NewProblem(404, "unknown", text.Mark("There is no such event."), NothingChanged, text.Mark("Go to the list of events."))
 	ErrNoHold       = NewProblem(404, "no_hold", text.Mark("You have no seats held for this event."), "", text.Mark("Choose your seats first."))
 	errNoOrder      = NewProblem(404, "unknown", text.Mark("There is no such order."), text.Mark("A confirmed order stays valid."), text.Mark("Open the link in the email about your order, or find your tickets with your email address."))
 	errEnded        = NewProblem(401, "session_ended", text.Mark("Your session has expired."), text.Mark("Seats you held stay yours until the time you were shown. After that, others can take them."), text.Mark("Open the event again and choose your seats."))
@@ -282,7 +282,7 @@ var ErrOver = NewProblem(410, "over", text.Mark("The sale of this event is over.
 
 var PlaceHolds = text.Mark("If you have a place already, you keep it.")
 
-var ErrNoRoom = NewProblem(404, "unknown", text.Mark("There is no such waiting room."), NothingChanged, text.Mark("Start from the list of events."))
+var ErrNoRoom = NewProblem(404, "unknown", text.Mark("There is no such waiting room."), NothingChanged, text.Mark("Go to the list of events."))
 
 var errOften = NewProblem(429, "too_often", text.Mark("That was tried too often."), text.Mark("Nothing was changed."), text.Mark("Try again in a quarter of an hour, or use a passkey."))
 

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errNoText = NewProblem(404, "unknown", text.Mark("There is no such page: the address has characters that are no text."), NothingChanged, text.Mark("Start from the list of events."))
+	errNoText = NewProblem(404, "unknown", text.Mark("There is no such page: the address has characters that are no text."), NothingChanged, text.Mark("Go to the list of events."))
 	errCut    = NewProblem(400, "cut", text.Mark("The request did not arrive whole."), NothingChanged, text.Mark("Send it again; with the same Idempotency-Key it counts once."))
 	errUnfit  = NewProblem(422, "invalid", text.Mark("Something in the request is no text, or a number or a time that is far too large."), NothingChanged, text.Mark("Change it and send it again."))
 )

@@ -100,12 +100,12 @@ func (s Sender) tidy() (Sender, error) {
 		note("country", text.Mark("Enter the two letters of the country, such as AT."))
 	}
 	if s.VATID == "" && s.TaxNumber == "" {
-		note("vat_id", text.Mark("Enter a VAT id or a tax number: an invoice needs one of them."))
+		note("vat_id", text.Mark("Enter a VAT ID or a tax number: an invoice needs one of them."))
 	}
 	if s.VATID != "" {
 		id, _, err := pricing.ReadVATID(s.VATID)
 		if err != nil {
-			note("vat_id", text.Mark("Enter a valid VAT id, such as ATU13585627."))
+			note("vat_id", text.Mark("Enter a valid VAT ID, such as ATU13585627."))
 		}
 		s.VATID = id
 	}
@@ -149,7 +149,7 @@ func (v *Invoices) Sender(ctx context.Context, m organizers.Member) (s Sender, e
 
 const issuerSQL = `SELECT country, vat_id FROM invoice_sender WHERE team_id = $1 AND NOT paused`
 
-// Issuer returns country and VAT id of a team that issues invoices for new orders; empty if it issues none.
+// Issuer returns country and VAT ID of a team that issues invoices for new orders; empty if it issues none.
 func (v *Invoices) Issuer(ctx context.Context, team int64) (country, vatID string, err error) {
 	err = v.db.QueryRow(ctx, issuerSQL, team).Scan(&country, &vatID)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// VIES asks the register of the EU whether a business has a VAT id. It is of the European Commission; answers are
+// VIES asks the register of the EU whether a business has a VAT ID. It is of the European Commission; answers are
 // {"isValid": true, "userError": "VALID"}. The register of a country is often away, so no order depends on an answer.
 type VIES struct {
 	Address string // such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: nothing is asked
 
 	lock  sync.Mutex
-	known map[string]registered // by VAT id
+	known map[string]registered // by VAT ID
 }
 
 type registered struct {
@@ -30,7 +30,7 @@ const (
 	viesKnown = 10_000 // answers kept
 )
 
-// Registered reports whether a business has a VAT id in its short form. Without an answer it is an error.
+// Registered reports whether a business has a VAT ID in its short form. Without an answer it is an error.
 func (v *VIES) Registered(ctx context.Context, id string) (bool, error) {
 	v.lock.Lock()
 	was, found := v.known[id]

@@ -74,7 +74,7 @@ func (t *Text) Tidy() (wrong organizers.Mistakes) {
 		wrong = append(wrong, tidyWords(part.field, part.words, part.most)...)
 		for _, v := range variable.FindAllStringSubmatch(*part.words, -1) {
 			if !slices.Contains(Variables(t.Kind), v[1]) {
-				say(true, part.field, text.Mark("This email has no %s. It knows: %s"), v[0], "{"+strings.Join(Variables(t.Kind), "}, {")+"}")
+				say(true, part.field, text.Mark("This email has no %s. Available: %s"), v[0], "{"+strings.Join(Variables(t.Kind), "}, {")+"}")
 				break
 			}
 		}

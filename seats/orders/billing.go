@@ -29,7 +29,7 @@ type Seller struct {
 	Country string // ISO 3166-1; empty: the team issues no invoices
 	VATID   string
 
-	Refused string // a VAT id that the register of the EU does not have; empty: none
+	Refused string // a VAT ID that the register of the EU does not have; empty: none
 }
 
 // Fields of the company on an invoice.
@@ -119,7 +119,7 @@ func (b *Billing) mistakes() (m Mistakes) {
 	return m
 }
 
-// WrongVATID says what is wrong with a VAT id, empty if nothing is or there is none.
+// WrongVATID says what is wrong with a VAT ID, empty if nothing is or there is none.
 func (b *Billing) WrongVATID() string {
 	if b.VATID == "" {
 		return ""

@@ -47,9 +47,9 @@ func wrongPassword(password, name, email string, more ...string) string {
 	case !utf8.ValidString(password):
 		return text.Mark("The password is not valid UTF-8.")
 	case common[small] || few(small) || easy(small, append(more, name, email)):
-		return text.Mark("This password is among those that are tried first. Three or four words that do not belong together are a good one.")
+		return text.Mark("This password is among those that are tried first. Use three or four unrelated words.")
 	case small == email || small == strings.ToLower(name) || len(local) >= 4 && strings.Trim(strings.ReplaceAll(small, local, ""), "0123456789!?.-_ ") == "":
-		return text.Mark("This password is your own name or address. Three or four words that do not belong together are a good one.")
+		return text.Mark("This password is your own name or address. Use three or four unrelated words.")
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vatIDs are the formats of VAT identification numbers, without the country's letters, and their check digits.
+// vatIDs are the formats of VAT IDentification numbers, without the country's letters, and their check digits.
 var vatIDs = map[string]struct {
 	format *regexp.Regexp
 	check  func(string) bool
@@ -50,7 +50,7 @@ func re(format string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + forma
 // vatPrefixes are countries with other letters in their VAT numbers than in ISO 3166-1.
 var vatPrefixes = map[string]string{"GR": "EL"}
 
-// ReadVATID returns a VAT identification number in its short form, and the country of it (ISO 3166-1). Format and check digits
+// ReadVATID returns a VAT IDentification number in its short form, and the country of it (ISO 3166-1). Format and check digits
 // are right; that a business has this number is not known.
 func ReadVATID(text string) (id, country string, err error) {
 	id = strings.ToUpper(strings.NewReplacer(" ", "", "\u00a0", "", ".", "", "-", "", "/", "").Replace(text))

@@ -84,7 +84,7 @@ func (b *Blocked) Error() string { return b.In(context.Background()) }
 func (b *Blocked) In(ctx context.Context) string {
 	why := text.T(ctx, "Something of this person is not over yet.")
 	if len(b.Orders) > 0 {
-		why += " " + text.T(ctx, "Orders for an event to come or with a refund on its way: %s.", strings.Join(b.Orders, ", "))
+		why += " " + text.T(ctx, "Upcoming orders, and orders with a pending refund: %s.", strings.Join(b.Orders, ", "))
 	}
 	if b.Payments > 0 {
 		why += " " + text.T(ctx, "Payments under way: %d.", b.Payments)

@@ -44,7 +44,7 @@ SELECT 'I2', format('%s is a credit note of an order without an invoice', label)
 SELECT 'I3', format('%s comes to %s with %s of tax, and its lines to %s with %s', label, gross, tax, line_gross, line_tax)
   FROM lines WHERE (net, tax, gross) IS DISTINCT FROM (line_net, line_tax, line_gross)
  UNION ALL
-SELECT 'I3', format('%s leaves the tax to the buyer, with %s of tax and the VAT id "%s"', label, tax, content->'buyer'->>'vat_id')
+SELECT 'I3', format('%s leaves the tax to the buyer, with %s of tax and the VAT ID "%s"', label, tax, content->'buyer'->>'vat_id')
   FROM invoice WHERE (content->>'reverse_charge')::boolean AND (tax <> 0 OR coalesce(content->'buyer'->>'vat_id', '') = '')`
 
 const invoiceCountSQL = `SELECT count(*), count(*) + (SELECT coalesce(max(id), 0) + count(*) FROM invoice_due) FROM invoice`

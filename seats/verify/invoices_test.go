@@ -20,7 +20,7 @@ var plantedInvoices = []struct{ name, promise, says, sql string }{
 	{"a change of an order is forgotten", "I2", "come to 0, with", `DELETE FROM invoice_due WHERE NOT placed`},
 	{"a credit note is of more than went back", "I2", "come to", `UPDATE invoice SET gross = gross + 1, net = net + 1 WHERE kind = 'credit'`},
 	{"a document does not add up", "I3", "and its lines to", `UPDATE invoice SET net = net - 1, tax = tax + 1`},
-	{"a company without a VAT id owes the tax", "I3", "leaves the tax to the buyer", `UPDATE invoice SET content = content || '{"reverse_charge": true}'`},
+	{"a company without a VAT ID owes the tax", "I3", "leaves the tax to the buyer", `UPDATE invoice SET content = content || '{"reverse_charge": true}'`},
 }
 
 func TestVerifyFindsEachPlantedCorruptionOfInvoices(t *testing.T) {

@@ -99,7 +99,7 @@ func why(err error) string {
 	case errors.As(err, &inside):
 		return "Not called: " + inside.Error() + "."
 	case errors.As(err, &name) && name.IsNotFound:
-		return text.Mark("There is no host of this name.")
+		return text.Mark("Host not found.")
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return text.Mark("No answer in time.")
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -64,7 +64,7 @@ func kindWords(ctx context.Context, k webhooks.Kind) string {
 	case webhooks.Confirmed:
 		return text.T(ctx, "an order is placed")
 	case webhooks.Paid:
-		return text.T(ctx, "money came for an order")
+		return text.T(ctx, "an order is paid")
 	case webhooks.Cancelled:
 		return text.T(ctx, "tickets of an order are cancelled")
 	case webhooks.Refunded:
@@ -89,7 +89,7 @@ func hookState(ctx context.Context, h webhooks.Webhook) string {
 	case h.OffAt != nil:
 		return text.T(ctx, "Switched off on %s.", momentIn(ctx, *h.OffAt)) + " " + text.T(ctx, h.OffWhy)
 	case h.FailingSince != nil:
-		return text.T(ctx, "No good answer since %s.", momentIn(ctx, *h.FailingSince))
+		return text.T(ctx, "No successful response since %s.", momentIn(ctx, *h.FailingSince))
 	}
 	return text.T(ctx, "On.")
 }

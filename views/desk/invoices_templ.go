@@ -767,9 +767,9 @@ func invoiceSender(p InvoicesPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var48 string
-			templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Once you save this, each new order gets an invoice. An invoice is never changed: what you save is for later ones."))
+			templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Once you save this, each new order gets an invoice. An invoice is never changed: changes apply to later ones only."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/invoices.templ`, Line: 79, Col: 149}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/invoices.templ`, Line: 79, Col: 150}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 			if templ_7745c5c3_Err != nil {
@@ -825,11 +825,11 @@ func invoiceSender(p InvoicesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = senderField(text.T(ctx, "VAT id"), "vat_id", p.Sender.VATID, false, p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = senderField(text.T(ctx, "VAT ID"), "vat_id", p.Sender.VATID, false, p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = senderField(text.T(ctx, "Tax number, if there is no VAT id"), "tax_number", p.Sender.TaxNumber, false, p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = senderField(text.T(ctx, "Tax number, if there is no VAT ID"), "tax_number", p.Sender.TaxNumber, false, p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

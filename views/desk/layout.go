@@ -101,7 +101,7 @@ var notices = map[string]string{
 	"waitlist-offer":  text.Mark("Offered. We emailed them, and their page shows it."),
 	"waitlist-first":  text.Mark("They are first now."),
 	"waitlist-remove": text.Mark("They are off the list. We emailed them."),
-	"waitlist-pause":  text.Mark("Paused. What comes back is kept for those who wait."),
+	"waitlist-pause":  text.Mark("Paused. Returned seats are kept for the waiting list."),
 	"waitlist-resume": text.Mark("The waiting list continues."),
 
 	"door":         text.Mark("The link was made before, and is not shown again."),

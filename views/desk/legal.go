@@ -37,7 +37,7 @@ type LegalForm struct {
 func (f LegalForm) state(ctx context.Context) string {
 	switch {
 	case f.Base == 0:
-		return text.T(ctx, "not written yet")
+		return text.T(ctx, "Not written yet")
 	case f.Published == 0:
 		return text.T(ctx, "draft")
 	case f.Published < f.Base:
@@ -50,7 +50,7 @@ func (f LegalForm) state(ctx context.Context) string {
 func (f LegalForm) label(ctx context.Context) string {
 	switch {
 	case f.Base == 0:
-		return text.T(ctx, "Text to start with")
+		return text.T(ctx, "Template text")
 	case f.Shown.Number == f.Base:
 		return text.T(ctx, "Text of version %d", f.Base)
 	}

@@ -81,9 +81,9 @@ func Legal(p LegalPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Our texts to start with are no legal advice. Fill in what stands in [[double brackets]], and have the result checked."))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Our templates are no legal advice. Replace what stands in [[double brackets]], and have the result checked by a lawyer."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/legal.templ`, Line: 16, Col: 152}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/legal.templ`, Line: 16, Col: 154}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {

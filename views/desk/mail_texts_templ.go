@@ -234,11 +234,11 @@ func MailTexts(p MailTextsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = letterText(text.T(ctx, "Beginning"), letters.FieldOpening, f.Opening, "3000", wrong).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = letterText(text.T(ctx, "Opening"), letters.FieldOpening, f.Opening, "3000", wrong).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = letterText(text.T(ctx, "End"), letters.FieldClosing, f.Closing, "3000", wrong).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = letterText(text.T(ctx, "Closing"), letters.FieldClosing, f.Closing, "3000", wrong).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -255,7 +255,7 @@ func Privacy(p PrivacyPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Rich("<b>Erasing</b> removes name, email, date of birth, answers and networks from orders, payments, waiting lists and emails of this team, and stored cards. It cannot be undone.", nil).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Rich("<b>Erasing</b> removes name, email, date of birth, answers and network addresses from orders, payments, waiting lists and emails of this team, and stored cards. It cannot be undone.", nil).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -263,7 +263,7 @@ func Privacy(p PrivacyPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Rich("<b>What stays:</b> sums, seats, tickets and times, because they are your books. Invoices and bank statements with their names, because tax law asks to keep them. The log, which says that a person was erased and not who.", nil).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Rich("<b>What stays:</b> sums, seats, tickets and times, because they are your books. Invoices and bank statements with their names, because tax law requires it. The log, which says that someone was erased, but not who.", nil).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -272,9 +272,9 @@ func Privacy(p PrivacyPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Orders for an event to come, payments under way and refunds on their way have to be over first."))
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Upcoming orders, pending payments and pending refunds must be completed first."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/privacy.templ`, Line: 70, Col: 131}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/privacy.templ`, Line: 70, Col: 114}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -324,9 +324,9 @@ func Privacy(p PrivacyPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Erase all persons of an event this many months after it"))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Months after an event until its attendees’ data is erased"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/privacy.templ`, Line: 77, Col: 83}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/privacy.templ`, Line: 77, Col: 87}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {

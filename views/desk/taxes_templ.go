@@ -176,9 +176,9 @@ func Taxes(p TaxesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 string
-				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Change it with the seller on your invoices"))
+				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Edit the seller on your invoices"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/taxes.templ`, Line: 27, Col: 106}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/taxes.templ`, Line: 27, Col: 96}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
@@ -219,7 +219,7 @@ func Taxes(p TaxesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Rich("<b>Check them first:</b> rates that you have not changed are as of %s, and were entered from memory. Compare them with the <a>tax database of the European Commission (TEDB)</a>.", views.Marks{"a": {"href": "https://ec.europa.eu/taxation_customs/tedb/", "rel": "noreferrer"}}, p.asOf(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Rich("<b>Check them first:</b> rates that you have not changed are as of %s, and may be out of date or wrong. Compare them with the <a>tax database of the European Commission (TEDB)</a>.", views.Marks{"a": {"href": "https://ec.europa.eu/taxation_customs/tedb/", "rel": "noreferrer"}}, p.asOf(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

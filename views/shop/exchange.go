@@ -157,7 +157,7 @@ func (p OrderPage) exchangeable() bool { return p.Order.RefuseExchange() == nil 
 func ExchangedWords(ctx context.Context, e seats.Event, x orders.Exchange) string {
 	when := views.DayTimeIn(ctx, e, x.StartsAt)
 	if x.Came {
-		return text.T(ctx, "Exchanged from your tickets for %s.", when)
+		return text.T(ctx, "These tickets replace yours for %s.", when)
 	}
 	return text.T(ctx, "Exchanged for tickets for %s.", when)
 }
