@@ -71,8 +71,8 @@ var englishWords = sync.OnceValue(func() map[string]bool {
 var givenNames = map[string]bool{"balcony": true, "foreign": true, "own": true, "theirs": true, "english": true, "entrance": true, "floor": true, "gallery": true, "left": true, "right": true, "standing": true, "stool": true, "table": true, "tables": true}
 
 var (
-	isAddress  = regexp.MustCompile(`^([a-z]+(-[a-z]+)*(/\S*)?|<.*>)$`)                                                                   // of a page below /desk, in its log; code for one's own site
-	ofPrograms = regexp.MustCompile(`\{\w+\}|\bsite_\w+|\b[0-9A-Z]{26}\b|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|https?://\S+|\S+@\S+`) // variables, keys, order numbers, UUIDs, addresses
+	isAddress  = regexp.MustCompile(`^([a-z]+(-[a-z]+)*(/\S*)?|<.*>)$`)                                                                                               // of a page below /desk, in its log; code for one's own site
+	ofPrograms = regexp.MustCompile(`\{\w+\}|\bsite_\w+|\b[0-9A-Z]{26}\b|\b[0-9A-Z]{4}-[0-9A-Z]{4}\b|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|https?://\S+|\S+@\S+`) // variables, keys, order numbers, UUIDs, addresses
 )
 
 // isEnglish reports whether a text has English words.

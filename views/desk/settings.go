@@ -183,7 +183,7 @@ func (w Wrong) about(field string) templ.Attributes {
 	if w[field] == "" {
 		return nil
 	}
-	return templ.Attributes{"aria-invalid": "true", "aria-describedby": field + "-wrong"}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": field + "-wrong", "autofocus": true}
 }
 
 // zones are the names of time zones that a field suggests; any other one may be typed.

@@ -61,6 +61,11 @@ func (p ExchangePage) goes(t orders.Ticket) bool {
 	return len(p.Chosen) == 0 || slices.Contains(p.Chosen, t.ID)
 }
 
+// dateWords tells the performance from the other one.
+func (s Sale) dateWords(ctx context.Context) string {
+	return text.Time(ctx, s.Event.Local(s.Event.StartsAt), "Mon 2 Jan, 15:04")
+}
+
 // termsWords says until when, and what we keep.
 func (p ExchangePage) termsWords(ctx context.Context) string {
 	return strings.TrimSpace(exchangeUntil(ctx, p.Event, *p.Order.ExchangeEnds, p.Quote.Fee > 0))
