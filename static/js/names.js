@@ -45,8 +45,25 @@ export function start(stage) {
       puts[i] = seen(s, at) && place(i, layouts(i, text), taken)
       if (puts[i]) taken.push(puts[i].box)
     }
+    even(text)
     for (const i of house.sections.keys()) show(i, puts[i])
     over.hidden = false
+  }
+
+  // even lets sections of one size say the same on a map that is too small to pick seats: what the one with the least room
+  // says, and nothing if most have no room.
+  function even(text) {
+    const alike = new Map()
+    for (const [i, s] of house.sections.entries()) {
+      if (s.pitch * at.scale < SEATS && within(s, at)) alike.set(s.count, [...alike.get(s.count) ?? [], i])
+    }
+    for (const all of alike.values()) {
+      const least = Math.min(...all.map(i => puts[i]?.rank ?? Infinity)), few = all.filter(i => puts[i]).length * 2 < all.length
+      for (const i of all) {
+        const {x, y} = puts[i] ?? {}
+        puts[i] &&= few ? undefined : {...layouts(i, text).find(way => way.rank === least), x, y, box: puts[i].box}
+      }
+    }
   }
 
   // fitsLess takes the place of the map if it lost height only, and every name still has its place.
@@ -69,9 +86,9 @@ export function start(stage) {
   function layouts(i, text) {
     const {name} = house.sections[i], [price, left] = facts(i), ways = [], head = width(name, .8125 * text, 600)
     for (const line of new Set([[price, left].filter(Boolean).join(' · '), price])) {
-      if (line) ways.push({line, says: line === price ? 1 : 2, w: Math.max(head, width(line, .75 * text)) + text, h: text * 2.4})
+      if (line) ways.push({line, says: line === price ? 1 : 2, rank: line === price ? 2 : 3, w: Math.max(head, width(line, .75 * text)) + text, h: text * 2.4})
     }
-    return [...ways, {line: '', w: head + text * 1.1, h: text * 1.4}, {line: '', small: true, w: head * .8 + 2, h: text * .8}]
+    return [...ways, {line: '', rank: 1, w: head + text * 1.1, h: text * 1.4}, {line: '', rank: 0, small: true, w: head * .8 + 2, h: text * .8}]
   }
 
   // place finds where a name fits: inside its section and on no seat that can be picked, else inside, else where it lies on
