@@ -40,7 +40,7 @@ var eachAtDesk = []struct {
 		form := p.page.Locator("form").Filter(playwright.LocatorFilterOptions{HasText: "Pause offers"})
 		check(p.t, form.GetByLabel("Reason, shown to everyone who waits").Fill("The hall is being measured again."))
 		p.press(form.GetByRole("button"))
-		p.sees(p.page.GetByText("Everyone who waits reads:"))
+		p.sees(p.page.GetByText("Everyone waiting reads:"))
 	}},
 	{"desk-live-waitlist", func(p *person) { p.visit("/desk/events/box"); p.sees(p.page.Locator("#live-waitlist")) }},
 	{"desk-team", func(p *person) { p.visit("/desk/team") }},
@@ -58,7 +58,7 @@ var eachAtDesk = []struct {
 	{"desk-team-owner", func(p *person) {
 		p.expect("409")
 		p.press(p.button("Remove Ann Ørsted"))
-		p.sees(p.page.GetByText("A team keeps an owner"))
+		p.sees(p.page.GetByText("A team needs at least one owner"))
 	}},
 	{"desk-bank", func(p *person) {
 		p.expect("422")
@@ -196,7 +196,7 @@ var eachAtDesk = []struct {
 	{"desk-sign-in-wrong", func(p *person) {
 		p.expect("403")
 		p.givesPassword("ann@example.org", "something else")
-		p.sees(p.page.GetByText("do not belong together"))
+		p.sees(p.page.GetByText("Wrong email or password."))
 	}},
 	{"desk-forgotten", func(p *person) { p.visit("/desk/password") }},
 	{"desk-asked", func(p *person) {

@@ -258,7 +258,7 @@ func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testin
 	elsewhere.sees(elsewhere.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
 	elsewhere.expect("status of 403")
 	elsewhere.givesPassword(email, deskPassword)
-	elsewhere.sees(elsewhere.page.GetByText("do not belong together"))
+	elsewhere.sees(elsewhere.page.GetByText("Wrong email or password."))
 	elsewhere.givesPassword(email, "four other plain words")
 	elsewhere.sees(elsewhere.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Box office"})) // the page they wanted
 }

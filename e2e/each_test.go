@@ -311,7 +311,7 @@ var each = []struct {
 		p.press(p.button("Pay €4 and exchange"))
 		p.card("Pay")
 		p.hasTickets(2)
-		p.sees(p.page.GetByText("Exchanged from your tickets for"))
+		p.sees(p.page.GetByText("These tickets replace yours for"))
 	}},
 	{"exchanged-away", func(p *person, _ sales) {
 		p.visit(strings.TrimPrefix(p.order, p.office.url))

@@ -60,7 +60,7 @@ func TestExchange_AttendeeAndDeskMoveTicketsToAnotherDate(t *testing.T) {
 			fresh := path.Base(ann.page.URL())
 			other, err := ann.page.Locator("a.home").GetAttribute("href")
 			check(t, err)
-			ann.sees(ann.page.GetByText("Exchanged from your tickets for"))
+			ann.sees(ann.page.GetByText("These tickets replace yours for"))
 			ann.sees(ann.page.GetByText("Stalls, row C, seat 12").First())
 			ann.inBothLights("exchanged")
 			ann.visit("/orders/" + order)

@@ -27,7 +27,7 @@ type limitsAnswer struct {
 // ShowLimits answers GET /desk/events/{slug}/limits
 func (h *Handlers) ShowLimits(w http.ResponseWriter, r *http.Request, _ organizers.Member, s *seats.Sale) error {
 	if !web.WantsJSON(r) {
-		return deskAgain(w, r, s, "")
+		return deskAgain(w, r, s, "", "live-limits")
 	}
 	e := h.Limits.Of(s)
 	state := e.State(time.Now())
@@ -60,7 +60,7 @@ func (h *Handlers) SetLimits(w http.ResponseWriter, r *http.Request, m organizer
 	if f.Get("back") == "settings" && !web.WantsJSON(r) {
 		return deskDone(w, r, desk.SettingsPath(s.Event.Slug), "set")
 	}
-	return deskAgain(w, r, s, f.Get("back"))
+	return deskAgain(w, r, s, f.Get("back"), "live-limits")
 }
 
 func limitsOf(f url.Values) (to limit.Settings, err error) {

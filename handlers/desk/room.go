@@ -54,7 +54,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	h.Desks.Changed(s)
-	return deskAgain(w, r, s, f.Get("back"))
+	return deskAgain(w, r, s, f.Get("back"), "live-room")
 }
 
 // steered is what the log says of each way to steer a waiting room.
@@ -64,12 +64,12 @@ var steered = map[string]string{
 }
 
 // deskAgain leads back to the live desk as it was looked at; a program is told that it is done.
-func deskAgain(w http.ResponseWriter, r *http.Request, s *seats.Sale, query string) error {
+func deskAgain(w http.ResponseWriter, r *http.Request, s *seats.Sale, query, part string) error {
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, desk.EventPath(s.Event.Slug)+windowOf(query), http.StatusSeeOther)
+	http.Redirect(w, r, desk.EventPath(s.Event.Slug)+windowOf(query)+"#"+part, http.StatusSeeOther)
 	return nil
 }
 
@@ -128,5 +128,5 @@ func (h *Handlers) Seen(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		return err
 	}
 	h.Desks.Changed(s)
-	return deskAgain(w, r, s, "?"+r.URL.RawQuery)
+	return deskAgain(w, r, s, "?"+r.URL.RawQuery, "live-needs")
 }

@@ -128,3 +128,12 @@ func List(ctx context.Context, things []string) string {
 	// Translators: the end of a list; %[1]s is everything but the last thing.
 	return T(ctx, "%[1]s and %[2]s", strings.Join(things[:last], T(ctx, ", ")), things[last])
 }
+
+// Isolate keeps what someone wrote in one piece among words that are written from right to left: without it, a name beside an
+// address and the full stop after a sentence change places (UAX #9, isolates).
+func Isolate(ctx context.Context, s string) string {
+	if s == "" || Direction(ctx) != "rtl" {
+		return s
+	}
+	return "\u2068" + s + "\u2069"
+}

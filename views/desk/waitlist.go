@@ -76,7 +76,7 @@ func stepWords(ctx context.Context, s waitlist.Step) string {
 	if s.Detail == "" {
 		return what
 	}
-	return text.T(ctx, "%s: %s", what, text.T(ctx, s.Detail))
+	return text.T(ctx, "%s: %s", what, text.Isolate(ctx, text.T(ctx, s.Detail)))
 }
 
 var (
