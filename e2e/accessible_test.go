@@ -154,16 +154,16 @@ func (p *person) abroad(name, tag string) {
 	if answer != nil && answer.Status() != http.StatusMethodNotAllowed { // the page answers a form
 		name = tag + "-" + name
 		q.lit(playwright.ColorSchemeLight)
-		time.Sleep(300 * time.Millisecond)                                      // for a map to be drawn
-		if p.evaluates(`document.querySelectorAll('.here[open]').length`) > 0 { // a menu
+		time.Sleep(300 * time.Millisecond) // for a map to be drawn
+		if p.device.zoom == 0 {
+			q.isAccessible(name, checkup)
+		}
+		if p.evaluates(`document.querySelectorAll('.here[open]').length`) > 0 { // a menu, which may cover parts of links
 			q.evaluates(`document.querySelector('.here').open = true`)
 		}
 		q.picture(name, "light")
 		if wide := q.evaluates(`document.scrollingElement.scrollWidth - innerWidth`); wide > 0 {
 			p.t.Errorf("%s is %v pixels wider than the window", name, wide)
-		}
-		if p.device.zoom == 0 {
-			q.isAccessible(name, checkup)
 		}
 		q.lit(playwright.ColorSchemeDark)
 		q.picture(name, "dark")

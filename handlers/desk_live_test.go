@@ -276,7 +276,7 @@ func TestDesk_SeenAlertsAreHidden(t *testing.T) {
 		key, _, _ = strings.Cut(after, `"`)
 		return found
 	})
-	if a, body := s.submit(t, ann, liveDesk+"/seen?window=hour", url.Values{"concern": {key}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != liveDesk+"?window=hour" {
+	if a, body := s.submit(t, ann, liveDesk+"/seen?window=hour", url.Values{"concern": {key}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != liveDesk+"?window=hour#live-needs" {
 		t.Fatalf("%d %s", a.StatusCode, body)
 	}
 	if _, page := s.page(t, ann, liveDesk); !strings.Contains(page, "Seen by Ann") || !strings.Contains(page, "1 seen") {
