@@ -120,7 +120,11 @@ func (p *person) inBothLights(name string) {
 	p.t.Helper()
 	p.lit(playwright.ColorSchemeLight)
 	p.picture(name, "light")
-	p.isAccessible(name, checkup)
+	if strings.HasSuffix(name, "-menu") { // it lies over parts of links
+		p.isAccessible(name, strings.Replace(checkup, "'target-size': {enabled: true}", "'target-size': {enabled: false}", 1))
+	} else {
+		p.isAccessible(name, checkup)
+	}
 	if p.device.zoom == 0 {
 		p.fitsStretched(name)
 	}

@@ -304,7 +304,7 @@ var each = []struct {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Change seats"}))
 		p.isLive()
 		p.press(p.button("Check out"))
-		p.sees(p.page.GetByText("You’re exchanging tickets for this date."))
+		p.sees(p.page.GetByText("You’re exchanging your tickets for seats on this date."))
 	}},
 	{"exchanged", func(p *person, _ sales) {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue the exchange"}))

@@ -17,6 +17,15 @@ func MoneyIn(ctx context.Context, minor int64, iso string) string {
 	return text.Money(ctx, minor, pricing.Decimals(iso), iso)
 }
 
+// MinusIn is an amount that is taken off, with its sign before it in every direction.
+func MinusIn(ctx context.Context, minor int64, iso string) string {
+	off := "−" + MoneyIn(ctx, minor, iso)
+	if text.Direction(ctx) == "rtl" {
+		return "\u2066" + off + "\u2069" // a left-to-right isolate (UAX #9)
+	}
+	return off
+}
+
 // MoneyForm is how a page in a language writes an amount of a currency, for its scripts: "€%s", "%s €", "CHF %s".
 func MoneyForm(ctx context.Context, iso string) string {
 	return strings.Replace(text.Money(ctx, 1, 0, iso), text.Number(ctx, 1), "%s", 1)

@@ -95,19 +95,21 @@ func (h *Handlers) exchangePage(w http.ResponseWriter, r *http.Request, s *seats
 	return views.Page{Title: text.T(r.Context(), "Exchange for another date") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "order.css"}
 }
 
-// sameSeats is what the same seats would cost more or less on another date; nil if it has another plan or other types.
+// sameSeats is what the same seats would cost more or less on another date; nil if they are taken there, or it has another plan
+// or other types.
 func (h *Handlers) sameSeats(r *http.Request, s *seats.Sale, slug string, q orders.Quote) (*int64, error) {
 	to, err := h.Inventory.Sale(r.Context(), slug)
 	if err != nil {
 		return nil, err
 	}
 	var idxs, kinds []int
+	states := to.Snapshot().States
 	for _, t := range q.Tickets {
 		kind, idx, there := to.Prices.TypeKeyed(s.Prices.Types[t.TypeNumber()].Key), 0, false
 		if t.Idx < len(s.Plan.Seats) {
 			idx, there = to.Seat(s.Plan.Label(t.Idx))
 		}
-		if kind < 0 || !there {
+		if kind < 0 || !there || states[idx].Shown() != seats.Free {
 			return nil, nil
 		}
 		idxs, kinds = append(idxs, idx), append(kinds, kind)

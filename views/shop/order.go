@@ -131,7 +131,7 @@ func (s Sale) cancelWords(ctx context.Context, priced bool) string {
 func exchangeUntil(ctx context.Context, e seats.Event, ends time.Time, priced bool) string {
 	said := " " + text.T(ctx, "You can exchange tickets for another date until %s.", views.DayTimeIn(ctx, e, ends))
 	if priced && e.Policy.ExchangeFee > 0 {
-		said += " " + text.T(ctx, "Exchange fee: %s for each ticket, at most its price.", views.MoneyIn(ctx, e.Policy.ExchangeFee, e.Currency))
+		said += " " + text.T(ctx, "Exchange fee: %s for each ticket, but never more than its price.", views.MoneyIn(ctx, e.Policy.ExchangeFee, e.Currency))
 	}
 	return said
 }
