@@ -80,6 +80,9 @@ func (p LetterPage) account(ctx context.Context) (lines []string) {
 	for _, f := range shop.TransferFacts(ctx, p.Transfer) {
 		lines = append(lines, f.Label+": "+f.Text)
 	}
+	if words := shop.BankDetailsWords(ctx, p.Order, p.Transfer); words != "" {
+		lines = append(lines, words)
+	}
 	if back := shop.WentBack(ctx, p.Order); back != "" {
 		lines = append(lines, back)
 	}

@@ -3,6 +3,8 @@ package shop
 import (
 	"context"
 
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -24,4 +26,13 @@ func TransferFacts(ctx context.Context, t banktransfer.Transfer) (facts []Fact) 
 		}
 	}
 	return facts
+}
+
+// BankDetailsWords says where the account comes from if an order is to be paid by bank transfer and the team has entered none, as
+// a team does that writes invoices itself.
+func BankDetailsWords(ctx context.Context, o orders.Order, t banktransfer.Transfer) string {
+	if o.Method != payments.Invoice || o.Due() == 0 || t.Known() {
+		return ""
+	}
+	return text.T(ctx, "The organizer sends you an invoice with the bank details.")
 }
