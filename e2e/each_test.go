@@ -290,7 +290,7 @@ var each = []struct {
 	}},
 	{"exchange-dates", func(p *person, _ sales) {
 		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Exchange for another date"}))
-		p.sees(p.page.GetByText("Same seats: €4 to pay").First())
+		p.sees(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Choose seats for Tue 7 Jun"}))
 	}},
 	{"exchange-seats", func(p *person, _ sales) {
 		p.press(p.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Choose seats for Tue 7 Jun"}))
