@@ -266,6 +266,8 @@ type Policy struct {
 	Exchanging    bool          // attendees exchange tickets for those of another performance of the series
 	ExchangeUntil time.Duration // before the start; they do until then
 	ExchangeFee   int64         // kept for each exchanged ticket, minor units
+	NoTransfers   bool          // people do not send tickets to somebody else
+	TransferUntil time.Duration // before the start; they do until then
 }
 
 // Confirm says whether free orders confirm the email first. Orders that are paid later always do.
@@ -281,16 +283,16 @@ const (
 // DefaultPolicy is that of a new event.
 var DefaultPolicy = Policy{CancelUntil: 7 * 24 * time.Hour, PayLater: 3 * 24 * time.Hour, PayBefore: time.Hour}
 
-const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee`
+const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee, extract(epoch FROM e.transfer_until)::float8`
 
 // policyScan is where the columns of a policy are read to.
 type policyScan struct {
-	until, exchange *float64
-	later, before   float64
+	until, exchange, transfer *float64
+	later, before             float64
 }
 
 func (s *policyScan) into(p *Policy) []any {
-	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee}
+	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee, &s.transfer}
 }
 
 func (s *policyScan) end(p *Policy) {
@@ -301,6 +303,9 @@ func (s *policyScan) end(p *Policy) {
 	}
 	if p.Exchanging, p.ExchangeUntil = s.exchange != nil, 0; p.Exchanging {
 		p.ExchangeUntil = seconds(*s.exchange)
+	}
+	if p.NoTransfers, p.TransferUntil = s.transfer == nil, 0; !p.NoTransfers {
+		p.TransferUntil = seconds(*s.transfer)
 	}
 }
 

@@ -157,6 +157,8 @@ func checkPolicy(p seats.Policy) string {
 		return text.Mark("Exchanging ends between the start and a year before it.")
 	case p.ExchangeFee < 0 || p.ExchangeFee > mostFee:
 		return text.Mark("A fee is an amount that is not negative.")
+	case p.TransferUntil < 0 || p.TransferUntil > mostSpan:
+		return text.Mark("Sending tickets ends between the start and a year before it.")
 	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
 		return text.Mark("An order may stay unpaid between a minute and a year.")
 	}
@@ -167,6 +169,7 @@ func checkPolicy(p seats.Policy) string {
 // them.
 func sameCancelling(p, before seats.Policy) bool {
 	before.PayLater, before.PayBefore, before.Confirm = p.PayLater, p.PayBefore, p.Confirm
+	before.NoTransfers, before.TransferUntil = p.NoTransfers, p.TransferUntil
 	if !before.Exchanging {
 		before.Exchanging, before.ExchangeUntil, before.ExchangeFee = p.Exchanging, p.ExchangeUntil, p.ExchangeFee
 	}
@@ -231,4 +234,9 @@ func CanPayLater(e seats.Event, now time.Time) bool {
 // JoinsAt returns when tickets open the link to join, and false if they do so from the first moment on.
 func JoinsAt(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Online.Early), e.Online.Early > 0
+}
+
+// TransferEnds returns until when people may send tickets to somebody else, and false if they never may.
+func TransferEnds(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Policy.TransferUntil), !e.Policy.NoTransfers
 }

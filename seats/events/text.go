@@ -127,6 +127,24 @@ func ExchangeUntilText(p seats.Policy) string {
 	return Span(p.ExchangeUntil)
 }
 
+// ReadTransferUntil reads until when people may send tickets to somebody else: "1 day", "0" for the start, or "never".
+func ReadTransferUntil(p *seats.Policy, text string) (err error) {
+	if p.NoTransfers = strings.EqualFold(strings.TrimSpace(text), never); p.NoTransfers {
+		p.TransferUntil = 0
+		return nil
+	}
+	p.TransferUntil, err = ReadSpan(text)
+	return err
+}
+
+// TransferUntilText writes what ReadTransferUntil reads.
+func TransferUntilText(p seats.Policy) string {
+	if p.NoTransfers {
+		return never
+	}
+	return Span(p.TransferUntil)
+}
+
 // ReadConfirm reads what ConfirmText writes.
 func ReadConfirm(p *seats.Policy, text string) error {
 	switch c := seats.Confirm(strings.ToLower(strings.TrimSpace(text))); c {

@@ -19,7 +19,8 @@ SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.creat
  WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place')
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
-    OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)`
+    OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
+    OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND $2 IN (lower(email), lower(sent_to)))`
 
 // Export returns which mails a person got about some events.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -35,14 +36,16 @@ DELETE FROM mail m
  WHERE m.sent_at IS NULL
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
-     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = ''))`
+     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND email = '' AND sent_to = ''))`
 
 const eraseReceiversSQL = `
 UPDATE mail m SET sent_to = NULL, error = ''
  WHERE (m.sent_to IS NOT NULL OR m.error <> '')
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
-     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = ''))`
+     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND email = '' AND sent_to = ''))`
 
 const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place')`
 

@@ -14,7 +14,7 @@ import (
 // Owned is an order as the person who placed it finds it again.
 type Owned struct {
 	ID        seats.ID
-	Code      string
+	Code      string // of their link to it
 	Event     string // slug
 	Name      string // of the event
 	StartsAt  time.Time
@@ -26,6 +26,7 @@ type Owned struct {
 	Tickets   int // that are valid
 	Due       int64
 	Currency  string
+	Received  bool // one ticket of it was sent to the person
 	Over      bool // the event began more than twelve hours ago, by the database's clock
 }
 
@@ -34,11 +35,17 @@ const ownedRows = 200
 
 const ownedSQL = `
 SELECT o.id, o.code, e.slug, e.name, e.starts_at, e.time_zone, e.venue, e.online, e.status = 'cancelled', o.state = 'cancelled', t.valid,
-       CASE WHEN 'cancelled' IN (o.state, e.status) THEN 0 ELSE greatest(0, t.cost + o.kept - o.paid - o.waived) END, o.currency, e.starts_at < clock_timestamp() - interval '12 hours'
+       CASE WHEN 'cancelled' IN (o.state, e.status) THEN 0 ELSE greatest(0, t.cost + o.kept - o.paid - o.waived) END, o.currency, false, e.starts_at < clock_timestamp() - interval '12 hours'
   FROM orders o JOIN event e ON e.id = o.event_id,
-       LATERAL (SELECT count(*) AS valid, coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+       LATERAL (SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = ticket.id AND f.accepted_at IS NOT NULL)) AS valid,
+                       coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
  WHERE lower(o.email) = $1 AND o.email <> '' AND ($2 = 0 OR e.team_id = $2)
- ORDER BY e.starts_at DESC, o.created_at DESC
+ UNION ALL
+SELECT o.id, f.ticket_code, e.slug, e.name, e.starts_at, e.time_zone, e.venue, e.online, e.status = 'cancelled', t.revoked_at IS NOT NULL, CASE WHEN t.revoked_at IS NULL THEN 1 ELSE 0 END,
+       0, o.currency, true, e.starts_at < clock_timestamp() - interval '12 hours'
+  FROM ticket_transfer f JOIN ticket t ON t.id = f.ticket_id AND t.moved_to IS NULL JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = f.event_id
+ WHERE lower(f.email) = $1 AND f.email <> '' AND ($2 = 0 OR e.team_id = $2)
+ ORDER BY 5 DESC, 1
  LIMIT $3`
 
 // OfEmail lists the orders of an address in its one spelling (lower case): of events to come, the next one first, and of

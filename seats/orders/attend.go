@@ -42,7 +42,7 @@ SELECT join_link FROM joining`
 // Attend checks a ticket of an online event in and returns the link to join. A repeat changes nothing and returns the link
 // again. ErrNoTicket; a *seats.Conflict that says why the ticket cannot be used now; the database's.
 func (o *Orders) Attend(ctx context.Context, order Order, ticket seats.ID) (link string, err error) {
-	if _, ok := order.ticket(ticket); !ok {
+	if t, ok := order.ticket(ticket); !ok || t.Friend != nil {
 		return "", ErrNoTicket
 	}
 	err = o.db.QueryRow(ctx, attendSQL, order.ID, ticket).Scan(&link)
@@ -88,6 +88,9 @@ SELECT e.join_link` + joinable + ` AND EXISTS (SELECT FROM scan s WHERE s.ticket
 
 // JoinLink returns the link to join of a ticket that is checked in. ErrNoTicket if it is not, or not valid any more.
 func (o *Orders) JoinLink(ctx context.Context, order Order, ticket seats.ID) (link string, err error) {
+	if t, ok := order.ticket(ticket); !ok || t.Friend != nil {
+		return "", ErrNoTicket
+	}
 	err = o.db.QueryRow(ctx, joinLinkSQL, order.ID, ticket).Scan(&link)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", ErrNoTicket

@@ -48,6 +48,9 @@ func (o *Orders) Cancel(ctx context.Context, s *seats.Sale, order Order, key str
 	if refusal := order.refuseCancel(idxs); refusal != nil {
 		return refusal
 	}
+	if err := order.refuseSent(chosen); err != nil {
+		return err
+	}
 	if order.CancelOver {
 		return order.refusePolicy(text.Say("Your tickets are still valid. Contact the organizer if you cannot come."))
 	}
@@ -131,7 +134,7 @@ const leaveSQL = `
 UPDATE ticket
    SET leaving_by = CASE WHEN leaving_until > clock_timestamp() THEN NULL ELSE $3::uuid END,
        leaving_until = clock_timestamp() + interval '2 minutes'
- WHERE id = ANY($1::uuid[]) AND ($2 OR NOT EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))`
+ WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND ($2 OR NOT EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))`
 
 const stayedSQL = `UPDATE ticket SET leaving_until = NULL, leaving_by = NULL WHERE id = ANY($1::uuid[]) AND leaving_by = $2 AND revoked_at IS NULL`
 
@@ -145,7 +148,7 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 		return err
 	}
 	if !left {
-		return refuseUsed(c.seats)
+		return o.refuseLeft(ctx, c)
 	}
 	if c.overdue {
 		if still, err := o.stillDue(ctx, c.order); err != nil || !still {
@@ -207,6 +210,26 @@ func (o *Orders) stay(ctx context.Context, c cancelling) error {
 	return nil
 }
 
+const whyNotLeftSQL = `
+SELECT count(*) FILTER (WHERE revoked_at IS NULL) = 0 AND NOT bool_or(moved_to IS NOT NULL),
+       NOT $2 AND bool_or(revoked_at IS NULL AND EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))
+  FROM ticket WHERE id = ANY($1::uuid[])`
+
+// refuseLeft says why tickets could not leave; nothing if another request cancelled all of them.
+func (o *Orders) refuseLeft(ctx context.Context, c cancelling) error {
+	var gone, used bool
+	if err := o.db.QueryRow(ctx, whyNotLeftSQL, c.tickets, c.used).Scan(&gone, &used); err != nil {
+		return fmt.Errorf("orders: see why tickets do not leave: %w", err)
+	}
+	switch {
+	case gone:
+		return nil
+	case used:
+		return refuseUsed(c.seats)
+	}
+	return refuseOtherTickets(c.seats)
+}
+
 // leave keeps doors from letting the tickets in from now on, all of them or none. A door that looks at one of them in this
 // moment is waited for.
 func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error) {
@@ -252,7 +275,21 @@ func (o *Orders) refuseOtherRest(ctx context.Context, tx pgx.Tx, c cancelling) e
 	if err := tx.QueryRow(ctx, otherRestSQL, c.order, c.tickets, c.rest).Scan(&same); err != nil || same {
 		return err
 	}
-	return &seats.Conflict{Code: seats.CodeChanged, Seats: c.seats, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again.")}
+	return refuseOtherTickets(c.seats)
+}
+
+func refuseOtherTickets(idxs []int) error {
+	return &seats.Conflict{Code: seats.CodeChanged, Seats: idxs, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again.")}
+}
+
+// refuseSent refuses what the buyer asks for about tickets that they sent to a friend.
+func (o Order) refuseSent(tickets []seats.ID) error {
+	for _, id := range tickets {
+		if err := o.holds(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chosen are the live ones of these tickets, and their seats.
@@ -355,6 +392,7 @@ func (c cancelling) queue(q *pgx.Batch, event int64) {
 	q.Queue(theseTicketsSQL, c.tickets)
 	q.Queue(cancelSQL, c.order, c.tickets, c.id, event, c.used, c.fee, c.difference, false)
 	payments.QueueRefund(q, c.order, c.reason, &c.id)
+	q.Queue(tellFriendsSQL, c.tickets)
 	if c.also != nil {
 		c.also(q)
 	}

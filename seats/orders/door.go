@@ -115,6 +115,7 @@ type Expected struct {
 	ID      seats.ID
 	Idx     int
 	Revoked bool
+	Replaced bool // as of Ticket
 	In      *time.Time // when it was checked in; nil: it was not
 	Place   string     // where that was
 	Type    string     // as of Ticket
@@ -122,7 +123,7 @@ type Expected struct {
 }
 
 const expectedSQL = `
-SELECT t.id, t.idx, t.revoked_at IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, '')
+SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, '')
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
  WHERE t.event_id = $1 ORDER BY t.idx`
 
@@ -133,7 +134,7 @@ func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
 		return nil, fmt.Errorf("orders: list tickets: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
-		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.In, &e.Place, &e.Type, &e.Proof)
+		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.Type, &e.Proof)
 	})
 }
 
@@ -141,7 +142,7 @@ func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
 const (
 	ScanIn      = "in"      // let them in
 	ScanAgain   = "again"   // it was checked in before
-	ScanRevoked = "revoked" // it was cancelled
+	ScanRevoked = "revoked" // it was cancelled, or another one took its place
 	ScanForeign = "foreign" // it is for another event
 	ScanUnknown = "unknown" // it is not ours
 	ScanWhich   = "which"   // an order's code: say which of its tickets
@@ -160,7 +161,7 @@ type Scan struct {
 type Verdict struct {
 	Word    string
 	Ticket  Ticket
-	Name    string    // of the buyer
+	Name    string    // of the buyer, or of the friend whom the ticket was sent to
 	At      time.Time // of the first scan
 	Place   string    // of the first scan
 	Choices []Ticket  // of the order, for ScanWhich
@@ -190,7 +191,9 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	return o.admit(ctx, d, s, v)
 }
 
-const whoseSQL = `SELECT o.name FROM ticket t JOIN orders o ON o.id = t.order_id WHERE t.id = $1`
+const whoseSQL = `
+SELECT coalesce(f.name, o.name)
+  FROM ticket t JOIN orders o ON o.id = t.order_id LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL WHERE t.id = $1`
 
 // look finds the ticket that a code is for.
 func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err error) {
@@ -208,11 +211,14 @@ func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err
 // lookOrder is for a code that was typed: an order's is short enough for that.
 func (o *Orders) lookOrder(ctx context.Context, code string, ticket seats.ID) (v Verdict, event string, err error) {
 	order, err := o.Find(ctx, code)
+	if errors.Is(err, ErrNoOrder) {
+		order, err = o.ReceivedTicket(ctx, code)
+	}
 	if err != nil {
 		return v, "", err
 	}
 	v.Name = order.Name
-	of := order.Tickets
+	of := slices.DeleteFunc(order.Tickets, func(t Ticket) bool { return t.Friend != nil })
 	if ticket != (seats.ID{}) {
 		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.ID != ticket })
 	} else if len(of) > 1 { // some may be cancelled, or have another one in their place

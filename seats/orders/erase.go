@@ -13,9 +13,11 @@ import (
 // Tickets of an event that ended a day ago are used or void.
 const openOrdersSQL = `
 SELECT o.code FROM orders o JOIN event e ON e.id = o.event_id
- WHERE o.event_id = ANY($1) AND lower(o.email) = $2
-   AND (EXISTS (SELECT FROM refund WHERE order_id = o.id AND done_at IS NULL)
-     OR e.starts_at > clock_timestamp() - interval '1 day' AND EXISTS (SELECT FROM ticket WHERE order_id = o.id AND revoked_at IS NULL))
+ WHERE o.event_id = ANY($1) AND (lower(o.email) = $2
+       AND (EXISTS (SELECT FROM refund WHERE order_id = o.id AND done_at IS NULL)
+         OR e.starts_at > clock_timestamp() - interval '1 day' AND EXISTS (SELECT FROM ticket WHERE order_id = o.id AND revoked_at IS NULL))
+    OR e.starts_at > clock_timestamp() - interval '1 day' AND EXISTS (
+       SELECT FROM ticket_transfer f JOIN ticket t ON t.id = f.ticket_id WHERE f.order_id = o.id AND lower(f.email) = $2 AND t.revoked_at IS NULL))
  ORDER BY o.created_at`
 
 // Unfinished lists the codes of a person's orders in some events that are still needed: their event is to come, or a refund is on its way.
@@ -37,6 +39,22 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
                      FROM ticket t JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section WHERE t.order_id = o.id)) ORDER BY o.created_at), '[]')
   FROM orders o JOIN event e ON e.id = o.event_id
  WHERE o.event_id = ANY($1) AND lower(o.email) = $2`
+
+const exportReceivedSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', nullif(f.sent_to, ''), 'offered_at', f.offered_at, 'accepted_at', f.accepted_at, 'name', f.name, 'email', f.email,
+       'section', c.name, 'row', s.row, 'seat', s.number, 'cancelled_at', t.revoked_at,
+       'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) ORDER BY f.offered_at), '[]')
+  FROM ticket_transfer f JOIN event e ON e.id = f.event_id JOIN ticket t ON t.id = f.ticket_id
+  JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section
+ WHERE f.event_id = ANY($1) AND $2 IN (lower(f.email), lower(f.sent_to))`
+
+// ExportReceived returns the tickets in some events that were sent to a person.
+func ExportReceived(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportReceivedSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("orders: export sent tickets: %w", err)
+	}
+	return list, nil
+}
 
 // Export returns a person's orders in some events, with their tickets and scans.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -68,12 +86,19 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
 const eraseOrdersSQL = `
 UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
+const eraseReceivedSQL = `
+UPDATE ticket_transfer SET name = '', email = '', sent_to = '', language = ''
+ WHERE event_id = ANY($1) AND ($2 = '' OR $2 IN (lower(email), lower(sent_to))) AND (name <> '' OR email <> '' OR sent_to <> '')`
+
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
 // email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with
 // a refund on its way are left.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, error) {
 	if _, err := tx.Exec(ctx, eraseTypedSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase what was typed: %w", err)
+	}
+	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
 	}
 	rows, err := tx.Query(ctx, toEraseSQL, events, email)
 	if err != nil {

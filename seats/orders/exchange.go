@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,9 +95,9 @@ const (
 	CodeUnpaid   = "unpaid"   // the order is not paid yet
 )
 
-// Exchangeable are the tickets that may be exchanged: those that hold and were not used.
+// Exchangeable are the tickets that may be exchanged: those that hold, were not used, and were not sent to a friend.
 func (o Order) Exchangeable() []Ticket {
-	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return t.Revoked || t.In != nil })
+	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return t.Revoked || t.In != nil || t.Friend != nil })
 }
 
 // RefuseExchange says why its attendee may not exchange tickets of the order now; nil if they may.
@@ -137,6 +138,9 @@ func (o Order) going(named []seats.ID) (list []Ticket, err error) {
 	}
 	if in := o.used(idxs); len(in) > 0 {
 		return nil, &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("A ticket that you marked was already used, so it cannot be exchanged any more. Nothing was exchanged. Mark only unused tickets.")}
+	}
+	if err := o.refuseSent(ids); err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return !slices.Contains(ids, t.ID) }), nil
 }
@@ -408,7 +412,7 @@ func (o *Orders) swap(ctx context.Context, to *seats.Sale, order Order, x *Excha
 	}
 	if left, err := o.leave(ctx, c); err != nil || !left {
 		if err == nil {
-			err = refuseUsed(idxs)
+			err = cmp.Or(o.refuseLeft(ctx, c), refuseGone())
 		}
 		return err
 	}

@@ -63,7 +63,7 @@ func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		return err
 	}
 	if !left {
-		return refuseUsed(froms)
+		return o.refuseLeft(ctx, c)
 	}
 	fresh, tos := make([]seats.ID, len(m.To)), make([]int32, len(m.To))
 	for i, idx := range m.To {
@@ -75,6 +75,7 @@ func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 		q.Queue(theseTicketsSQL, m.Tickets)
 		q.Queue(newTicketsSQL, order.ID, m.Tickets, fresh, tos)
 		q.Queue(moveSQL, order.ID, m.Tickets, fresh)
+		q.Queue(followSQL, m.Tickets, fresh)
 		if also != nil {
 			also(q)
 		}

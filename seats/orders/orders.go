@@ -108,6 +108,10 @@ type Order struct {
 	ExchangeOver bool       // as CancelOver
 	Exchanges    []Exchange // that it came of, or that its tickets went into
 
+	TransferEnds *time.Time // until when its tickets are sent to somebody else; nil: never
+	TransferOver bool       // as CancelOver
+	Received     *Transfer  // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
+
 	reverse  bool           // its buyer owes the tax
 	byHand   bool           // some of Paid is of another order, which was paid outside of this program
 	keys     []seats.ID     // its live tickets count for these (person.go)
@@ -160,10 +164,24 @@ type Ticket struct {
 	Code           string // what the door reads; empty if revoked
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
+	Replaced       bool       // revoked, and another one took its place
+	Offer          *Offer     // to a friend, who did not accept it yet; nil: none
+	Friend         *Friend    // whom it was sent to; the buyer has no Code then. nil: nobody
 
+	code   string     // what the door reads, whoever has it
+	onward *Offer     // that the friend made
 	line   seats.Line // as it was sold; its price is without fee, tax on top and discount
 	listed bool       // line has the price
 }
+
+// Offer is a ticket that its holder offers to a friend.
+type Offer struct {
+	Code string // of the link by which it is accepted
+	To   string // the address that the link was mailed to; empty: its holder passes it on
+}
+
+// Friend has a ticket that was sent to them.
+type Friend struct{ Name, Email string }
 
 // TypeNumber is the number of its ticket type in the event.
 func (t Ticket) TypeNumber() int { return t.line.Type }
@@ -183,6 +201,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
        CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
+       e.starts_at - e.transfer_until, coalesce(e.starts_at - e.transfer_until <= clock_timestamp(), true),
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
            SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
        coalesce((o.billing->>'reverse_charge')::boolean, false), ` + exchangesOf + `
@@ -200,10 +219,12 @@ const typeOfTicket = `
 
 const ticketsSQL = `
 SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at,
-       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL
+       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
   LEFT JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
-  LEFT JOIN seat_state z ON z.event_id = t.event_id AND z.idx = t.idx AND z.holder = t.order_id AND t.revoked_at IS NULL` + typeOfTicket + `
+  LEFT JOIN seat_state z ON z.event_id = t.event_id AND z.idx = t.idx AND z.holder = t.order_id AND t.revoked_at IS NULL
+  LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL
+  LEFT JOIN ticket_transfer w ON w.ticket_id = t.id AND w.accepted_at IS NULL AND w.withdrawn_at IS NULL` + typeOfTicket + `
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
@@ -220,7 +241,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.byHand, &found.reverse, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.byHand, &found.reverse, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -246,12 +267,21 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
+		var name, email, offer, to *string
 		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In,
-			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed); err == nil && !t.Revoked {
-			t.line.Seat = t.Idx
-			t.Code = key.sign(event, t.ID)
+			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to); err != nil || t.Revoked {
+			return t, err
 		}
-		return t, err
+		t.line.Seat, t.code = t.Idx, key.sign(event, t.ID)
+		if offer != nil {
+			t.Offer = &Offer{*offer, *to}
+		}
+		if name == nil {
+			t.Code = t.code
+			return t, nil
+		}
+		t.Friend, t.Offer, t.onward = &Friend{*name, *email}, nil, t.Offer
+		return t, nil
 	})
 }
 

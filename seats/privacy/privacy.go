@@ -59,6 +59,7 @@ type Record struct {
 	Team     string          `json:"team"`
 	At       time.Time       `json:"exported_at"`
 	Orders   json.RawMessage `json:"orders"`
+	Received json.RawMessage `json:"received_tickets"`
 	Payments json.RawMessage `json:"payments"`
 	Entries  json.RawMessage `json:"waiting_list"`
 	Credit   json.RawMessage `json:"credit"`
@@ -153,7 +154,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -176,6 +177,7 @@ SELECT id, name FROM team WHERE id IN (
         SELECT event_id FROM orders WHERE lower(email) = $1
          UNION ALL SELECT event_id FROM payment WHERE lower(form->>'email') = $1
          UNION ALL SELECT event_id FROM entry WHERE email = $1
+         UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
  ORDER BY id`
@@ -305,7 +307,8 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 }
 
 const elsewhereSQL = `
-SELECT EXISTS (SELECT FROM orders WHERE lower(email) = $1 AND event_id <> ALL($2)) OR EXISTS (SELECT FROM entry WHERE email = $1 AND event_id <> ALL($2))`
+SELECT EXISTS (SELECT FROM orders WHERE lower(email) = $1 AND event_id <> ALL($2)) OR EXISTS (SELECT FROM entry WHERE email = $1 AND event_id <> ALL($2))
+    OR EXISTS (SELECT FROM ticket_transfer WHERE lower(email) = $1 AND event_id <> ALL($2))`
 
 // eraseShared does so in tables that belong to no team, unless the person is known to another team.
 func (p *Privacy) eraseShared(ctx context.Context, tx pgx.Tx, events []int64, email string) (left int, err error) {
