@@ -131,6 +131,18 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/cancellations", h.shop.Cancel, shopRule},
 		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
+		{"POST /orders/{code}/transfers", h.shop.Offer, shopRule},
+		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
+
+		{"GET /transfers/{code}", h.shop.Transfer, pageRule},
+		{"POST /transfers/{code}", h.shop.Accept, pageRule},
+		{"GET /tickets/{code}", h.shop.Order, pageRule},
+		{"GET /tickets/{code}/calendar.ics", h.shop.Calendar, pageRule},
+		{"GET /tickets/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"POST /tickets/{code}/attendances", h.shop.Attend, secretRule},
+		{"GET /tickets/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
+		{"POST /tickets/{code}/transfers", h.shop.Offer, pageRule},
+		{"POST /tickets/{code}/withdrawals", h.shop.Withdraw, pageRule},
 
 		{"GET /payments/{code}", h.shop.Payment, buyRule},
 		{"POST /payments/{code}/stop", h.shop.StopPayment, shopRule}, // not Once, which keeps a transaction open: a provider is called

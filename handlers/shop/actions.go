@@ -15,6 +15,7 @@ import (
 type acting struct {
 	Key     string   `json:"key"`
 	Tickets []string `json:"tickets"` // ids
+	Email   string   `json:"email"`   // of a friend, whom a ticket is sent to
 }
 
 func decodeActing(r *http.Request) (a acting, tickets []seats.ID, err error) {
@@ -22,7 +23,7 @@ func decodeActing(r *http.Request) (a acting, tickets []seats.ID, err error) {
 		if err := web.ParseForm(r); err != nil {
 			return a, nil, err
 		}
-		a = acting{r.PostForm.Get("key"), r.PostForm["ticket"]}
+		a = acting{r.PostForm.Get("key"), r.PostForm["ticket"], r.PostForm.Get("email")}
 	} else {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -71,18 +72,21 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	}
 	err = do(order, s, a, tickets)
 	var refusal *seats.Conflict
+	var wrong orders.Mistakes
 	switch {
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)
 	case errors.As(err, &refusal):
-		return h.showOrder(w, r, s, order, http.StatusConflict, refusal.In(h.Reading(r)))
+		return h.showOrder(w, r, s, order, http.StatusConflict, shop.OrderPage{Message: refusal.In(h.Reading(r))})
+	case errors.As(err, &wrong) && !web.WantsJSON(r):
+		return h.showOrder(w, r, s, order, http.StatusUnprocessableEntity, shop.OrderPage{TypedEmail: a.Email, WrongEmail: wrong.About(orders.FieldEmail)})
 	case err != nil:
 		return err
 	case !web.WantsJSON(r):
-		http.Redirect(w, r, shop.OrderPath(order.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderAddress(order), http.StatusSeeOther)
 		return nil
 	}
-	if order, err = h.Orders.Find(r.Context(), order.Code); err != nil {
+	if order, s, err = h.find(r); err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusCreated, web.OrderAnswer{Order: web.DescribeOrder(s, order)})

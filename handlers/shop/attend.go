@@ -37,13 +37,13 @@ func (h *Handlers) Attend(w http.ResponseWriter, r *http.Request) error {
 	case errors.As(err, &refusal) && web.WantsJSON(r):
 		return h.refuse(w, r, s, refusal)
 	case errors.As(err, &refusal):
-		return h.showOrder(w, r, s, order, http.StatusConflict, refusal.In(h.Reading(r)))
+		return h.showOrder(w, r, s, order, http.StatusConflict, shop.OrderPage{Message: refusal.In(h.Reading(r))})
 	case err != nil:
 		return err
 	case web.WantsJSON(r):
 		return web.WriteJSON(w, http.StatusOK, joinAnswer{link})
 	}
-	http.Redirect(w, r, shop.OrderPath(order.Code)+"/attendances/"+tickets[0].String(), http.StatusSeeOther)
+	http.Redirect(w, r, shop.OrderAddress(order)+"/attendances/"+tickets[0].String(), http.StatusSeeOther)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (h *Handlers) Attendance(w http.ResponseWriter, r *http.Request) error {
 	}
 	link, err := h.Orders.JoinLink(r.Context(), order, ticket)
 	if errors.Is(err, orders.ErrNoTicket) && !web.WantsJSON(r) { // not checked in, or cancelled: the order's page says more
-		http.Redirect(w, r, shop.OrderPath(order.Code), http.StatusSeeOther)
+		http.Redirect(w, r, shop.OrderAddress(order), http.StatusSeeOther)
 		return nil
 	}
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *Handlers) Attendance(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := shop.AttendPage{
 		Page: views.Page{Title: text.T(r.Context(), "Join") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"},
-		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Code: order.Code, Link: link,
+		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}, Back: shop.OrderAddress(order), Link: link,
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Refresh", "0; url="+link)

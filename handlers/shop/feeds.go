@@ -156,6 +156,8 @@ Disallow: /desk
 Disallow: /door/
 Disallow: /boards/
 Disallow: /orders/
+Disallow: /tickets/
+Disallow: /transfers/
 Disallow: /payments/
 Disallow: /confirmations/
 Disallow: /demo-card/

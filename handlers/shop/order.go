@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -14,9 +15,13 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// find returns the order of the address and its event.
+// find returns the order of the address and its event; under /tickets/ as the friend sees it who has a ticket of it.
 func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
-	order, err := h.Orders.Find(r.Context(), r.PathValue("code"))
+	read := h.Orders.Find
+	if strings.HasPrefix(r.URL.Path, shop.ReceivedPath("")) {
+		read = h.Orders.ReceivedTicket
+	}
+	order, err := read(r.Context(), r.PathValue("code"))
 	if err != nil {
 		return order, nil, err
 	}
@@ -27,7 +32,7 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 	return order, sale, err
 }
 
-// Order answers GET /orders/{code}
+// Order answers GET /orders/{code} and GET /tickets/{code}
 func (h *Handlers) Order(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
 	if err != nil {
@@ -36,11 +41,11 @@ func (h *Handlers) Order(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
 	}
-	return h.showOrder(w, r, s, order, http.StatusOK, "")
+	return h.showOrder(w, r, s, order, http.StatusOK, shop.OrderPage{})
 }
 
-// showOrder writes the page of an order; message says why what was asked was not done.
-func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, message string) error {
+// showOrder writes the page of an order; page has what was typed, and why what was asked was not done.
+func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, status int, page shop.OrderPage) error {
 	if answered, err := h.InFrame(w, r, s.Event.Team); answered || err != nil {
 		return err
 	}
@@ -48,13 +53,14 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if err != nil {
 		return err
 	}
-	page := shop.OrderPage{
-		Page:  views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css ticket.css"},
-		Sale:  shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
-		Order: order, Sent: sent, Message: message,
-	}
+	page.Page, page.Sale, page.Order, page.Sent, page.Home = views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css ticket.css"},
+		shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
+		order, sent, h.Origin(r)
 	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		h.Log.Warn("tickets have no picture", "error", err)
+	}
+	if order.Received != nil {
+		return h.showReceived(w, r, status, page)
 	}
 	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
 		return err
@@ -67,13 +73,25 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if page.Transfer, _, err = h.Banks.Transfer(r.Context(), s.Event.Team, order); err != nil {
 		return err
 	}
-	if left, waits := page.JoinsIn(); waits {
-		w.Header().Set("Refresh", strconv.Itoa(int(left/time.Second)+2))
-	}
+	refreshAtJoining(w, page)
 	return web.WritePage(w, r, status, shop.Order(page))
 }
 
-// Calendar answers GET /orders/{code}/calendar.ics
+// showReceived writes the page of a ticket that a friend has: nothing of the order, which is the buyer's.
+func (h *Handlers) showReceived(w http.ResponseWriter, r *http.Request, status int, page shop.OrderPage) error {
+	page.Title = text.T(r.Context(), "Your ticket") + " · " + page.Event.Name
+	refreshAtJoining(w, page)
+	return web.WritePage(w, r, status, shop.Received(page))
+}
+
+// refreshAtJoining loads the page again when an online event opens.
+func refreshAtJoining(w http.ResponseWriter, page shop.OrderPage) {
+	if left, waits := page.JoinsIn(); waits {
+		w.Header().Set("Refresh", strconv.Itoa(int(left/time.Second)+2))
+	}
+}
+
+// Calendar answers GET /orders/{code}/calendar.ics and GET /tickets/{code}/calendar.ics
 func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
 	if err != nil {
@@ -81,13 +99,13 @@ func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+`.ics"`)
-	_, _ = w.Write([]byte(web.CalendarOf(r.Context(), s, order, h.Origin(r)+shop.OrderPath(order.Code)))) // a reader who is gone needs none
+	_, _ = w.Write([]byte(web.CalendarOf(r.Context(), s, order, h.Origin(r)+shop.OrderAddress(order)))) // a reader who is gone needs none
 	return nil
 }
 
 var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
 
-// Paper answers GET /orders/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
+// Paper answers GET /orders/{code}/tickets.pdf and GET /tickets/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
 func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
 	if err != nil {

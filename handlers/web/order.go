@@ -86,6 +86,9 @@ type ticketBody struct {
 	Code    string `json:"code"`
 	Revoked bool   `json:"revoked"`
 
+	SentTo string `json:"sent_to,omitempty"` // the name of the friend who has it
+	Offer  string `json:"offer,omitempty"`   // the address of the page on which a friend accepts it
+
 	In *time.Time `json:"in,omitempty"` // when the ticket was scanned at the door
 }
 
@@ -104,7 +107,14 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, "", "", t.In})
+		one := &body.Tickets[len(body.Tickets)-1]
+		if t.Friend != nil {
+			one.SentTo = t.Friend.Name
+		}
+		if t.Offer != nil {
+			one.Offer = shop.TransferPath(t.Offer.Code)
+		}
 	}
 	return body
 }

@@ -77,6 +77,7 @@ type SettingsForm struct {
 	CancelUntil                         string // as seats.Policy reads it
 	CancelFee, CancelPercent            string
 	ExchangeUntil, ExchangeFee          string // as seats.Policy reads it; an amount
+	TransferUntil                       string // as seats.Policy reads it
 	Confirm                             string // automatic, always or never
 	PayLater, PayBefore                 string // as events.ReadSpan reads it
 	Questions                           string // one on a line

@@ -14,7 +14,7 @@ import (
 type AttendPage struct {
 	views.Page
 	Sale
-	Code string // of the order
+	Back string // the address of the order
 	Link string
 }
 

@@ -25,6 +25,9 @@ type OrderPage struct {
 	Order   orders.Order
 	Sent    orders.Sent // the latest mail about it
 	Message string      // why what was asked was not done; may be empty
+	Home    string      // how browsers reach us
+
+	TypedEmail, WrongEmail string // of a friend whom a ticket is sent to, and what is wrong with it
 
 	About      *pages.EventPage // may be nil
 	Subscribed *Subscribed      // the subscription that it is of; nil for most
@@ -207,10 +210,10 @@ func ToPay(ctx context.Context, o orders.Order) string {
 	return text.T(ctx, "%s is being charged.", views.MoneyIn(ctx, due, o.Currency))
 }
 
-// Live are the tickets that hold.
+// Live are the tickets that hold, without those that a friend has.
 func (p OrderPage) Live() (list []orders.Ticket) {
 	for _, t := range p.Tickets() {
-		if !t.Revoked {
+		if !t.Revoked && t.Friend == nil {
 			list = append(list, t)
 		}
 	}
