@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +137,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.subscribed(ctx, m)
 	case subscriptions.MailRenewal:
 		return l.renewal(ctx, m)
+	case orders.MailTicketOffer, orders.MailTicket, orders.MailTicketVoid:
+		return l.sentTicket(ctx, m)
 	}
 	order, err := l.Orders.Find(ctx, m.Order)
 	if err != nil {
@@ -171,20 +174,67 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if at, _ := events.JoinsAt(s.Event); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
 		page.Now = at
 	}
+	letter, err := l.withTickets(ctx, m, s, page)
+	if code := page.Transfer.Code(); code != "" {
+		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
+	}
+	return letter, err
+}
+
+// sentTicket makes the mail to a friend whom a ticket is sent to.
+func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	id, err := seats.ParseID(m.Transfer)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	t, order, err := l.Orders.TransferByID(ctx, id)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	s, err := l.Inventory.Sale(ctx, order.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	at := slices.IndexFunc(order.Tickets, func(one orders.Ticket) bool { return one.ID == t.Ticket })
+	if at < 0 || m.Kind == orders.MailTicketOffer && !t.Open() || m.Kind == orders.MailTicket && order.Tickets[at].Revoked {
+		return mail.Letter{}, &mail.Refused{Reason: "the ticket was taken back, sent on or cancelled before the email went out"}
+	}
+	sale, seat := shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, shop.SeatWords(ctx, s.Plan, order.Tickets[at].Idx)
+	switch m.Kind {
+	case orders.MailTicketOffer:
+		m.Email = t.SentTo
+		return l.deskLetter(ctx, m, s.Event.Team, mails.TicketOffer(ctx, sale, t.From, seat, home+shop.TransferPath(t.Code)))
+	case orders.MailTicketVoid:
+		m.Email = t.Email
+		return l.deskLetter(ctx, m, s.Event.Team, mails.TicketVoid(ctx, sale, seat, home+shop.ReceivedPath(t.TicketCode)))
+	}
+	if order, err = l.Orders.ReceivedTicket(ctx, t.TicketCode); err != nil {
+		return mail.Letter{}, err
+	}
+	page := mails.LetterPage{Sale: sale, Order: order, Kind: m.Kind, Address: home + shop.ReceivedPath(t.TicketCode)}
+	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
+		return mail.Letter{}, err
+	}
+	return l.withTickets(ctx, m, s, page)
+}
+
+// withTickets makes the mail about an order, with its tickets and a calendar entry.
+func (l Letters) withTickets(ctx context.Context, m mail.Mail, s *seats.Sale, page mails.LetterPage) (mail.Letter, error) {
 	var html strings.Builder
 	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	letter := toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
+	letter := toBuyer(m, page.Order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
 	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
 	if err != nil {
 		return letter, err
 	}
-	added, err := files(ctx, s, order, address, look)
+	added, err := files(ctx, s, page.Order, page.Address, look)
 	letter.Files = append(letter.Files, added...)
-	if code := page.Transfer.Code(); code != "" {
-		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
-	}
 	return letter, err
 }
 
@@ -414,11 +464,12 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 		return nil, nil
 	}
 	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(ctx, s, order, address))}
-	if s.Event.Online.On {
+	page := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}
+	if s.Event.Online.On || len(page.Live()) == 0 {
 		return []mail.File{calendar}, nil
 	}
 	paper, _ := look.Branding.PaperFor("")
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(ctx, look, paper)
+	pdf, err := page.Paper(ctx, look, paper)
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,

@@ -30,6 +30,7 @@ CREATE TABLE ticket_transfer (
 CREATE UNIQUE INDEX "a ticket is offered to one friend" ON ticket_transfer (ticket_id) WHERE accepted_at IS NULL AND withdrawn_at IS NULL;
 CREATE UNIQUE INDEX "a ticket has one holder" ON ticket_transfer (ticket_id) WHERE accepted_at IS NOT NULL;
 CREATE INDEX ticket_transfer_by_order ON ticket_transfer (order_id);
+CREATE INDEX ticket_transfer_by_event ON ticket_transfer (event_id);
 CREATE INDEX ticket_transfer_by_email ON ticket_transfer (lower(email)) WHERE email <> '';
 
 CALL desk_wall('ticket_transfer', 'event_id IN (SELECT id FROM event)');

@@ -60,7 +60,7 @@ type ExpectedBody struct {
 	Seat    string `json:"seat"`
 	Revoked bool   `json:"revoked"`
 	In      bool   `json:"in"`
-	Message string `json:"message,omitempty"` // when and where the ticket was scanned before
+	Message string `json:"message,omitempty"` // when and where the ticket was scanned before, or that it was replaced
 	Type    string `json:"type,omitempty"`    // if the event has several
 	Proof   string `json:"proof,omitempty"`   // to be shown for it
 }
@@ -78,6 +78,9 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	tickets := make([]ExpectedBody, len(list))
 	for i, e := range list {
 		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof}
+		if e.Replaced {
+			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanRevoked, Ticket: orders.Ticket{Replaced: true}})
+		}
 		if e.In != nil {
 			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
 		}

@@ -64,6 +64,7 @@ type ownedBody struct {
 	Starts  time.Time `json:"starts_at"`
 	Tickets int       `json:"tickets"`
 	Due     int64     `json:"due"`
+	Path    string    `json:"path"` // the address of the page
 }
 
 type creditBody struct {
@@ -84,7 +85,7 @@ type lineBody struct {
 func describeAccount(p shop.AccountPage) accountAnswer {
 	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Accounts: []creditBody{}}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
-		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due})
+		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
 	}
 	for _, s := range p.Statements {
 		account := creditBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}

@@ -128,12 +128,16 @@ func CalendarOf(ctx context.Context, s *seats.Sale, o orders.Order, address stri
 	if o.State == orders.Cancelled {
 		status = "CANCELLED"
 	}
-	words := make([]string, len(o.Tickets))
-	for i, t := range o.Tickets {
-		words[i] = shop.SeatWords(ctx, s.Plan, t.Idx)
-		if kind := shop.TypeWords(ctx, t); kind != "" {
-			words[i] += " (" + kind + ")"
+	var words []string
+	for _, t := range o.Tickets {
+		if t.Friend != nil {
+			continue
 		}
+		one := shop.SeatWords(ctx, s.Plan, t.Idx)
+		if kind := shop.TypeWords(ctx, t); kind != "" {
+			one += " (" + kind + ")"
+		}
+		words = append(words, one)
 	}
 	return Calendar{
 		ID: o.ID.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,

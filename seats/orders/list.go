@@ -91,7 +91,7 @@ type Found struct {
 	In        int   // tickets that were checked in
 }
 
-// Search is what an organizer looks for: a part of a name or of an address, the number or the code of an order, the code of a ticket, a seat.
+// Search is what an organizer looks for: a part of a name or of an address, of the buyer or of a friend who has a ticket, the number or the code of an order, the code of a ticket, a seat.
 type Search struct {
 	Words  string
 	Before time.Time // orders placed before this; zero: the latest
@@ -107,6 +107,7 @@ WITH found AS MATERIALIZED (
     SELECT o.* FROM orders o
      WHERE o.event_id = $1 AND o.created_at < coalesce($2, 'infinity'::timestamptz)
        AND ($3 = '' OR strpos(o.found_by, (SELECT fold($3))) > 0 OR starts_with(o.code, upper($3))
+            OR o.id IN (SELECT order_id FROM ticket_transfer WHERE event_id = $1 AND strpos(fold(name || E'\n' || email), (SELECT fold($3))) > 0)
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND idx = $4) OR o.id = (SELECT order_id FROM ticket WHERE id = $5) OR o.id BETWEEN $7 AND $8)
      ORDER BY o.created_at DESC, o.id DESC
      LIMIT $6)

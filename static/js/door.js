@@ -83,7 +83,7 @@ async function judge(code) {
     return null
   }
   const id = idOf(b), ticket = known.get(id)
-  if (ticket?.revoked) return {word: 'revoked', message: T('This ticket was cancelled.'), seat: ticket.seat}
+  if (ticket?.revoked) return {word: 'revoked', message: ticket.message || T('This ticket was cancelled.'), seat: ticket.seat}
   if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat}
   return {word: 'in', message: welcome(ticket), seat: ticket?.seat, id}
 }

@@ -57,6 +57,9 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 		}
 		return text.T(ctx, "This ticket was already used on %s.", at)
 	case orders.ScanRevoked:
+		if v.Ticket.Replaced {
+			return text.T(ctx, "This ticket was replaced by a newer one.")
+		}
 		return text.T(ctx, "This ticket was cancelled.")
 	case orders.ScanForeign:
 		return text.T(ctx, "This ticket is for another event.")

@@ -109,3 +109,21 @@ func Place(ctx context.Context, name, address string) Action {
 		Advice: text.T(ctx, "This invitation is for you alone: it gives one place in the queue, in any browser. Please do not share it."),
 	}
 }
+
+// TicketOffer leads a friend to a ticket that somebody sends them.
+func TicketOffer(ctx context.Context, sale shop.Sale, from, seat, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "%[1]s sends you a ticket: %[2]s", from, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
+		What:   text.T(ctx, "%[1]s sends you a ticket for %[2]s, %[3]s: %[4]s. It is yours once you accept it.", from, sale.Event.Name, views.WhenIn(ctx, sale.Event), seat),
+		Advice: text.T(ctx, "Keep this link private: the first person who accepts gets the ticket. If you don’t know the sender, ignore this email: nothing happens without you."),
+	}
+}
+
+// TicketVoid tells a friend that the organizer cancelled the ticket that they were sent.
+func TicketVoid(ctx context.Context, sale shop.Sale, seat, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "Ticket cancelled: %s", sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
+		What:   text.T(ctx, "The organizer cancelled your ticket for %[1]s, %[2]s: %[3]s. It is no longer valid.", sale.Event.Name, views.WhenIn(ctx, sale.Event), seat),
+		Advice: text.T(ctx, "If it was paid for, its price goes back to the person who bought it."),
+	}
+}

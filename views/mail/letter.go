@@ -147,6 +147,9 @@ func (p LetterPage) ticket(ctx context.Context, t orders.Ticket) string {
 	if words := shop.TypeWords(ctx, t); words != "" {
 		line += " (" + words + ")"
 	}
+	if t.Friend != nil {
+		line += " (" + text.T(ctx, "Sent to %s", t.Friend.Name) + ")"
+	}
 	if t.Revoked {
 		line += " (" + text.T(ctx, "no longer valid") + ")"
 	}

@@ -73,6 +73,14 @@ func ownedWhen(ctx context.Context, o orders.Owned) string {
 	return views.WhenIn(ctx, e)
 }
 
+// OwnedPath is the address of an order, or of the ticket of one that was sent to the reader.
+func OwnedPath(o orders.Owned) string {
+	if o.Received {
+		return ReceivedPath(o.Code)
+	}
+	return OrderPath(o.Code)
+}
+
 // ownedState says how an order stands.
 func ownedState(ctx context.Context, o orders.Owned) string {
 	switch {
