@@ -289,6 +289,20 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	ticket := w.id("SELECT t.id FROM ticket t JOIN orders o ON o.id = t.order_id WHERE o.code = '" + code + "'")
 	visit(ann, "/orders/"+code+"/exchange?ticket="+ticket, 200)
 	visit(ann, "/events/"+other+"/exchange/"+code+"?ticket="+ticket, 200)
+	_, gift := w.ordered(t)
+	visit(ann, "/transfers/"+s.offered(t, gift, "bea@example.org"), 200)
+	visit(ann, "/orders/"+gift.Code, 200)
+	refuse("/orders/"+gift.Code+"/transfers", url.Values{"ticket": {gift.Tickets[1].ID.String()}, "email": {"bea"}})
+	_, gift = w.ordered(t)
+	mine := s.received(t, gift, "Bea")
+	visit(ann, "/tickets/"+mine.Code, 200)
+	visit(ann, "/orders/"+gift.Code, 200)
+	papers(ann, "/tickets/"+mine.Code+"/tickets.pdf")
+	_, gift = w.ordered(t)
+	s.received(t, gift, "Bea")
+	if err := s.sold.Revoke(t.Context(), s.sale, w.found(t, gift.Code), false); err != nil {
+		t.Fatal(err)
+	}
 	season, renewal := w.season(t), w.renewal(t)
 	s.exec(t, `UPDATE subscription SET name = 'Abo'`)
 	w.holdsSeason(t, ann, season, 0, 1)
@@ -312,7 +326,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 			t.Errorf("the mail %s says %q", l.ID, said)
 		}
 	}
-	for _, kind := range []string{"invitation", "security", "password"} {
+	for _, kind := range []string{"invitation", "security", "password", "ticket-offer", "ticket-void"} {
 		if !kinds[kind] {
 			t.Errorf("no mail of the kind %s was looked at, only %v", kind, kinds)
 		}
@@ -370,7 +384,7 @@ var notWalked = map[string]string{
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
 	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture,
-	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink,
+	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,
 	"GET /events/{slug}/embed": "frames /events/{slug}", "GET /series/{slug}/embed": "frames /series/{slug}",
 }
 

@@ -157,6 +157,32 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			at, order := w.bought(t, person(t), 3)
 			return sent{who: person(t), to: strings.TrimPrefix(at, w.url) + "/cancellations", form: of("ticket", order.Tickets[0].ID), other: of("ticket", order.Tickets[1].ID)}
 		},
+		"POST /orders/{code}/transfers": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/transfers", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}
+		},
+		"POST /orders/{code}/withdrawals": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			w.offered(t, o, "")
+			return sent{who: person(t), to: "/orders/" + o.Code + "/withdrawals", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}
+		},
+		"POST /transfers/{code}": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{
+				who: person(t), to: "/transfers/" + w.offered(t, o, ""), form: url.Values{"name": {"Cid"}, "email": {"cid@example.org"}}, other: url.Values{"name": {"Dan"}, "email": {"dan@example.org"}},
+			}
+		},
+		"POST /tickets/{code}/transfers": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			o = w.received(t, o, "Cid")
+			return sent{who: person(t), to: "/tickets/" + o.Code + "/transfers", form: of("ticket", o.Tickets[0].ID.String()), other: url.Values{"ticket": {o.Tickets[0].ID.String()}, "email": {"dan@example.org"}}}
+		},
+		"POST /tickets/{code}/withdrawals": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			o = w.received(t, o, "Cid")
+			w.offered(t, o, "")
+			return sent{who: person(t), to: "/tickets/" + o.Code + "/withdrawals", form: of("ticket", o.Tickets[0].ID.String())}
+		},
 		"POST /payments/{code}/stop": func(t *testing.T, w *wall, _ string) sent {
 			who, p := w.payment(t)
 			return sent{who: who, to: "/payments/" + p.Code + "/stop", form: url.Values{}}

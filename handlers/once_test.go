@@ -38,6 +38,7 @@ var harmless = map[string]string{
 	"POST /account/session":                "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",
 	"DELETE /account/session":              "who is signed out is signed out",
 	"POST /account/session/end":            "who is signed out is signed out",
+	"POST /tickets/{code}/attendances":     "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /orders/{code}/attendances":      "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /events/{slug}/exchange/{code}":  "a hold makes one order, and a repeat is led to it",
 	"POST /events/{slug}/codes":            "a browser keeps a code once",
