@@ -174,7 +174,11 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if at, _ := events.JoinsAt(s.Event); m.Kind == orders.MailJoin && page.Now.Before(at) { // the database said that it is time
 		page.Now = at
 	}
-	letter, err := l.withTickets(ctx, m, s, page)
+	var html strings.Builder
+	if err := mails.Letter(page).Render(ctx, &html); err != nil {
+		return mail.Letter{}, err
+	}
+	letter, err := l.withTickets(ctx, toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), s, page)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
 	}
@@ -219,16 +223,15 @@ func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
-	return l.withTickets(ctx, m, s, page)
-}
-
-// withTickets makes the mail about an order, with its tickets and a calendar entry.
-func (l Letters) withTickets(ctx context.Context, m mail.Mail, s *seats.Sale, page mails.LetterPage) (mail.Letter, error) {
 	var html strings.Builder
 	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	letter := toBuyer(m, page.Order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
+	return l.withTickets(ctx, toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), s, page)
+}
+
+// withTickets adds the tickets and a calendar entry to a mail.
+func (l Letters) withTickets(ctx context.Context, letter mail.Letter, s *seats.Sale, page mails.LetterPage) (mail.Letter, error) {
 	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
 	if err != nil {
 		return letter, err

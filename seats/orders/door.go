@@ -112,14 +112,14 @@ func (o *Orders) PublicKeys(ctx context.Context) ([]PublicKey, error) {
 
 // Expected is a ticket as a door knows it without a connection.
 type Expected struct {
-	ID      seats.ID
-	Idx     int
-	Revoked bool
-	Replaced bool // as of Ticket
-	In      *time.Time // when it was checked in; nil: it was not
-	Place   string     // where that was
-	Type    string     // as of Ticket
-	Proof   string
+	ID       seats.ID
+	Idx      int
+	Revoked  bool
+	Replaced bool       // as of Ticket
+	In       *time.Time // when it was checked in; nil: it was not
+	Place    string     // where that was
+	Type     string     // as of Ticket
+	Proof    string
 }
 
 const expectedSQL = `

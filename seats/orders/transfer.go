@@ -298,9 +298,9 @@ const stillOfferedSQL = `SELECT ticket_id, accepted_at IS NULL, withdrawn_at IS 
 
 // The old ticket ends before the new one begins: a seat has one live ticket.
 const (
-	endTicketSQL    = `UPDATE ticket SET revoked_at = clock_timestamp() WHERE id = $1`
-	ticketMovesSQL  = `UPDATE ticket SET moved_to = $2 WHERE id = $1`
-	sameSeatSQL     = `INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
+	endTicketSQL   = `UPDATE ticket SET revoked_at = clock_timestamp() WHERE id = $1`
+	ticketMovesSQL = `UPDATE ticket SET moved_to = $2 WHERE id = $1`
+	sameSeatSQL    = `INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
 SELECT $2, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type FROM ticket WHERE id = $1`
 	acceptedSQL = `
 WITH told AS (

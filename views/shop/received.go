@@ -2,6 +2,7 @@ package shop
 
 import (
 	"context"
+	"slices"
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
@@ -21,7 +22,7 @@ type TransferPage struct {
 
 // Open reports whether the ticket may be accepted.
 func (p TransferPage) Open() bool {
-	return p.Transfer.Open() && p.Ticket.Code != "" && p.Ticket.In == nil && p.sends()
+	return p.Transfer.Open() && !p.Foreign(p.Ticket.Idx) && p.Ticket.Code != "" && p.Ticket.In == nil && p.sends()
 }
 
 // sends reports whether tickets of the event may be sent now.
@@ -65,6 +66,11 @@ func (p OrderPage) sendUntil(ctx context.Context) string {
 		said += " " + text.T(ctx, "Tickets can be sent until %s.", views.DayTimeIn(ctx, p.Event, *ends))
 	}
 	return said
+}
+
+// sendable are the tickets that may be sent to a friend now.
+func (p OrderPage) sendable() []orders.Ticket {
+	return slices.DeleteFunc(p.Order.Sendable(), func(t orders.Ticket) bool { return p.Foreign(t.Idx) })
 }
 
 // offers are the tickets that wait for a friend.

@@ -584,7 +584,7 @@ func sending(p OrderPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if list := p.Order.Sendable(); len(list) > 0 {
+		if list := p.sendable(); len(list) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<details")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
