@@ -45,7 +45,7 @@ func (p TransferPage) gone(ctx context.Context) string {
 	return text.T(ctx, "The time for sending tickets is over, so this one stays with %s.", p.Transfer.From)
 }
 
-// Paths of a ticket that is sent to a friend, and of the friend's own.
+// TransferPath is the address at which a friend accepts a ticket.
 func TransferPath(code string) string { return "/transfers/" + code }
 
 // ReceivedPath is the address of a ticket that a friend has.
