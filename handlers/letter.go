@@ -204,7 +204,7 @@ func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, erro
 		return mail.Letter{}, err
 	}
 	at := slices.IndexFunc(order.Tickets, func(one orders.Ticket) bool { return one.ID == t.Ticket })
-	if at < 0 || m.Kind == orders.MailTicketOffer && !t.Open() || m.Kind == orders.MailTicket && order.Tickets[at].Revoked {
+	if at < 0 || m.Kind == orders.MailTicketOffer && !t.Open() || m.Kind != orders.MailTicketVoid && order.Tickets[at].Revoked {
 		return mail.Letter{}, &mail.Refused{Reason: "the ticket was taken back, sent on or cancelled before the email went out"}
 	}
 	sale, seat := shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, shop.SeatWords(ctx, s.Plan, order.Tickets[at].Idx)
@@ -463,12 +463,12 @@ func (l Letters) messagePage(ctx context.Context, m mail.Mail, path string) (pag
 
 // files are what a mail program can keep of an order.
 func files(ctx context.Context, s *seats.Sale, order orders.Order, address string, look shop.Print) ([]mail.File, error) {
-	if order.State == orders.Cancelled {
+	page := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}
+	if order.State == orders.Cancelled || len(page.Live()) == 0 {
 		return nil, nil
 	}
 	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(ctx, s, order, address))}
-	page := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}
-	if s.Event.Online.On || len(page.Live()) == 0 {
+	if s.Event.Online.On {
 		return []mail.File{calendar}, nil
 	}
 	paper, _ := look.Branding.PaperFor("")

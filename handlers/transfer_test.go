@@ -85,6 +85,17 @@ func TestTransfer_PagesFromTheBuyerToTheFriend(t *testing.T) {
 	if a, _ := s.submit(t, ann, link, url.Values{"name": {"Dan"}, "email": {"dan@example.org"}, "key": {"z"}}); a.StatusCode != http.StatusConflict {
 		t.Errorf("accepted twice: %d", a.StatusCode)
 	}
+	code, _, _ := strings.Cut(strings.TrimPrefix(mine, "/tickets/"), "?")
+	seen, err := s.sold.ReceivedTicket(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, page := s.page(t, bea, shop.TransferPath(s.offered(t, seen, ""))); a.StatusCode != http.StatusOK || !strings.Contains(page, "Accept the ticket") || !strings.Contains(page, "Cid &lt;Ørsted&gt; sends you a ticket") {
+		t.Errorf("a ticket that is sent on is not to be accepted: %d", a.StatusCode)
+	}
+	if _, page := s.page(t, s.owner(t), "/desk/events/evening/orders/"+o.Code); !strings.Contains(page, "Sent to Cid &lt;Ørsted&gt; cid@example.org") || strings.Count(page, `name="ticket" value="`+seen.Tickets[0].ID.String()) != 1 {
+		t.Error("the desk does not show the friend, or cannot cancel their ticket")
+	}
 	for path, kind := range map[string]string{"/tickets.pdf": "application/pdf", "/calendar.ics": "text/calendar; charset=utf-8"} {
 		if a, _ := send(t, bea, "GET", s.url+mine+path, ""); a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != kind {
 			t.Errorf("%s is %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))

@@ -25,6 +25,11 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 	if err != nil {
 		return order, nil, err
 	}
+	for i := range order.Tickets { // where a friend is, is not the buyer's to know
+		if order.Tickets[i].Friend != nil {
+			order.Tickets[i].In = nil
+		}
+	}
 	sale, err := h.Inventory.Sale(r.Context(), order.Event)
 	if err == nil && web.Elsewhere(r, sale.Event.Team) {
 		err = web.NotHere(r, orders.ErrNoOrder)

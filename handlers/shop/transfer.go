@@ -65,7 +65,7 @@ func (h *Handlers) Transfer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := h.transferPage(w, r, t, order, s)
+	page := h.acceptPage(w, r, t, order, s)
 	if web.WantsJSON(r) {
 		answer := transferAnswer{Event: order.Event, From: t.From, Open: page.Open()}
 		if page.Open() {
@@ -73,12 +73,12 @@ func (h *Handlers) Transfer(w http.ResponseWriter, r *http.Request) error {
 		}
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
-	return web.WritePage(w, r, http.StatusOK, shop.Transfer(page))
+	return web.WritePage(w, r, http.StatusOK, shop.Accept(page))
 }
 
-func (h *Handlers) transferPage(w http.ResponseWriter, r *http.Request, t orders.Transfer, order orders.Order, s *seats.Sale) shop.TransferPage {
-	page := shop.TransferPage{
-		Page: views.Page{Title: text.T(r.Context(), "A ticket for you") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"},
+func (h *Handlers) acceptPage(w http.ResponseWriter, r *http.Request, t orders.Transfer, order orders.Order, s *seats.Sale) shop.AcceptPage {
+	page := shop.AcceptPage{
+		Page: views.Page{Title: text.T(r.Context(), "A ticket for you") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "order.css"},
 		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()}, Transfer: t, Email: t.SentTo,
 	}
 	for _, one := range order.Tickets {
@@ -138,9 +138,9 @@ func (h *Handlers) Accept(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	page, status := h.transferPage(w, r, t, order, s), http.StatusUnprocessableEntity
+	page, status := h.acceptPage(w, r, t, order, s), http.StatusUnprocessableEntity
 	if page.Name, page.Email, page.Wrong = a.Name, a.Email, wrong; refusal != nil {
 		page.Message, status = refusal.In(h.Reading(r)), http.StatusConflict
 	}
-	return web.WritePage(w, r, status, shop.Transfer(page))
+	return web.WritePage(w, r, status, shop.Accept(page))
 }

@@ -139,8 +139,12 @@ func CalendarOf(ctx context.Context, s *seats.Sale, o orders.Order, address stri
 		}
 		words = append(words, one)
 	}
+	id := o.ID
+	if o.Received != nil {
+		id = o.Received.ID // a friend may have several tickets of one order
+	}
 	return Calendar{
-		ID: o.ID.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,
+		ID: id.String() + "@usher", Summary: s.Event.Name, Location: place, URL: address, Status: status, Made: o.CreatedAt, Starts: s.Event.StartsAt,
 		Description: strings.TrimPrefix(strings.Join(words, "\n")+"\n"+joinWords(ctx, s, o)+address, "\n"),
 	}.Text()
 }

@@ -77,8 +77,9 @@ func (l *Letters) write(ctx context.Context, key string) (n int, err error) {
 
 const endRunSQL = `INSERT INTO letter_run (event_id, kind) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
-// reachable holds for orders that letters go to. $1 is the event, $2 when the letters were due.
-const reachable = `o.event_id = $1 AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < $2`
+// reachable holds for orders that letters go to: with a ticket that was not sent to a friend. $1 is the event, $2 when the letters were due.
+const reachable = `o.event_id = $1 AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < $2
+   AND EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))`
 
 const remindSQL = `
 WITH next AS (
@@ -92,7 +93,7 @@ SELECT count(*) FROM next`
 const thankSQL = `
 WITH next AS (
     SELECT o.id FROM orders o WHERE ` + reachable + ` AND NOT ` + hasUnsubscribed + ` AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'thanks')
-       AND (NOT $3 OR EXISTS (SELECT FROM ticket t JOIN scan s ON s.ticket_id = t.id AND s.admitted WHERE t.order_id = o.id))
+       AND (NOT $3 OR EXISTS (SELECT FROM ticket t JOIN scan s ON s.ticket_id = t.id AND s.admitted WHERE t.order_id = o.id AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL)))
      ORDER BY o.created_at, o.id LIMIT $4
 ), mails AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'thanks' FROM next ON CONFLICT DO NOTHING

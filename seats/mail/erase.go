@@ -20,7 +20,7 @@ SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.creat
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
-    OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND $2 IN (lower(email), lower(sent_to)))`
+    OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END) = $2)`
 
 // Export returns which mails a person got about some events.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -37,7 +37,7 @@ DELETE FROM mail m
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
-     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND email = '' AND sent_to = ''))`
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = ''))`
 
 const eraseReceiversSQL = `
 UPDATE mail m SET sent_to = NULL, error = ''
@@ -45,7 +45,7 @@ UPDATE mail m SET sent_to = NULL, error = ''
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
-     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND email = '' AND sent_to = ''))`
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = ''))`
 
 const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place')`
 

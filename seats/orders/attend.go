@@ -114,6 +114,7 @@ func (o Order) ticket(id seats.ID) (Ticket, bool) {
 // toldToJoin holds for orders that get the mail when the link opens.
 const toldToJoin = `
    AND o.state = 'confirmed' AND o.due_at IS NULL AND o.email <> '' AND o.created_at < opens.at
+   AND EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
    AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'join')`
 
 // Orders that were placed while the link was open already got it with their confirmation.

@@ -109,8 +109,18 @@ func texts(ctx context.Context, db seats.DB, sql string, args ...any) ([]string,
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// cancelFor gives one order back, except tickets that were checked in.
+// cancelFor gives one order back, except tickets that were checked in. If they changed in this moment, it looks once more.
 func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code string) error {
+	err := o.cancelOnce(ctx, s, e, code, false)
+	if errors.Is(err, errChanged) {
+		err = o.cancelOnce(ctx, s, e, code, true)
+	}
+	return err
+}
+
+var errChanged = errors.New("the tickets changed in this moment")
+
+func (o *Orders) cancelOnce(ctx context.Context, s *seats.Sale, e bulkJob, code string, last bool) error {
 	order, err := o.Find(ctx, code)
 	if err != nil {
 		return err
@@ -132,6 +142,9 @@ func (o *Orders) cancelFor(ctx context.Context, s *seats.Sale, e bulkJob, code s
 		var refusal *seats.Conflict
 		if !errors.As(err, &refusal) {
 			return err
+		}
+		if refusal.Code == seats.CodeChanged && !last {
+			return errChanged
 		}
 		refused = refusal.Error() // a person has to look at it
 	}

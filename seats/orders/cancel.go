@@ -279,7 +279,7 @@ func (o *Orders) refuseOtherRest(ctx context.Context, tx pgx.Tx, c cancelling) e
 }
 
 func refuseOtherTickets(idxs []int) error {
-	return &seats.Conflict{Code: seats.CodeChanged, Seats: idxs, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing was cancelled. Look at the order again.")}
+	return &seats.Conflict{Code: seats.CodeChanged, Seats: idxs, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing else was changed. Look at the order again.")}
 }
 
 // refuseSent refuses what the buyer asks for about tickets that they sent to a friend.

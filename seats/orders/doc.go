@@ -31,6 +31,9 @@
 // Tickets of one performance of a series are exchanged for another one (exchange.go): a cancellation of one order, and a new
 // order that is paid with what the tickets were paid with, in one transaction over both events.
 //
+// A ticket that is sent to a friend (transfer.go) is offered first. Once the friend accepts, it is revoked and replaced by another one of its
+// order, for the same seat, which the friend alone has.
+//
 // A ticket is live until it is revoked; a seat has at most one live ticket.
 //
 // # Promises
@@ -51,6 +54,7 @@
 //	O14 No code is used more often than it may be; orders and payments under way count.
 //	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
+//	O17 A ticket that is sent to a friend has one holder: of all codes for its seat one opens the door, and it is that of the last who accepted.
 //
 // # The limit per person
 //

@@ -35,15 +35,15 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
        'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network, 'invoice_for', nullif(o.billing, '{}'), 'added', nullif(o.extras, '[]'), 'post_to', o.post_to, 'posted_at', o.posted_at,
        'accepted_terms', (SELECT json_build_object('version', version, 'at', at) FROM consent WHERE order_id = o.id),
        'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
-                                   'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) ORDER BY t.idx)
+                                   'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))) ORDER BY t.idx)
                      FROM ticket t JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section WHERE t.order_id = o.id)) ORDER BY o.created_at), '[]')
   FROM orders o JOIN event e ON e.id = o.event_id
  WHERE o.event_id = ANY($1) AND lower(o.email) = $2`
 
 const exportReceivedSQL = `
-SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', nullif(f.sent_to, ''), 'offered_at', f.offered_at, 'accepted_at', f.accepted_at, 'name', f.name, 'email', f.email,
-       'section', c.name, 'row', s.row, 'seat', s.number, 'cancelled_at', t.revoked_at,
-       'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) ORDER BY f.offered_at), '[]')
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', CASE WHEN lower(f.sent_to) = $2 THEN f.sent_to END, 'offered_at', f.offered_at,
+       'section', c.name, 'row', s.row, 'seat', s.number, 'accepted', CASE WHEN lower(f.email) = $2 THEN json_build_object('at', f.accepted_at, 'name', f.name, 'email', f.email, 'cancelled_at', t.revoked_at,
+       'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) END) ORDER BY f.offered_at), '[]')
   FROM ticket_transfer f JOIN event e ON e.id = f.event_id JOIN ticket t ON t.id = f.ticket_id
   JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section
  WHERE f.event_id = ANY($1) AND $2 IN (lower(f.email), lower(f.sent_to))`
@@ -87,7 +87,9 @@ const eraseOrdersSQL = `
 UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
 const eraseReceivedSQL = `
-UPDATE ticket_transfer SET name = '', email = '', sent_to = '', language = ''
+UPDATE ticket_transfer
+   SET sent_to = CASE WHEN $2 IN ('', lower(sent_to)) THEN '' ELSE sent_to END, name = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE name END,
+       email = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE email END, language = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE language END
  WHERE event_id = ANY($1) AND ($2 = '' OR $2 IN (lower(email), lower(sent_to))) AND (name <> '' OR email <> '' OR sent_to <> '')`
 
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
@@ -96,9 +98,6 @@ UPDATE ticket_transfer SET name = '', email = '', sent_to = '', language = ''
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, error) {
 	if _, err := tx.Exec(ctx, eraseTypedSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase what was typed: %w", err)
-	}
-	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
-		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
 	}
 	rows, err := tx.Query(ctx, toEraseSQL, events, email)
 	if err != nil {
@@ -112,6 +111,9 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, e
 		if _, err := tx.Exec(ctx, sql, ids); err != nil {
 			return 0, fmt.Errorf("orders: erase: %w", err)
 		}
+	}
+	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
 	}
 	return len(ids), nil
 }

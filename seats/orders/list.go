@@ -37,6 +37,7 @@ type Line struct {
 	Revoked bool
 	In      *time.Time // when it was checked in
 	Mail    string     // why mail was refused; empty if it was not
+	Friend  string     // the name of the friend whom the ticket was sent to; empty: nobody
 
 	Extras []pricing.Extra // of the whole order
 	Post   *Address        // where its tickets go by post; nil: they do not
@@ -46,8 +47,9 @@ const linesSQL = `
 SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, coalesce(r.back, 0), coalesce(r.on_its_way, 0), o.created_at, o.answers, o.discount_code, o.offer,
        t.id, t.idx, coalesce(y.name, ''), t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.revoked_at IS NOT NULL,
        (SELECT scanned_at FROM scan WHERE ticket_id = t.id AND admitted),
-       coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), ''), o.extras, o.post_to
+       coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), ''), o.extras, o.post_to, coalesce(f.name, '')
   FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
+       LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL
        LEFT JOIN (SELECT order_id, sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way
                     FROM refund GROUP BY order_id) r ON r.order_id = o.id` + typeOfTicket + `
  WHERE e.slug = $1
@@ -62,7 +64,7 @@ func (o *Orders) Lines(ctx context.Context, event string, visit func(Line) error
 	var l Line
 	_, err = pgx.ForEachRow(rows, []any{
 		&l.Order, &l.State, &l.Name, &l.Email, &l.Born, &l.Method, &l.Currency, &l.Paid, &l.Back, &l.OnItsWay, &l.CreatedAt, &l.Answers, &l.Code, &l.Offer,
-		&l.Ticket, &l.Idx, &l.Type, &l.Price, &l.Fee, &l.Discount, &l.Tax, &l.FeeTax, &l.Rate, &l.FeeRate, &l.Revoked, &l.In, &l.Mail, &l.Extras, &l.Post,
+		&l.Ticket, &l.Idx, &l.Type, &l.Price, &l.Fee, &l.Discount, &l.Tax, &l.FeeTax, &l.Rate, &l.FeeRate, &l.Revoked, &l.In, &l.Mail, &l.Extras, &l.Post, &l.Friend,
 	}, func() error {
 		one := l
 		l.Answers, l.Extras, l.Post = nil, nil, nil // what was scanned is kept

@@ -96,7 +96,9 @@ func (o *Orders) move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 
 const moveSQL = `
 WITH told AS (
-    INSERT INTO mail (order_id, kind) SELECT id, 'moved' FROM orders WHERE id = $1 AND email <> ''
+    INSERT INTO mail (order_id, kind)
+    SELECT id, 'moved' FROM orders
+     WHERE id = $1 AND email <> '' AND EXISTS (SELECT FROM unnest($2::uuid[]) AS t(id) WHERE NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
 )
 UPDATE ticket t SET revoked_at = clock_timestamp(), moved_to = m.fresh
   FROM unnest($2::uuid[], $3::uuid[]) AS m(old, fresh)

@@ -161,7 +161,7 @@ type Ticket struct {
 	pricing.Priced        // what it cost
 	Type           string // its ticket type; empty if the event has one only
 	Proof          string // to be shown at the door for it; empty: none
-	Code           string // what the door reads; empty if revoked
+	Code           string // what the door reads; empty if revoked, or if a friend has it
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
 	Replaced       bool       // revoked, and another one took its place

@@ -93,8 +93,8 @@ func (o *Orders) transferAnd(ctx context.Context, sql string, of any) (t Transfe
 	return t, order, err
 }
 
-// ReceivedTicket returns the order of a sent ticket as the friend sees it, by the code of their link: with that ticket alone, and
-// nothing of the buyer. ErrNoOrder if there is none.
+// ReceivedTicket returns the order of a sent ticket as the friend sees it, by the code of their link: with that ticket and its price, and
+// without its buyer and the other tickets. ErrNoOrder if there is none.
 func (o *Orders) ReceivedTicket(ctx context.Context, code string) (Order, error) {
 	t, order, err := o.transferAnd(ctx, receivedSQL, code)
 	if errors.Is(err, ErrNoTransfer) {
@@ -170,10 +170,10 @@ func mayTransfer(ctx context.Context, tx pgx.Tx, ticket seats.ID) error {
 	return nil
 }
 
-// mostOffers is how many offers of tickets of one order are made in a day: each may be a mail to any address.
+// mostOffers is how many offers of tickets of one order one person makes in a day: each may be a mail to any address.
 const mostOffers = 20
 
-const offersSQL = `SELECT count(*) FROM ticket_transfer WHERE order_id = $1 AND offered_at > clock_timestamp() - interval '1 day'`
+const offersSQL = `SELECT count(*) FROM ticket_transfer WHERE order_id = $1 AND sender_id IS NOT DISTINCT FROM $2 AND offered_at > clock_timestamp() - interval '1 day'`
 
 const offerSQL = `
 WITH made AS (
@@ -217,11 +217,11 @@ func (o *Orders) Offer(ctx context.Context, order Order, key string, ticket seat
 			return err
 		}
 		var recent, made int
-		if err := tx.QueryRow(ctx, offersSQL, order.ID).Scan(&recent); err != nil {
+		if err := tx.QueryRow(ctx, offersSQL, order.ID, sender).Scan(&recent); err != nil {
 			return err
 		}
 		if recent >= mostOffers {
-			return &seats.Conflict{Code: CodeOften, Message: text.Mark("Tickets of this order were offered %d times within a day. Nothing was changed. Try again tomorrow."), Args: []any{recent}}
+			return &seats.Conflict{Code: CodeOften, Message: text.Mark("You offered tickets of this order %d times within a day. Nothing was changed. Try again tomorrow."), Args: []any{recent}}
 		}
 		if err := tx.QueryRow(ctx, offerSQL, seats.NewID(), ticket, sender, seal.NewCode(), email).Scan(&made); err != nil {
 			return err
@@ -247,7 +247,7 @@ func (o Order) holds(ticket seats.ID) error {
 	case !ok:
 		return ErrNoTicket
 	case t.Friend != nil:
-		return &seats.Conflict{Code: CodeSent, Seats: []int{t.Idx}, Message: text.Mark("This ticket was sent to %s, and is theirs now. Nothing was changed. Only they can send it back."), Args: []any{t.Friend.Name}}
+		return &seats.Conflict{Code: CodeSent, Seats: []int{t.Idx}, Message: text.Mark("This ticket was sent to %s, and is theirs now. Nothing was changed. Only the organizer can cancel it."), Args: []any{t.Friend.Name}}
 	}
 	return nil
 }

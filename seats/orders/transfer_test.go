@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -344,6 +345,30 @@ func TestTransfer_RefusedWhereItMayNotBe(t *testing.T) {
 		}
 	}
 	wantConflict(t, err, orders.CodeOften)
+}
+
+// The person to whom the link was mailed need not be the one who accepted.
+func TestTransfer_AddresseeAndFriendAreTwoPersons(t *testing.T) {
+	t.Parallel()
+	p := sending(t)
+	bea := p.accepted(p.offer(0, "cid@example.org"), "Bea")
+	err := pgx.BeginFunc(t.Context(), p.db, func(tx pgx.Tx) error {
+		list, err := orders.ExportReceived(t.Context(), tx, []int64{p.sale.Event.ID}, "cid@example.org")
+		if err != nil || !strings.Contains(string(list), "cid@example.org") || strings.Contains(string(list), "Bea") {
+			t.Errorf("the addressee gets %s, %v", list, err)
+		}
+		if list, err = orders.ExportReceived(t.Context(), tx, []int64{p.sale.Event.ID}, "bea@example.org"); err != nil || strings.Contains(string(list), "cid@example.org") || !strings.Contains(string(list), "Bea") {
+			t.Errorf("the friend gets %s, %v", list, err)
+		}
+		_, err = orders.Erase(t.Context(), tx, []int64{p.sale.Event.ID}, "cid@example.org")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := p.orders.ReceivedTicket(t.Context(), bea.Code); err != nil || seen.Name != "Bea" || seen.Received.SentTo != "" {
+		t.Errorf("after the addressee was erased: %+v, %v", seen, err)
+	}
 }
 
 func TestTransfer_FriendIsForgottenWithTheirAddress(t *testing.T) {

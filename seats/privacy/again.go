@@ -151,6 +151,8 @@ SELECT team_id, email, max(at) FROM (
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
      UNION ALL
+    SELECT e.team_id, a.email, a.at FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
+     UNION ALL
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card
      UNION ALL
     SELECT t.id, a.email, to_timestamp(0) FROM credit_account a, team t WHERE a.kind = 'attendee'

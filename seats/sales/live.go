@@ -141,7 +141,7 @@ const latestOrders = 24
 
 const latestSQL = `
 SELECT o.code, o.created_at, o.total, o.method, o.state, CASE WHEN $2 THEN o.name ELSE '' END, CASE WHEN $2 THEN o.email ELSE '' END,
-       ARRAY(SELECT idx FROM ticket WHERE order_id = o.id ORDER BY idx)
+       ARRAY(SELECT idx FROM ticket WHERE order_id = o.id AND moved_to IS NULL ORDER BY idx)
   FROM orders o WHERE o.event_id = $1 ORDER BY o.created_at DESC LIMIT $3`
 
 func (l *Live) queueLatest(q *pgx.Batch, event int64, names bool) {

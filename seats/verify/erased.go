@@ -25,6 +25,8 @@ WITH known AS (
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at, 'mail ' || m.id FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
      UNION ALL
+    SELECT e.team_id, a.email, a.at, 'sent ticket ' || f.id FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
+     UNION ALL
     SELECT g.team_id, lower(a.email), g.created_at, 'gift card ' || g.id FROM gift_card g, LATERAL (VALUES (g.buyer), (g.recipient)) AS a(email) WHERE a.email <> '' AND g.state NOT IN ('open', 'refunding')
      UNION ALL
     SELECT e.team_id, a.email, y.since, 'the checkout of ' || y.holder

@@ -33,7 +33,7 @@ const (
 	Cancelled Kind = "order.cancelled" // some or all of its tickets; amount is what they cost, back what goes back of it
 	Refunded  Kind = "order.refunded"  // money went back
 	Exchanged Kind = "order.exchanged" // tickets of it, for those of another order; amount pays that one
-	Moved     Kind = "ticket.moved"    // the attendee sits elsewhere: another ticket is in its place
+	Moved     Kind = "ticket.moved"    // to another seat or to a friend: another ticket is in its place
 	Scanned   Kind = "ticket.scanned"  // it was checked in
 	Test      Kind = "test"
 )

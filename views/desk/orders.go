@@ -122,8 +122,10 @@ func (p OrderPage) path(more string) string {
 	return OrderPath(p.Event.Slug, p.Order.Code) + more
 }
 
-// movable are the valid tickets that were not scanned.
-func (p OrderPage) movable() []orders.Ticket { return p.page().Unused() }
+// movable are the valid tickets that were not scanned, also those that were sent to a friend.
+func (p OrderPage) movable() []orders.Ticket {
+	return slices.DeleteFunc(p.page().Tickets(), func(t orders.Ticket) bool { return t.Revoked || t.In != nil })
+}
 
 func (p OrderPage) typed(field string) string { return p.Form.Get(field) }
 

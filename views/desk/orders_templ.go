@@ -1926,7 +1926,7 @@ func orderActs(p OrderPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(p.movable()) > 0 && len(p.Dates) > 0 {
+		if len(p.page().Unused()) > 0 && len(p.Dates) > 0 {
 			templ_7745c5c3_Err = deskExchange(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2137,7 +2137,7 @@ func deskExchange(p OrderPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, t := range p.movable() {
+		for _, t := range p.page().Unused() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 179, "<label class=\"truth\"><input type=\"checkbox\" name=\"ticket\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -135,7 +135,10 @@ func (p LetterPage) advice(ctx context.Context) string {
 		return text.T(ctx, "The tickets of this order are no longer valid, and its seats are available again.")
 	}
 	private := text.T(ctx, "Keep this link private: anyone with it can use your tickets.") + " "
-	if p.Event.Online.On {
+	switch {
+	case len(p.order().Live()) == 0:
+		return text.T(ctx, "All tickets of this order were sent to somebody else.")
+	case p.Event.Online.On:
 		return private + text.T(ctx, "We’ve attached an entry for your calendar.")
 	}
 	return private + text.T(ctx, "We’ve attached the tickets to print and an entry for your calendar.")

@@ -48,7 +48,7 @@ func (p OrderPage) Joining(ctx context.Context) string {
 }
 
 func (p OrderPage) emailed(ctx context.Context) string {
-	if p.Order.Email == "" {
+	if p.Order.Email == "" || p.Order.Received != nil {
 		return ""
 	}
 	return " " + text.T(ctx, "We’ll email you then.")

@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
 
-// TransferPage is where a friend accepts a ticket that was sent to them.
-type TransferPage struct {
+// AcceptPage is where a friend accepts a ticket that was sent to them.
+type AcceptPage struct {
 	views.Page
 	Sale
 	Transfer    orders.Transfer
@@ -21,8 +22,8 @@ type TransferPage struct {
 }
 
 // Open reports whether the ticket may be accepted.
-func (p TransferPage) Open() bool {
-	return p.Transfer.Open() && !p.Foreign(p.Ticket.Idx) && p.Ticket.Code != "" && p.Ticket.In == nil && p.sends()
+func (p AcceptPage) Open() bool {
+	return p.Transfer.Open() && !p.Foreign(p.Ticket.Idx) && p.Ticket.ID != (seats.ID{}) && !p.Ticket.Revoked && p.Ticket.In == nil && p.sends()
 }
 
 // sends reports whether tickets of the event may be sent now.
@@ -31,7 +32,7 @@ func (s Sale) sends() bool {
 }
 
 // gone says why the ticket is not to be accepted any more.
-func (p TransferPage) gone(ctx context.Context) string {
+func (p AcceptPage) gone(ctx context.Context) string {
 	switch {
 	case p.Transfer.TicketCode != "":
 		return text.T(ctx, "This ticket was accepted already. If that was you, open the link in the email that we sent you then.")
@@ -39,7 +40,7 @@ func (p TransferPage) gone(ctx context.Context) string {
 		return text.T(ctx, "%s took this ticket back. Ask them if you think that is a mistake.", p.Transfer.From)
 	case p.Ticket.In != nil:
 		return text.T(ctx, "This ticket was already used at the door.")
-	case p.Ticket.Code == "":
+	case p.Ticket.ID == (seats.ID{}) || p.Ticket.Revoked:
 		return text.T(ctx, "This ticket is no longer valid.")
 	}
 	return text.T(ctx, "The time for sending tickets is over, so this one stays with %s.", p.Transfer.From)
@@ -89,7 +90,7 @@ func receivedWords(ctx context.Context, o orders.Order) string {
 	case len(o.Tickets) == 0:
 		return text.T(ctx, "You sent this ticket on, so it is no longer yours.")
 	case o.State == orders.Cancelled:
-		return text.T(ctx, "The organizer cancelled this ticket. Its price goes back to the person who bought it.")
+		return text.T(ctx, "The organizer cancelled this ticket.") + " " + text.T(ctx, "If it was paid for, its price goes back to the person who bought it.")
 	}
 	return ""
 }
