@@ -241,9 +241,25 @@ func (l Letters) withTickets(ctx context.Context, letter mail.Letter, s *seats.S
 	return letter, err
 }
 
+// orderOf returns the order that a mail is about, as its reader sees it: its buyer, or a friend whom a ticket was sent to.
+func (l Letters) orderOf(ctx context.Context, m mail.Mail) (orders.Order, error) {
+	if m.Transfer == "" {
+		return l.Orders.Find(ctx, m.Order)
+	}
+	id, err := seats.ParseID(m.Transfer)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	t, _, err := l.Orders.TransferByID(ctx, id)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	return l.Orders.ReceivedTicket(ctx, t.TicketCode)
+}
+
 // ofEvent returns what a letter that an event sends by itself is about: an order that holds, of an event that takes place.
 func (l Letters) ofEvent(ctx context.Context, m mail.Mail) (order orders.Order, sale shop.Sale, set letters.Settings, err error) {
-	if order, err = l.Orders.Find(ctx, m.Order); err != nil {
+	if order, err = l.orderOf(ctx, m); err != nil {
 		return order, sale, set, err
 	}
 	s, err := l.Inventory.Sale(ctx, order.Event)
@@ -274,7 +290,7 @@ func (l Letters) upcoming(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	page := mails.UpcomingPage{Sale: sale, Order: order, Note: set.Note, Address: home + shop.OrderPath(order.Code)}
+	page := mails.UpcomingPage{Sale: sale, Order: order, Note: set.Note, Address: home + shop.OrderAddress(order)}
 	if page.Letterhead, err = l.head(ctx, sale.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}
@@ -410,14 +426,14 @@ func toBuyer(m mail.Mail, order orders.Order, subject, plain, html string, head 
 
 // message makes the mail with an organizer's message to a buyer.
 func (l Letters) message(ctx context.Context, m mail.Mail) (mail.Letter, error) {
-	order, err := l.Orders.Find(ctx, m.Order)
+	order, err := l.orderOf(ctx, m)
 	if err != nil {
 		return mail.Letter{}, err
 	}
 	if order.State == orders.Cancelled {
 		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before the message went out"}
 	}
-	page, html, err := l.messagePage(ctx, m, shop.OrderPath(order.Code))
+	page, html, err := l.messagePage(ctx, m, shop.OrderAddress(order))
 	if err != nil {
 		return mail.Letter{}, err
 	}

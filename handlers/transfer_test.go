@@ -157,6 +157,39 @@ func TestTransfer_ForPrograms(t *testing.T) {
 	}
 }
 
+func TestTransfer_FriendGetsMailOfTheTicketAndTheEvent(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	w := &wall{site: s}
+	_, o := w.ordered(t)
+	link := s.offered(t, o, "cid@example.org")
+	s.germanMail(t)
+	mine, err := s.sold.Accept(t.Context(), link, orders.Acceptance{Key: "k", Name: "Cid", Email: "cid@example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.sold.Tell(t.Context(), s.sale.Event.ID, "k", orders.Message{Subject: "Doors at 19:00", Text: "Earlier"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.sold.RunBulkJob(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, `INSERT INTO mail (transfer_id, kind) SELECT id, 'upcoming' FROM ticket_transfer`)
+	s.exec(t, `DELETE FROM mail WHERE kind = 'ticket-offer'`)
+	got := 0
+	for _, l := range s.germanMail(t) {
+		if l.Email != "cid@example.org" {
+			continue
+		}
+		if got++; !strings.Contains(l.Text, shop.ReceivedPath(mine)) || strings.Contains(l.Text+l.HTML, o.Code) || strings.Contains(l.Text+l.HTML, "bea@example.org") {
+			t.Errorf("%s does not lead to the ticket, or has something of the buyer: %s", l.Subject, l.Text)
+		}
+	}
+	if got != 3 {
+		t.Errorf("the friend got %d mails: not the ticket, the message and the reminder", got)
+	}
+}
+
 func (w *wall) found(t *testing.T, code string) orders.Order {
 	t.Helper()
 	o, err := w.sold.Find(t.Context(), code)

@@ -173,7 +173,7 @@ const bulkJobsSQL = `
 SELECT r.id, r.kind, coalesce(m.subject, ''), coalesce(m.text, ''), coalesce(m.segment, ''), coalesce(m.type, 0), m.was,
        coalesce((SELECT name FROM ticket_type t WHERE t.event_id = r.event_id AND t.number = m.type), ''), r.begun_at, r.send_at, r.stopped_at, r.ended_at, r.done, r.refused, n.sent, n.bounced
   FROM errand r LEFT JOIN message m ON m.id = r.message_id,
-       LATERAL (SELECT count(sent_at) AS sent, count(refused_at) AS bounced FROM mail WHERE message_id = r.message_id) n
+       LATERAL (SELECT count(sent_at) AS sent, count(refused_at) AS bounced FROM mail WHERE message_id = r.message_id AND order_id IS NOT NULL) n
  WHERE r.event_id = $1 ORDER BY r.begun_at DESC LIMIT 100`
 
 // BulkJobs lists what was done or is being done to all orders of an event, the latest first.

@@ -329,13 +329,20 @@ WITH next AS (
      ORDER BY o.created_at, o.id LIMIT 500
 ), mails AS (
     INSERT INTO mail (order_id, kind, message_id) SELECT id, 'message', $3 FROM next ON CONFLICT DO NOTHING
+), friends AS (
+    INSERT INTO mail (transfer_id, kind, message_id)
+    SELECT f.id, 'message', $3
+      FROM next JOIN ticket_transfer f ON f.order_id = next.id AND f.accepted_at IS NOT NULL AND f.email <> '' JOIN ticket t ON t.id = f.ticket_id AND t.revoked_at IS NULL
+      JOIN message seg ON seg.id = $3 LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+     WHERE CASE seg.segment WHEN 'type' THEN t.type = seg.type WHEN 'scanned' THEN s.id IS NOT NULL WHEN 'unscanned' THEN s.id IS NULL ELSE true END
+        ON CONFLICT DO NOTHING
 ), been AS (
     INSERT INTO errand_order (errand_id, order_id) SELECT $1, id FROM next ON CONFLICT DO NOTHING RETURNING order_id
 )
 UPDATE errand SET done = done + (SELECT count(*) FROM been) WHERE id = $1 AND ended_at IS NULL
 RETURNING (SELECT count(*) FROM next)`
 
-// tellSome writes the mails of a message to some more orders.
+// tellSome writes the mails of a message to some more orders, and to the friends who have tickets of them.
 func (o *Orders) tellSome(ctx context.Context, e bulkJob) (ended bool, err error) {
 	var n int
 	err = o.db.QueryRow(ctx, tellSomeSQL, e.id, e.eventID, e.message).Scan(&n)

@@ -347,6 +347,30 @@ func TestTransfer_RefusedWhereItMayNotBe(t *testing.T) {
 	wantConflict(t, err, orders.CodeOften)
 }
 
+func TestTransfer_FriendGetsTheNewsOfTheEventOnce(t *testing.T) {
+	t.Parallel()
+	p := sending(t)
+	p.accepted(p.offer(0, ""), "Bea")
+	cid := p.accepted(p.offer(1, ""), "Cid")
+	if err := p.orders.Revoke(t.Context(), p.sale, p.order(), false, cid.Tickets[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.orders.Tell(t.Context(), p.sale.Event.ID, "k", orders.Message{Subject: "News", Text: "Doors at 19:00"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := p.orders.RunBulkJob(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if buyers, friends := p.count(t, "mail WHERE kind = 'message' AND order_id IS NOT NULL"), p.count(t, "mail WHERE kind = 'message' AND transfer_id IS NOT NULL"); buyers != 1 || friends != 1 {
+		t.Errorf("%d buyers and %d friends got the message", buyers, friends)
+	}
+	if jobs, err := p.orders.BulkJobs(t.Context(), p.sale.Event.ID); err != nil || len(jobs) != 1 || jobs[0].Done != 1 {
+		t.Errorf("the desk shows %+v, %v", jobs, err)
+	}
+}
+
 // The person to whom the link was mailed need not be the one who accepted.
 func TestTransfer_AddresseeAndFriendAreTwoPersons(t *testing.T) {
 	t.Parallel()
