@@ -293,6 +293,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(ann, "/transfers/"+s.offered(t, gift, "bea@example.org"), 200)
 	visit(ann, "/orders/"+gift.Code, 200)
 	refuse("/orders/"+gift.Code+"/transfers", url.Values{"ticket": {gift.Tickets[1].ID.String()}, "email": {"bea"}})
+	refuse("/orders/"+gift.Code+"/details", url.Values{"name": {""}})
 	_, gift = w.ordered(t)
 	mine := s.received(t, gift, "Bea")
 	visit(ann, "/tickets/"+mine.Code, 200)

@@ -157,6 +157,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			at, order := w.bought(t, person(t), 3)
 			return sent{who: person(t), to: strings.TrimPrefix(at, w.url) + "/cancellations", form: of("ticket", order.Tickets[0].ID), other: of("ticket", order.Tickets[1].ID)}
 		},
+		"POST /orders/{code}/details": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/details", form: of("name", "Bea Ek"), other: of("name", "Cid")}
+		},
 		"POST /orders/{code}/transfers": func(t *testing.T, w *wall, _ string) sent {
 			_, o := w.ordered(t)
 			return sent{who: person(t), to: "/orders/" + o.Code + "/transfers", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}

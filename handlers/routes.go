@@ -131,6 +131,7 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/cancellations", h.shop.Cancel, shopRule},
 		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
+		{"POST /orders/{code}/details", h.shop.ChangeDetails, shopRule},
 		{"POST /orders/{code}/transfers", h.shop.Offer, shopRule},
 		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
@@ -60,6 +61,43 @@ func (h *Handlers) Cancel(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+type detailed struct {
+	Key     string            `json:"key"`
+	Name    string            `json:"name"`
+	Answers map[string]string `json:"answers"` // by number of the event's question, from 1
+}
+
+// ChangeDetails answers POST /orders/{code}/details
+func (h *Handlers) ChangeDetails(w http.ResponseWriter, r *http.Request) error {
+	var asked detailed
+	if web.IsForm(r) {
+		if err := web.ParseForm(r); err != nil {
+			return err
+		}
+	} else {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = web.DecodeJSON(body, &asked)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	order, s, err := h.find(r)
+	if err != nil {
+		return err
+	}
+	if web.IsForm(r) {
+		asked = detailed{r.PostForm.Get("key"), r.PostForm.Get("name"), map[string]string{}}
+		for i := range s.Event.Questions {
+			asked.Answers[strconv.Itoa(i+1)] = r.PostForm.Get(orders.FieldAnswer(i + 1))
+		}
+	}
+	details := orders.Details{Name: asked.Name, Answers: asked.Answers}
+	err = h.Orders.ChangeDetails(r.Context(), s.Event, order, asked.Key, details)
+	return h.afterOrder(w, r, order, s, err, shop.OrderPage{Typed: &details})
+}
+
 // onOrder does something to the order of the address, and shows what it is then.
 func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(orders.Order, *seats.Sale, acting, []seats.ID) error) error {
 	a, tickets, err := decodeActing(r)
@@ -70,7 +108,11 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	if err != nil {
 		return err
 	}
-	err = do(order, s, a, tickets)
+	return h.afterOrder(w, r, order, s, do(order, s, a, tickets), shop.OrderPage{TypedEmail: a.Email})
+}
+
+// afterOrder shows what an order is after something was done to it; page has what was typed, if err is about that.
+func (h *Handlers) afterOrder(w http.ResponseWriter, r *http.Request, order orders.Order, s *seats.Sale, err error, page shop.OrderPage) error {
 	var refusal *seats.Conflict
 	var wrong orders.Mistakes
 	switch {
@@ -79,7 +121,8 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	case errors.As(err, &refusal):
 		return h.showOrder(w, r, s, order, http.StatusConflict, shop.OrderPage{Message: refusal.In(h.Reading(r))})
 	case errors.As(err, &wrong) && !web.WantsJSON(r):
-		return h.showOrder(w, r, s, order, http.StatusUnprocessableEntity, shop.OrderPage{TypedEmail: a.Email, WrongEmail: wrong.About(orders.FieldEmail)})
+		page.Mistakes, page.WrongEmail = wrong, wrong.About(orders.FieldEmail)
+		return h.showOrder(w, r, s, order, http.StatusUnprocessableEntity, page)
 	case err != nil:
 		return err
 	case !web.WantsJSON(r):

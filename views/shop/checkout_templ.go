@@ -1615,7 +1615,7 @@ func who(p CheckoutPage) templ.Component {
 			}
 		}
 		for i, q := range p.Event.Questions {
-			templ_7745c5c3_Err = question(p, i+1, q).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = question(p.Event, i+1, q, p.Form.Answers, p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -29,6 +29,9 @@ type OrderPage struct {
 
 	TypedEmail, WrongEmail string // of a friend whom a ticket is sent to, and what is wrong with it
 
+	Typed    *orders.Details // that were not saved; nil: those of the order
+	Mistakes orders.Mistakes // in Typed
+
 	About      *pages.EventPage // may be nil
 	Subscribed *Subscribed      // the subscription that it is of; nil for most
 
@@ -39,6 +42,14 @@ type OrderPage struct {
 // cancellable reports whether its attendee may give tickets up.
 func (p OrderPage) cancellable() bool {
 	return p.Order.State == orders.Confirmed && !p.Order.Started && !p.Order.CancelOver && !p.Order.PaidOutside() && len(p.Unused()) > 0
+}
+
+// details are the name and the answers, as the form shows them.
+func (p OrderPage) details() orders.Details {
+	if p.Typed != nil {
+		return *p.Typed
+	}
+	return orders.Details{Name: p.Order.Name, Answers: p.Order.Answers}
 }
 
 // Unused are the valid tickets that were not scanned.
