@@ -54,7 +54,7 @@
 //	O14 No code is used more often than it may be; orders and payments under way count.
 //	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
-//	O17 A ticket that is sent to a friend has one holder: of all codes for its seat one opens the door, and it is that of the last who accepted.
+//	O17 A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.
 //
 // # The limit per person
 //

@@ -369,6 +369,7 @@ func TestTransfer_FriendGetsTheNewsOfTheEventOnce(t *testing.T) {
 	if jobs, err := p.orders.BulkJobs(t.Context(), p.sale.Event.ID); err != nil || len(jobs) != 1 || jobs[0].Done != 1 {
 		t.Errorf("the desk shows %+v, %v", jobs, err)
 	}
+	p.wantBooks(t)
 }
 
 // The person to whom the link was mailed need not be the one who accepted.

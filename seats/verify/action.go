@@ -33,7 +33,7 @@ func (b *books) keeps(block seats.ID, idx int) bool {
 	return block == before || slices.Contains(b.blocks[block], int32(idx))
 }
 
-// Everything that is against the promises of moves (O9) and of bulk jobs (O10).
+// Everything that is against the promises of moves (O9), of bulk jobs (O10) and of tickets that are sent to friends (O17).
 const actionsSQL = `
 SELECT 'O9', t.idx, CASE WHEN n.id IS NULL THEN 'moved to a ticket that is not there'
                          WHEN n.order_id <> t.order_id OR n.event_id <> t.event_id THEN 'moved to a ticket of another order'
@@ -50,7 +50,7 @@ SELECT 'O10', NULL, 'a bulk job to ' || e.kind || ' was done to ' || e.done || '
  WHERE e.event_id = $1 AND (e.done, e.refused) IS DISTINCT FROM (v.done::integer, v.refused::integer)
  UNION ALL
 SELECT 'O10', NULL, 'a message has ' || m.n || ' mails for ' || e.done || ' orders'
-  FROM errand e, LATERAL (SELECT count(*) AS n FROM mail WHERE message_id = e.message_id) m
+  FROM errand e, LATERAL (SELECT count(*) AS n FROM mail WHERE message_id = e.message_id AND order_id IS NOT NULL) m
  WHERE e.event_id = $1 AND e.kind = 'message' AND m.n <> e.done
  UNION ALL
 SELECT 'O10', t.idx, 'has a ticket that a bulk job cancelled'
@@ -60,7 +60,15 @@ SELECT 'O10', t.idx, 'has a ticket that a bulk job cancelled'
 SELECT 'O10', NULL, 'a bulk job to cancel ended without order ' || left(o.code, 6) || '…'
   FROM errand e JOIN orders o ON o.event_id = e.event_id
  WHERE e.event_id = $1 AND e.kind = 'cancel' AND e.ended_at IS NOT NULL AND o.state = 'confirmed'
-   AND NOT EXISTS (SELECT FROM errand_order WHERE errand_id = e.id AND order_id = o.id)`
+   AND NOT EXISTS (SELECT FROM errand_order WHERE errand_id = e.id AND order_id = o.id)
+ UNION ALL
+SELECT 'O17', t.idx, CASE WHEN t.order_id <> f.order_id THEN 'was sent to a friend from another order'
+                          WHEN f.accepted_at IS NULL THEN 'is offered to a friend, and is not valid any more'
+                          ELSE 'was accepted by a friend, and takes the place of no ticket' END
+  FROM ticket_transfer f JOIN ticket t ON t.id = f.ticket_id
+ WHERE f.event_id = $1 AND (t.order_id <> f.order_id
+    OR f.accepted_at IS NOT NULL AND NOT EXISTS (SELECT FROM ticket p WHERE p.moved_to = t.id AND p.revoked_at IS NOT NULL)
+    OR f.accepted_at IS NULL AND f.withdrawn_at IS NULL AND t.moved_to IS NOT NULL)`
 
 // checkActions looks at what organizers did to tickets and orders.
 func (b *books) checkActions(ctx context.Context, tx pgx.Tx) error {
@@ -71,10 +79,7 @@ func (b *books) checkActions(ctx context.Context, tx pgx.Tx) error {
 	var name, what string
 	var seat *int
 	_, err = pgx.ForEachRow(rows, []any{&name, &seat, &what}, func() error {
-		promise, idx := o9, none
-		if name == "O10" {
-			promise = o10
-		}
+		promise, idx := map[string]int{"O9": o9, "O10": o10, "O17": o17}[name], none
 		if seat != nil {
 			idx = *seat
 		}

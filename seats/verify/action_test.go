@@ -11,7 +11,7 @@ import (
 )
 
 // plantedActions is an evening with actions of organizers: they blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
-// ticket of seat 3 to 20, and wrote to both.
+// ticket of seat 3 to 20, and wrote to both. The ticket of seat 6 was sent to a friend.
 func plantedActions(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
@@ -27,11 +27,18 @@ func plantedActions(t *testing.T) *fixture {
 	do(err)
 	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: payments.Cash, Email: "ann@example.org"}, nil)
 	do(err)
-	_, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{5, 6}, Method: payments.Free, Email: "bob@example.org"}, nil)
-	do(err)
 	order, err := o.Find(t.Context(), code)
 	do(err)
 	do(o.Move(t.Context(), h.sale, order, orders.Moving{Key: "m", Tickets: []seats.ID{order.Tickets[0].ID}, To: []int{20}}, nil))
+	code, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{5, 6}, Method: payments.Free, Email: "bob@example.org"}, nil)
+	do(err)
+	order, err = o.Find(t.Context(), code)
+	do(err)
+	do(o.Offer(t.Context(), order, "o", order.Tickets[1].ID, ""))
+	order, err = o.Find(t.Context(), code)
+	do(err)
+	_, err = o.Accept(t.Context(), order.Tickets[1].Offer.Code, orders.Acceptance{Key: "a", Name: "Cid", Email: "cid@example.org"})
+	do(err)
 	do(o.Tell(t.Context(), h.sale.Event.ID, "k", orders.Message{Subject: "Doors", Text: "Earlier."}, nil))
 	for more := true; more; {
 		more, err = o.RunBulkJob(t.Context())
@@ -49,10 +56,13 @@ var plantedActionsList = []struct{ name, promise, says, sql string }{
 	{"a ticket got dearer on its way", "O9", "to one of", `UPDATE ticket SET price = price + 1 WHERE idx = 20`},
 	{"a ticket that moved still holds", "O9", "still has its old ticket", `UPDATE ticket SET revoked_at = NULL WHERE moved_to IS NOT NULL`},
 	{"two tickets became one", "O9", "came of 2 tickets", `UPDATE ticket SET moved_to = (SELECT id FROM ticket WHERE idx = 20), revoked_at = now() WHERE idx = 4`},
-	{"an order was written to twice", "O10", "has 3 mails for 2 orders", `INSERT INTO mail (order_id, kind, message_id) SELECT order_id, kind, message_id FROM mail WHERE kind = 'message' LIMIT 1`},
+	{"an order was written to twice", "O10", "has 3 mails for 2 orders", `INSERT INTO mail (order_id, kind, message_id) SELECT order_id, kind, message_id FROM mail WHERE kind = 'message' AND order_id IS NOT NULL LIMIT 1`},
 	{"a bulk job counts what it did not do", "O10", "was done to 3 orders", `UPDATE errand SET done = done + 1`},
 	{"a bulk job forgot where it was", "O10", "and it has been to 1", `DELETE FROM errand_order WHERE order_id = (SELECT order_id FROM ticket WHERE idx = 5)`},
 	{"a bulk job cancelled a ticket that holds", "O10", "that a bulk job cancelled", `UPDATE errand SET kind = 'cancel', message_id = NULL`},
+	{"a friend has a ticket of another order", "O17", "from another order", `UPDATE ticket_transfer SET order_id = (SELECT order_id FROM ticket WHERE idx = 3 LIMIT 1)`},
+	{"a friend has the ticket of the buyer", "O17", "takes the place of no ticket", `UPDATE ticket SET moved_to = NULL WHERE idx = 6 AND moved_to IS NOT NULL`},
+	{"a ticket is offered that moved", "O17", "is not valid any more", `UPDATE ticket_transfer SET accepted_at = NULL, ticket_code = NULL, ticket_id = (SELECT id FROM ticket WHERE idx = 6 AND moved_to IS NOT NULL)`},
 	{"a bulk job ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
 }
 

@@ -29,6 +29,7 @@ const (
 	o11
 	o12
 	o14
+	o17
 	w1
 	w2
 	w3
@@ -86,6 +87,7 @@ var words = [...]string{
 	o11: `No person gets more tickets of an event than its limit, over all orders with the same email, account or card.`,
 	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
 	o14: `No code is used more often than it may be; orders and payments under way count.`,
+	o17: `A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.`,
 	w1:  `A person has one place in the wait list of an event.`,
 	w2:  `An entry has at most one open offer, exactly while it is offered, and no entry is served twice.`,
 	w3:  `No seat is in two open offers.`,
@@ -177,7 +179,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "O17", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}
