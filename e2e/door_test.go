@@ -73,7 +73,7 @@ func forged(code string) string {
 func (p *person) cancelsOne() {
 	p.t.Helper()
 	p.press(p.page.GetByText("Cancel tickets"))
-	check(p.t, p.page.Locator(`.actions input[type="checkbox"]`).First().Check())
+	check(p.t, p.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).First().Check())
 	p.press(p.button("Cancel selected tickets"))
 	p.sees(p.page.GetByText("This ticket is no longer valid."))
 }

@@ -156,7 +156,7 @@ var each = []struct {
 		p.hasTickets(3)
 		p.order, p.tickets = p.page.URL(), p.codes(3)
 		p.press(p.page.GetByText("Cancel tickets"))
-		check(p.t, p.page.Locator(`.actions input[type="checkbox"]`).First().Check())
+		check(p.t, p.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).First().Check())
 		check(p.t, p.button("Cancel selected tickets").ScrollIntoViewIfNeeded())
 	}},
 	{"order-some", func(p *person, _ sales) {

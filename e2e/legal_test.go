@@ -77,7 +77,7 @@ func TestPrivacy_AnOwnerErasesAPersonAtTheDesk(t *testing.T) {
 	ann.sees(ann.page.GetByText("Nothing was erased."))
 	ann.picture("desk-privacy-blocked", "light")
 	bob.press(bob.page.GetByText("Cancel tickets"))
-	check(t, bob.page.Locator(`.actions input[type="checkbox"]`).First().Check())
+	check(t, bob.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).First().Check())
 	bob.press(bob.button("Cancel selected tickets"))
 	bob.sees(bob.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
 	erase()

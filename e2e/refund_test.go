@@ -17,7 +17,7 @@ func TestCancel_RefundsTheCard(t *testing.T) {
 	ann.hasTickets(2)
 	ann.press(ann.page.GetByText("Cancel tickets"))
 	ann.sees(ann.page.GetByText("The price goes back to the demo card."))
-	check(t, ann.page.Locator(`.actions input[type="checkbox"]`).First().Check())
+	check(t, ann.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).First().Check())
 	ann.press(ann.button("Cancel selected tickets"))
 	ann.hasTickets(1)
 	ann.sees(ann.page.GetByText("€25 goes back to the demo card.").Or(ann.page.GetByText("€25 went back to the demo card.")))
@@ -25,7 +25,7 @@ func TestCancel_RefundsTheCard(t *testing.T) {
 	boxOffice.hasMails(t, 2, path.Base(ann.page.URL()))
 
 	ann.press(ann.page.GetByText("Cancel tickets"))
-	check(t, ann.page.Locator(`.actions input[type="checkbox"]`).Check())
+	check(t, ann.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).Check())
 	ann.press(ann.button("Cancel selected tickets"))
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "This order was cancelled"}))
 	ann.seesAfterReload("€50 went back to the demo card.")
@@ -74,7 +74,7 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	ann, usher := someone(t, boxOffice, "ann", phone), someone(t, boxOffice, "usher", phone)
 	codes := ann.buysPlaces(slug, 2)
 	ann.press(ann.page.GetByText("Cancel tickets"))
-	check(t, ann.page.Locator(`.actions input[type="checkbox"]`).First().Check())
+	check(t, ann.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`).First().Check())
 	usher.door(slug, "")
 	usher.scans(codes[0], "in", "Let them in.")
 	ann.press(ann.button("Cancel selected tickets"))
@@ -82,5 +82,5 @@ func TestCancel_UsedTicketIsRefused(t *testing.T) {
 	ann.hasTickets(2)
 	ann.sees(ann.page.GetByText("Checked in at"))
 	ann.visit(strings.TrimPrefix(strings.TrimSuffix(ann.page.URL(), "/cancellations"), boxOffice.url))
-	check(t, expect.Locator(ann.page.Locator(`.actions input[type="checkbox"]`)).ToHaveCount(1))
+	check(t, expect.Locator(ann.page.Locator(`form[action$="/cancellations"] input[name="ticket"]`)).ToHaveCount(1))
 }

@@ -264,7 +264,7 @@ var matrix = map[string]access{
 	"POST /orders/{code}/cancellations":          anyone,
 	"POST /orders/{code}/attendances":            anyone,
 	"GET /orders/{code}/attendances/{ticket}":    anyone,
-	"POST /orders/{code}/details":   anyone,
+	"POST /orders/{code}/details":                anyone,
 	"POST /orders/{code}/transfers":              anyone,
 	"POST /orders/{code}/withdrawals":            anyone,
 	"GET /transfers/{code}":                      anyone,
