@@ -164,6 +164,10 @@ var each = []struct {
 		p.hasTickets(2)
 	}},
 	{"order-mailed", func(p *person, _ sales) { p.press(p.button("Send the email again")); p.hasTickets(2) }},
+	{"order-details", func(p *person, _ sales) {
+		p.press(p.page.GetByText("Change name or answers"))
+		check(p.t, p.button("Save changes").ScrollIntoViewIfNeeded())
+	}},
 	{"door", func(p *person, s sales) {
 		p.door(s.asking, "North gate")
 		p.sees(p.page.GetByText("stored on this device"))
