@@ -140,7 +140,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	case orders.MailTicketOffer, orders.MailTicket, orders.MailTicketVoid:
 		return l.sentTicket(ctx, m)
 	}
-	order, err := l.Orders.Find(ctx, m.Order)
+	order, err := l.orderOf(ctx, m)
 	if err != nil {
 		return mail.Letter{}, err
 	}
@@ -155,7 +155,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	address := home + shop.OrderPath(order.Code)
+	address := home + shop.OrderAddress(order)
 	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err

@@ -46,11 +46,11 @@ ALTER TABLE mail ADD COLUMN transfer_id uuid REFERENCES ticket_transfer,
            AND (kind IN ('link', 'security', 'invitation', 'password', 'place', 'message-test')) = (email IS NOT NULL)
            AND (kind IN ('lost', 'confirm')) = (payment_id IS NOT NULL) AND (kind = 'invitation') = (invitation_id IS NOT NULL)
            AND (kind = 'place') = (room_id IS NOT NULL) AND (kind IN ('gift-card', 'gift-receipt')) = (gift_card_id IS NOT NULL)
-           AND (kind IN ('ticket-offer', 'ticket', 'ticket-void') OR kind IN ('message', 'upcoming') AND order_id IS NULL) = (transfer_id IS NOT NULL)
+           AND (kind IN ('ticket-offer', 'ticket', 'ticket-void') OR kind IN ('message', 'upcoming', 'join') AND order_id IS NULL) = (transfer_id IS NOT NULL)
            AND (kind IN ('wait-verify', 'wait-offer', 'wait-missed', 'wait-left')) = (entry_id IS NOT NULL)) NOT VALID,
     DROP CONSTRAINT "a message goes to who ordered",
     ADD CONSTRAINT "a message goes to who has tickets"
         CHECK ((kind IN ('message', 'message-test')) = (message_id IS NOT NULL) AND (kind <> 'message' OR order_id IS NOT NULL OR transfer_id IS NOT NULL)) NOT VALID;
 CREATE INDEX mail_by_transfer ON mail (transfer_id) WHERE transfer_id IS NOT NULL;
 CREATE UNIQUE INDEX "a message goes to a friend once" ON mail (message_id, transfer_id) WHERE message_id IS NOT NULL AND transfer_id IS NOT NULL;
-CREATE UNIQUE INDEX "a friend is reminded of the event once" ON mail (transfer_id) WHERE kind = 'upcoming' AND transfer_id IS NOT NULL;
+CREATE UNIQUE INDEX "a friend is told once of the event, and that they can join" ON mail (transfer_id, kind) WHERE kind IN ('upcoming', 'join') AND transfer_id IS NOT NULL;

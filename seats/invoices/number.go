@@ -214,9 +214,10 @@ func (t ticket) lines() []Line {
 	return lines
 }
 
-// Everything about an order comes of one statement, and so of one moment.
+// Everything about an order comes of one statement, and so of one moment. Its name is that of its first invoice, whatever its buyer
+// changed since.
 const readOrdersSQL = `
-SELECT o.id, o.event_id, o.name, o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
+SELECT o.id, o.event_id, coalesce((SELECT i.content->'buyer'->>'name' FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1), o.name), o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
        o.language, CASE WHEN o.discount_code <> '' THEN o.discount_code ELSE o.offer END,
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),

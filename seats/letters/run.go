@@ -88,9 +88,10 @@ WITH next AS (
 ), mails AS (
     INSERT INTO mail (order_id, kind) SELECT id, 'upcoming' FROM next ON CONFLICT DO NOTHING
 ), friends AS (
-    SELECT f.id FROM ticket_transfer f JOIN ticket t ON t.id = f.ticket_id AND t.revoked_at IS NULL
-     WHERE f.event_id = $1 AND f.accepted_at < $2 AND f.email <> '' AND NOT EXISTS (SELECT FROM mail m WHERE m.transfer_id = f.id AND m.kind = 'upcoming')
-     ORDER BY f.accepted_at, f.id LIMIT $3
+    SELECT DISTINCT ON (lower(f.email)) f.id FROM ticket_transfer f JOIN ticket t ON t.id = f.ticket_id AND t.revoked_at IS NULL
+     WHERE f.event_id = $1 AND f.accepted_at < $2 AND f.email <> ''
+       AND NOT EXISTS (SELECT FROM mail m JOIN ticket_transfer g ON g.id = m.transfer_id WHERE g.event_id = $1 AND lower(g.email) = lower(f.email) AND m.kind = 'upcoming')
+     ORDER BY lower(f.email), f.accepted_at LIMIT $3
 ), theirs AS (
     INSERT INTO mail (transfer_id, kind) SELECT id, 'upcoming' FROM friends ON CONFLICT DO NOTHING
 )

@@ -117,15 +117,22 @@ const toldToJoin = `
    AND EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
    AND NOT EXISTS (SELECT FROM mail m WHERE m.order_id = o.id AND m.kind = 'join')`
 
+// friendsToJoin holds for tickets that were sent to a friend, as toldToJoin does for orders.
+const friendsToJoin = `
+   AND f.accepted_at < opens.at AND f.email <> '' AND EXISTS (SELECT FROM ticket t WHERE t.id = f.ticket_id AND t.revoked_at IS NULL)
+   AND NOT EXISTS (SELECT FROM mail m WHERE m.transfer_id = f.id AND m.kind = 'join')`
+
 // Orders that were placed while the link was open already got it with their confirmation.
 const mailJoinSQL = `
-INSERT INTO mail (order_id, kind)
-SELECT o.id, 'join'
+INSERT INTO mail (order_id, transfer_id, kind)
+SELECT told.order_id, told.transfer_id, 'join'
   FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
-  JOIN orders o ON o.event_id = e.id
+  CROSS JOIN LATERAL (
+       SELECT o.id AS order_id, NULL::uuid AS transfer_id, o.created_at AS since FROM orders o WHERE o.event_id = e.id` + toldToJoin + `
+        UNION ALL
+       SELECT NULL, f.id, f.accepted_at FROM ticket_transfer f WHERE f.event_id = e.id` + friendsToJoin + `) told
  WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND opens.at <= clock_timestamp() AND clock_timestamp() < e.starts_at + interval '1 day'
-` + toldToJoin + `
- ORDER BY o.created_at, o.id LIMIT 500
+ ORDER BY told.since LIMIT 500
     ON CONFLICT DO NOTHING`
 
 // MailJoin writes the mails that say "you can join now" of the online events with a link that opened, 500 at most. It reports

@@ -15,27 +15,33 @@ import (
 // Details are what a buyer may change of an order until its event begins.
 type Details struct {
 	Name    string
-	Answers map[string]string // by number of the event's question, from 1
+	Answers map[string]string // by number of the event's question, from 1; nil: as they are
 }
 
 // Changeable reports whether the buyer may change the details of the order.
 func (o Order) Changeable() bool { return o.State == Confirmed && !o.Started && o.Received == nil }
 
 func (d Details) tidy(e seats.Event) Details {
-	d.Name, d.Answers = strings.Join(strings.Fields(d.Name), " "), tidyAnswers(d.Answers, e.Questions)
-	if d.Answers == nil {
-		d.Answers = map[string]string{}
+	if d.Name = strings.Join(strings.Fields(d.Name), " "); d.Answers != nil {
+		d.Answers = tidyAnswers(d.Answers, e.Questions)
 	}
 	return d
 }
 
 // check returns Mistakes if details cannot be saved.
-func (d Details) check(e seats.Event) error {
+func (d Details) check(e seats.Event, order Order) error {
 	var m Mistakes
-	if wrong := wrongName(d.Name); wrong != "" {
+	wrong := wrongName(d.Name)
+	if e.Policy.NoTransfers && d.Name != order.Name && wrong == "" {
+		wrong = text.Mark("Tickets for this event are personal, so the name cannot be changed.")
+	}
+	if wrong != "" {
 		m = append(m, Mistake{FieldName, wrong})
 	}
 	for i, q := range e.Questions {
+		if d.Answers == nil {
+			break
+		}
 		if wrong := wrongAnswer(q, d.Answers[strconv.Itoa(i+1)]); wrong != "" {
 			m = append(m, Mistake{FieldAnswer(i + 1), wrong})
 		}
@@ -47,7 +53,7 @@ func (d Details) check(e seats.Event) error {
 }
 
 const detailsSQL = `
-UPDATE orders o SET name = $2, answers = $3
+UPDATE orders o SET name = $2, answers = coalesce($3::jsonb, o.answers)
   FROM event e WHERE e.id = o.event_id AND o.id = $1 AND o.state = 'confirmed' AND o.erased_at IS NULL AND e.starts_at > clock_timestamp()`
 
 // ChangeDetails changes the name and the answers of an order. Tickets keep their codes. A repeat with its key changes nothing more.
@@ -59,7 +65,7 @@ func (o *Orders) ChangeDetails(ctx context.Context, e seats.Event, order Order, 
 	if err != nil {
 		return err
 	}
-	if err := d.check(e); err != nil {
+	if err := d.check(e, order); err != nil {
 		return err
 	}
 	first, err := o.once(ctx, k, func(tx pgx.Tx) error {

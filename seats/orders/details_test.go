@@ -32,6 +32,14 @@ func TestDetails_BuyerChangesNameAndAnswersUntilTheStart(t *testing.T) {
 		t.Errorf("the order is of %q, %v", after.Name, after.Answers)
 	}
 	wantConflict(t, change("b", "Bea", map[string]string{"1": "x"}), orders.CodeKey)
+	if err := change("e", "Ann Ek", nil); err != nil || len(h.find(t, o.Code).Answers) != 2 {
+		t.Errorf("without answers: %v, %v", err, h.find(t, o.Code).Answers)
+	}
+	personal := h.sale.Event
+	personal.Policy.NoTransfers = true
+	if err := h.orders.ChangeDetails(t.Context(), personal, after, "f", orders.Details{Name: "Bea"}); !errors.As(err, &m) {
+		t.Errorf("a personal ticket got another name: %v", err)
+	}
 	h.exec(t, `UPDATE event SET starts_at = clock_timestamp()`)
 	wantConflict(t, change("c", "Bea", map[string]string{"1": "x"}), orders.CodeStarted)
 	h.exec(t, `UPDATE event SET starts_at = clock_timestamp() + interval '1 day'`)

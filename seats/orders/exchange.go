@@ -136,11 +136,11 @@ func (o Order) going(named []seats.ID) (list []Ticket, err error) {
 	if len(ids) < len(slices.Compact(slices.SortedFunc(slices.Values(named), compareIDs))) {
 		return nil, &seats.Conflict{Code: CodeCancelled, Message: text.Mark("These tickets were cancelled or exchanged before. Nothing else was changed.")}
 	}
-	if in := o.used(idxs); len(in) > 0 {
-		return nil, &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("A ticket that you marked was already used, so it cannot be exchanged any more. Nothing was exchanged. Mark only unused tickets.")}
-	}
 	if err := o.refuseSent(ids); err != nil {
 		return nil, err
+	}
+	if in := o.used(idxs); len(in) > 0 {
+		return nil, &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("A ticket that you marked was already used, so it cannot be exchanged any more. Nothing was exchanged. Mark only unused tickets.")}
 	}
 	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return !slices.Contains(ids, t.ID) }), nil
 }

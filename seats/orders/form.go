@@ -249,8 +249,8 @@ func wrongTerms(accepted, inForce int) string {
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
 	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", nil, nil, nil, nil, nil, nil, nil
-	if f.Exchange != nil { // what it costs is not what was asked for
-		f.Exchange, f.Method = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, ""
+	if f.Exchange != nil { // what it costs is not what was asked for, nor is what the order says of the person
+		f.Exchange, f.Method, f.Name, f.Answers = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, "", "", nil
 	}
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)

@@ -103,11 +103,11 @@ func (m Message) Check() error {
 	return nil
 }
 
-// inSegment holds for orders o that a message to a segment goes to. seg has its segment and type.
+// inSegment holds for orders o that a message to a segment goes to. Tickets that were sent to friends are theirs. seg has its segment and type.
 const inSegment = `o.state = 'confirmed' AND o.email <> '' AND CASE seg.segment
-      WHEN 'type' THEN EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND t.type = seg.type)
-      WHEN 'scanned' THEN EXISTS (SELECT FROM ticket t JOIN scan s ON s.ticket_id = t.id AND s.admitted WHERE t.order_id = o.id)
-      WHEN 'unscanned' THEN EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM scan s WHERE s.ticket_id = t.id AND s.admitted))
+      WHEN 'type' THEN EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND t.type = seg.type AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
+      WHEN 'scanned' THEN EXISTS (SELECT FROM ticket t JOIN scan s ON s.ticket_id = t.id AND s.admitted WHERE t.order_id = o.id AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
+      WHEN 'unscanned' THEN EXISTS (SELECT FROM ticket t WHERE t.order_id = o.id AND t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM scan s WHERE s.ticket_id = t.id AND s.admitted) AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))
       ELSE true END`
 
 // toldEvents are event $1 and, with $2, the other performances of its series that are to come.
@@ -236,6 +236,7 @@ const tellChangeSQL = `
 WITH told AS (
     INSERT INTO message (id, event_id, subject, text, segment, was)
     SELECT $1, $2, $3, '', 'all', $4 WHERE EXISTS (SELECT FROM orders WHERE event_id = $2 AND state = 'confirmed' AND email <> '')
+        OR EXISTS (SELECT FROM ticket_transfer WHERE event_id = $2 AND accepted_at IS NOT NULL AND email <> '')
     RETURNING id, event_id
 )
 INSERT INTO errand (id, event_id, kind, message_id) SELECT id, event_id, 'message', id FROM told`
@@ -330,17 +331,19 @@ WITH next AS (
 ), mails AS (
     INSERT INTO mail (order_id, kind, message_id) SELECT id, 'message', $3 FROM next ON CONFLICT DO NOTHING
 ), friends AS (
-    INSERT INTO mail (transfer_id, kind, message_id)
-    SELECT f.id, 'message', $3
-      FROM next JOIN ticket_transfer f ON f.order_id = next.id AND f.accepted_at IS NOT NULL AND f.email <> '' JOIN ticket t ON t.id = f.ticket_id AND t.revoked_at IS NULL
-      JOIN message seg ON seg.id = $3 LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
-     WHERE CASE seg.segment WHEN 'type' THEN t.type = seg.type WHEN 'scanned' THEN s.id IS NOT NULL WHEN 'unscanned' THEN s.id IS NULL ELSE true END
-        ON CONFLICT DO NOTHING
+    SELECT DISTINCT ON (f.order_id, lower(f.email)) f.id
+      FROM message seg JOIN ticket_transfer f ON f.event_id = $2 AND f.accepted_at IS NOT NULL AND f.email <> '' JOIN ticket t ON t.id = f.ticket_id AND t.revoked_at IS NULL
+      LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+     WHERE seg.id = $3 AND CASE seg.segment WHEN 'type' THEN t.type = seg.type WHEN 'scanned' THEN s.id IS NOT NULL WHEN 'unscanned' THEN s.id IS NULL ELSE true END
+       AND NOT EXISTS (SELECT FROM mail m JOIN ticket_transfer g ON g.id = m.transfer_id WHERE m.message_id = $3 AND g.order_id = f.order_id AND lower(g.email) = lower(f.email))
+     ORDER BY f.order_id, lower(f.email), f.accepted_at LIMIT 500
+), theirs AS (
+    INSERT INTO mail (transfer_id, kind, message_id) SELECT id, 'message', $3 FROM friends ON CONFLICT DO NOTHING
 ), been AS (
     INSERT INTO errand_order (errand_id, order_id) SELECT $1, id FROM next ON CONFLICT DO NOTHING RETURNING order_id
 )
 UPDATE errand SET done = done + (SELECT count(*) FROM been) WHERE id = $1 AND ended_at IS NULL
-RETURNING (SELECT count(*) FROM next)`
+RETURNING (SELECT count(*) FROM next) + (SELECT count(*) FROM friends)`
 
 // tellSome writes the mails of a message to some more orders, and to the friends who have tickets of them.
 func (o *Orders) tellSome(ctx context.Context, e bulkJob) (ended bool, err error) {

@@ -269,18 +269,21 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
 		var name, email, offer, to *string
 		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In,
-			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to); err != nil || t.Revoked {
+			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to); err == nil && name != nil {
+			t.Friend = &Friend{*name, *email}
+		}
+		if err != nil || t.Revoked {
 			return t, err
 		}
 		t.line.Seat, t.code = t.Idx, key.sign(event, t.ID)
 		if offer != nil {
 			t.Offer = &Offer{*offer, *to}
 		}
-		if name == nil {
+		if t.Friend == nil {
 			t.Code = t.code
-			return t, nil
+		} else {
+			t.Offer, t.onward = nil, t.Offer
 		}
-		t.Friend, t.Offer, t.onward = &Friend{*name, *email}, nil, t.Offer
 		return t, nil
 	})
 }
@@ -340,7 +343,7 @@ const (
 SELECT '', opens.at
   FROM event e CROSS JOIN LATERAL (SELECT greatest(e.starts_at - e.join_early, e.join_link_at) AS at) opens
  WHERE e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND clock_timestamp() < e.starts_at + interval '1 day'
-   AND EXISTS (SELECT FROM orders o WHERE o.event_id = e.id` + toldToJoin + `)`
+   AND (EXISTS (SELECT FROM orders o WHERE o.event_id = e.id` + toldToJoin + `) OR EXISTS (SELECT FROM ticket_transfer f WHERE f.event_id = e.id` + friendsToJoin + `))`
 	dueUnpaidSQL = `SELECT id::text, least(remind_at, due_at) FROM orders WHERE due_at IS NOT NULL`
 )
 

@@ -170,10 +170,14 @@ func mayTransfer(ctx context.Context, tx pgx.Tx, ticket seats.ID) error {
 	return nil
 }
 
-// mostOffers is how many offers of tickets of one order one person makes in a day: each may be a mail to any address.
-const mostOffers = 20
+// mostOffers is how many offers of tickets of one order one person makes in a day, and mostOfOrder all who have tickets of it: each
+// may be a mail to any address.
+const (
+	mostOffers  = 20
+	mostOfOrder = 60
+)
 
-const offersSQL = `SELECT count(*) FROM ticket_transfer WHERE order_id = $1 AND sender_id IS NOT DISTINCT FROM $2 AND offered_at > clock_timestamp() - interval '1 day'`
+const offersSQL = `SELECT count(*) FILTER (WHERE sender_id IS NOT DISTINCT FROM $2), count(*) FROM ticket_transfer WHERE order_id = $1 AND offered_at > clock_timestamp() - interval '1 day'`
 
 const offerSQL = `
 WITH made AS (
@@ -216,12 +220,12 @@ func (o *Orders) Offer(ctx context.Context, order Order, key string, ticket seat
 		if err := mayTransfer(ctx, tx, ticket); err != nil {
 			return err
 		}
-		var recent, made int
-		if err := tx.QueryRow(ctx, offersSQL, order.ID, sender).Scan(&recent); err != nil {
+		var recent, all, made int
+		if err := tx.QueryRow(ctx, offersSQL, order.ID, sender).Scan(&recent, &all); err != nil {
 			return err
 		}
-		if recent >= mostOffers {
-			return &seats.Conflict{Code: CodeOften, Message: text.Mark("You offered tickets of this order %d times within a day. Nothing was changed. Try again tomorrow."), Args: []any{recent}}
+		if recent >= mostOffers || all >= mostOfOrder {
+			return &seats.Conflict{Code: CodeOften, Message: text.Mark("Tickets of this order were offered too often within a day. Nothing was changed. Try again tomorrow.")}
 		}
 		if err := tx.QueryRow(ctx, offerSQL, seats.NewID(), ticket, sender, seal.NewCode(), email).Scan(&made); err != nil {
 			return err

@@ -363,10 +363,21 @@ func TestTransfer_FriendGetsTheNewsOfTheEventOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if buyers, friends := p.count(t, "mail WHERE kind = 'message' AND order_id IS NOT NULL"), p.count(t, "mail WHERE kind = 'message' AND transfer_id IS NOT NULL"); buyers != 1 || friends != 1 {
+	if err := p.orders.Tell(t.Context(), p.sale.Event.ID, "s", orders.Message{Subject: "Where are you?", Text: "x", Segment: orders.SegmentUnscanned}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := p.orders.RunBulkJob(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := p.count(t, "mail m JOIN message g ON g.id = m.message_id WHERE g.segment = 'unscanned' AND m.order_id IS NOT NULL"); n != 0 {
+		t.Error("the buyer is asked about the ticket of a friend")
+	}
+	if buyers, friends := p.count(t, "mail WHERE kind = 'message' AND order_id IS NOT NULL"), p.count(t, "mail WHERE kind = 'message' AND transfer_id IS NOT NULL"); buyers != 1 || friends != 2 {
 		t.Errorf("%d buyers and %d friends got the message", buyers, friends)
 	}
-	if jobs, err := p.orders.BulkJobs(t.Context(), p.sale.Event.ID); err != nil || len(jobs) != 1 || jobs[0].Done != 1 {
+	if jobs, err := p.orders.BulkJobs(t.Context(), p.sale.Event.ID); err != nil || len(jobs) != 2 || jobs[1].Done != 1 {
 		t.Errorf("the desk shows %+v, %v", jobs, err)
 	}
 	p.wantBooks(t)

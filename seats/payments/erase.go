@@ -34,11 +34,11 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-// A reason that an organizer typed may name the person.
+// A reason that an organizer typed may name the person, also by a name that the order had before.
 const eraseReasonsSQL = `
 UPDATE refund r SET reason = '' FROM orders o
  WHERE o.id = r.order_id AND o.event_id = ANY($1) AND r.done_at IS NOT NULL
-   AND ($2 = '' OR lower(o.email) = $2 AND (strpos(lower(r.reason), $2) > 0 OR strpos(lower(r.reason), lower(o.name)) > 0))`
+   AND ($2 = '' OR lower(o.email) = $2)`
 
 const eraseErrorsSQL = `
 UPDATE intention i SET error = '' FROM payment p

@@ -48,7 +48,7 @@ func (p OrderPage) Joining(ctx context.Context) string {
 }
 
 func (p OrderPage) emailed(ctx context.Context) string {
-	if p.Order.Email == "" || p.Order.Received != nil {
+	if p.Order.Email == "" {
 		return ""
 	}
 	return " " + text.T(ctx, "We’ll email you then.")
