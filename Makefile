@@ -79,7 +79,7 @@ figures: postgres browser ## times against fixed budgets; the machine should hav
 	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestStart_SecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestAChartOf8800SeatsIsMoved'
 	@go test -tags figures -vet=off -count=1 ./seats/sales -run TestDesk_NoStatement
 
-sizes: postgres ## the crowds of the systems Usher was asked to be, whole: 200,000 for 200 places, 2,000,000 for a stadium, and a tenth of it (most of an hour)
+sizes: postgres ## the crowds of the systems Usher was asked to be, whole: 200,000 for 200 places, 2,000,000 for a stadium, and a tenth of it (ten minutes)
 	@go test -tags sizes -vet=off -count=1 -timeout 2h -v -parallel 1 ./cmd/usher/rush -run '^TestS[0-9]_' | grep -E '^(---|ok|FAIL|    )'
 
 bench: postgres redis browser ## the figures of docs/performance.md, anew (ten minutes; the machine should have nothing else to do)
