@@ -137,7 +137,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.subscribed(ctx, m)
 	case subscriptions.MailRenewal:
 		return l.renewal(ctx, m)
-	case orders.MailTicketOffer, orders.MailTicket, orders.MailTicketVoid:
+	case orders.MailTicketOffer, orders.MailTicketVoid:
 		return l.sentTicket(ctx, m)
 	}
 	order, err := l.orderOf(ctx, m)
@@ -148,8 +148,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	if m.Kind == orders.MailJoin && order.State == orders.Cancelled {
-		return mail.Letter{}, &mail.Refused{Reason: "the order was cancelled before joining opened"}
+	if (m.Kind == orders.MailJoin || m.Kind == orders.MailTicket) && order.State == orders.Cancelled {
+		return mail.Letter{}, &mail.Refused{Reason: "the order or the ticket was cancelled before the email went out"}
 	}
 	home, err := l.home(ctx, s.Event.Team)
 	if err != nil {
@@ -178,14 +178,20 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err := mails.Letter(page).Render(ctx, &html); err != nil {
 		return mail.Letter{}, err
 	}
-	letter, err := l.withTickets(ctx, toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), s, page)
+	letter := toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead)
+	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
+	if err != nil {
+		return letter, err
+	}
+	added, err := files(ctx, s, order, address, look)
+	letter.Files = append(letter.Files, added...)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
 	}
 	return letter, err
 }
 
-// sentTicket makes the mail to a friend whom a ticket is sent to.
+// sentTicket makes the mail that offers a ticket to a friend, or tells them that it was cancelled.
 func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	id, err := seats.ParseID(m.Transfer)
 	if err != nil {
@@ -204,41 +210,16 @@ func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, erro
 		return mail.Letter{}, err
 	}
 	at := slices.IndexFunc(order.Tickets, func(one orders.Ticket) bool { return one.ID == t.Ticket })
-	if at < 0 || m.Kind == orders.MailTicketOffer && !t.Open() || m.Kind != orders.MailTicketVoid && order.Tickets[at].Revoked {
+	if at < 0 || m.Kind == orders.MailTicketOffer && (!t.Open() || order.Tickets[at].Revoked) {
 		return mail.Letter{}, &mail.Refused{Reason: "the ticket was taken back, sent on or cancelled before the email went out"}
 	}
 	sale, seat := shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, shop.SeatWords(ctx, s.Plan, order.Tickets[at].Idx)
-	switch m.Kind {
-	case orders.MailTicketOffer:
+	if m.Kind == orders.MailTicketOffer {
 		m.Email = t.SentTo
 		return l.deskLetter(ctx, m, s.Event.Team, mails.TicketOffer(ctx, sale, t.From, seat, home+shop.TransferPath(t.Code)))
-	case orders.MailTicketVoid:
-		m.Email = t.Email
-		return l.deskLetter(ctx, m, s.Event.Team, mails.TicketVoid(ctx, sale, seat, home+shop.ReceivedPath(t.TicketCode)))
 	}
-	if order, err = l.Orders.ReceivedTicket(ctx, t.TicketCode); err != nil {
-		return mail.Letter{}, err
-	}
-	page := mails.LetterPage{Sale: sale, Order: order, Kind: m.Kind, Address: home + shop.ReceivedPath(t.TicketCode)}
-	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
-		return mail.Letter{}, err
-	}
-	var html strings.Builder
-	if err := mails.Letter(page).Render(ctx, &html); err != nil {
-		return mail.Letter{}, err
-	}
-	return l.withTickets(ctx, toBuyer(m, order, page.Subject(ctx), page.Text(ctx), html.String(), page.Letterhead), s, page)
-}
-
-// withTickets adds the tickets and a calendar entry to a mail.
-func (l Letters) withTickets(ctx context.Context, letter mail.Letter, s *seats.Sale, page mails.LetterPage) (mail.Letter, error) {
-	look, err := web.TicketPrint(ctx, l.Pages, shop.Print{Branding: page.Branding, Logo: page.Logo}, s.Event.ID)
-	if err != nil {
-		return letter, err
-	}
-	added, err := files(ctx, s, page.Order, page.Address, look)
-	letter.Files = append(letter.Files, added...)
-	return letter, err
+	m.Email = t.Email
+	return l.deskLetter(ctx, m, s.Event.Team, mails.TicketVoid(ctx, sale, seat, home+shop.ReceivedPath(t.TicketCode)))
 }
 
 // orderOf returns the order that a mail is about, as its reader sees it: its buyer, or a friend whom a ticket was sent to.

@@ -4,7 +4,7 @@ ALTER TABLE event
     ADD COLUMN transfer_until interval DEFAULT '0', -- before the start; people send tickets until then; null: never
     ADD CONSTRAINT "tickets are sent before the event" CHECK (transfer_until >= '0') NOT VALID;
 
--- A ticket that somebody sends to a friend. Written by seats/orders. It is offered first, and replaced when it is accepted.
+-- A ticket that its holder sends to a friend. Written by seats/orders. It is offered first, and replaced when it is accepted.
 CREATE TABLE ticket_transfer (
     id           uuid PRIMARY KEY,
     event_id     bigint NOT NULL,

@@ -266,7 +266,7 @@ type Policy struct {
 	Exchanging    bool          // attendees exchange tickets for those of another performance of the series
 	ExchangeUntil time.Duration // before the start; they do until then
 	ExchangeFee   int64         // kept for each exchanged ticket, minor units
-	NoTransfers   bool          // people do not send tickets to somebody else
+	NoTransfers   bool          // attendees do not send tickets to another person
 	TransferUntil time.Duration // before the start; they do until then
 }
 

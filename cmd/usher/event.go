@@ -48,7 +48,7 @@ type eventCreate struct {
 	CancelFee     amounts       `placeholder:"amount=5.00" help:"What you keep of each ticket that an attendee cancels, as amount=5.00 or percent=10; once for each."`
 	ExchangeUntil string        `default:"never" placeholder:"TIME" help:"How long before the start attendees exchange tickets for another performance of a series, such as \"1 day\", 0 or never."`
 	ExchangeFee   string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that an attendee exchanges, such as 2.00."`
-	TransferUntil string        `default:"0" placeholder:"TIME" help:"How long before the start people send tickets to somebody else, such as \"1 day\", 0 or never."`
+	TransferUntil string        `default:"0" placeholder:"TIME" help:"How long before the start attendees send tickets to another person, such as \"1 day\", 0 or never."`
 	DemoCard      bool          `help:"Take the demo card, which moves no money, instead of a real one."`
 	Invoices      bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
 	PayWithin     time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`

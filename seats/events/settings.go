@@ -236,7 +236,7 @@ func JoinsAt(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Online.Early), e.Online.Early > 0
 }
 
-// TransferEnds returns until when people may send tickets to somebody else, and false if they never may.
+// TransferEnds returns until when attendees may send tickets to another person, and false if they never may.
 func TransferEnds(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Policy.TransferUntil), !e.Policy.NoTransfers
 }

@@ -127,7 +127,7 @@ func ExchangeUntilText(p seats.Policy) string {
 	return Span(p.ExchangeUntil)
 }
 
-// ReadTransferUntil reads until when people may send tickets to somebody else: "1 day", "0" for the start, or "never".
+// ReadTransferUntil reads until when attendees may send tickets to another person: "1 day", "0" for the start, or "never".
 func ReadTransferUntil(p *seats.Policy, text string) (err error) {
 	if p.NoTransfers = strings.EqualFold(strings.TrimSpace(text), never); p.NoTransfers {
 		p.TransferUntil = 0

@@ -191,7 +191,7 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	return o.admit(ctx, d, s, v)
 }
 
-const whoseSQL = `
+const holderNameSQL = `
 SELECT coalesce(f.name, o.name)
   FROM ticket t JOIN orders o ON o.id = t.order_id LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL WHERE t.id = $1`
 
@@ -203,7 +203,7 @@ func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err
 	}
 	v.Ticket, event, err = o.Check(ctx, code)
 	if err == nil {
-		err = o.db.QueryRow(ctx, whoseSQL, v.Ticket.ID).Scan(&v.Name)
+		err = o.db.QueryRow(ctx, holderNameSQL, v.Ticket.ID).Scan(&v.Name)
 	}
 	return v, event, err
 }

@@ -111,7 +111,7 @@ func (o Order) RefuseExchange() *seats.Conflict {
 	case o.ExchangeOver || o.Started:
 		return refuse(CodePolicy, text.Mark("The time for exchanging tickets is over. Your tickets are still valid. Contact the organizer if you cannot come."))
 	case len(o.Exchangeable()) == 0:
-		return refuse(CodeAdmitted, text.Mark("Your tickets were already used or sent to somebody else, so they cannot be exchanged any more."))
+		return refuse(CodeAdmitted, text.Mark("Your tickets were already used or sent to another person, so they cannot be exchanged any more."))
 	case o.PaidOutside():
 		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can exchange its tickets. Your tickets are still valid."))
 	case o.Due() > 0 && payments.Ahead(o.Method):

@@ -37,7 +37,7 @@ type Line struct {
 	Revoked bool
 	In      *time.Time // when it was checked in
 	Mail    string     // why mail was refused; empty if it was not
-	Friend  string     // the name of the friend whom the ticket was sent to; empty: nobody
+	Friend  string     // the name of the friend whom the ticket was sent to; empty: it was not sent
 
 	Extras []pricing.Extra // of the whole order
 	Post   *Address        // where its tickets go by post; nil: they do not

@@ -108,7 +108,7 @@ type Order struct {
 	ExchangeOver bool       // as CancelOver
 	Exchanges    []Exchange // that it came of, or that its tickets went into
 
-	TransferEnds *time.Time // until when its tickets are sent to somebody else; nil: never
+	TransferEnds *time.Time // until when its tickets may be sent to another person; nil: never
 	TransferOver bool       // as CancelOver
 	Received     *Transfer  // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
 
@@ -166,9 +166,9 @@ type Ticket struct {
 	In             *time.Time // when it was checked in; nil: it was not
 	Replaced       bool       // revoked, and another one took its place
 	Offer          *Offer     // to a friend, who did not accept it yet; nil: none
-	Friend         *Friend    // whom it was sent to; the buyer has no Code then. nil: nobody
+	Friend         *Friend    // whom it was sent to; the buyer has no Code then. nil: it was not sent
 
-	code   string     // what the door reads, whoever has it
+	code   string     // what the door reads, also if a friend has it
 	onward *Offer     // that the friend made
 	line   seats.Line // as it was sold; its price is without fee, tax on top and discount
 	listed bool       // line has the price

@@ -20,7 +20,7 @@ import (
 // order, for the same seat: from then on the old code opens no door, and the friend alone has the new one. Money stays with the
 // order: if the organizer cancels the ticket, its price goes back to the buyer.
 
-// Transfer is a ticket that somebody sends to a friend.
+// Transfer is a ticket that its holder sends to a friend.
 type Transfer struct {
 	ID         seats.ID
 	Code       string // of the link by which it is accepted
@@ -47,7 +47,7 @@ const (
 
 // Codes of refusals.
 const (
-	CodeAccepted  = "accepted"  // somebody accepted the ticket
+	CodeAccepted  = "accepted"  // the ticket was accepted before
 	CodeWithdrawn = "withdrawn" // the sender took the ticket back
 	CodeSent      = "sent"      // the ticket is that of a friend
 )
@@ -161,7 +161,7 @@ func mayTransfer(ctx context.Context, tx pgx.Tx, ticket seats.ID) error {
 	case "called off":
 		return refuse(CodeCancelled, text.Mark("This event was cancelled, so its tickets cannot be sent. Nothing was changed."))
 	case "never":
-		return refuse(CodePolicy, text.Mark("Tickets for this event cannot be sent to somebody else. Nothing was changed."))
+		return refuse(CodePolicy, text.Mark("Tickets for this event cannot be sent to another person. Nothing was changed."))
 	case "over":
 		return refuse(CodePolicy, text.Mark("The time for sending tickets is over. Nothing was changed."))
 	case "unpaid":
@@ -231,7 +231,7 @@ func (o *Orders) Offer(ctx context.Context, order Order, key string, ticket seat
 			return err
 		}
 		if made == 0 {
-			return &seats.Conflict{Code: CodeSent, Message: text.Mark("This ticket is offered to somebody already. Nothing was changed. Take it back first.")}
+			return &seats.Conflict{Code: CodeSent, Message: text.Mark("This ticket is already offered to another person. Nothing was changed. Take it back first.")}
 		}
 		return nil
 	})
@@ -244,7 +244,7 @@ func (o *Orders) Offer(ctx context.Context, order Order, key string, ticket seat
 	return nil
 }
 
-// holds refuses what somebody asks for about a ticket that is not theirs.
+// holds refuses a request about a ticket that is not the requester's.
 func (o Order) holds(ticket seats.ID) error {
 	t, ok := o.ticket(ticket)
 	switch {

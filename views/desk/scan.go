@@ -65,7 +65,7 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 		return text.T(ctx, "This ticket is for another event.")
 	case orders.ScanWhich:
 		if len(v.Choices) == 0 {
-			return text.T(ctx, "This order has no valid ticket: its tickets were cancelled, or sent to somebody else.")
+			return text.T(ctx, "This order has no valid ticket: its tickets were cancelled, or sent to another person.")
 		}
 		return text.T(ctx, "This is an order. Which of its tickets?")
 	}

@@ -110,7 +110,7 @@ func Place(ctx context.Context, name, address string) Action {
 	}
 }
 
-// TicketOffer leads a friend to a ticket that somebody sends them.
+// TicketOffer leads a friend to a ticket that is sent to them.
 func TicketOffer(ctx context.Context, sale shop.Sale, from, seat, address string) Action {
 	return Action{
 		Subject: text.T(ctx, "%[1]s sends you a ticket: %[2]s", from, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,

@@ -137,7 +137,7 @@ func (p LetterPage) advice(ctx context.Context) string {
 	private := text.T(ctx, "Keep this link private: anyone with it can use your tickets.") + " "
 	switch {
 	case len(p.order().Live()) == 0:
-		return text.T(ctx, "All valid tickets of this order were sent to somebody else.")
+		return text.T(ctx, "All valid tickets of this order were sent to another person.")
 	case p.Event.Online.On:
 		return private + text.T(ctx, "We’ve attached an entry for your calendar.")
 	}

@@ -233,11 +233,11 @@ func Accept(p AcceptPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = whose(p, orders.FieldName, text.T(ctx, "Name"), "text", "name", p.Name).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = detail(p, orders.FieldName, text.T(ctx, "Name"), "text", "name", p.Name).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = whose(p, orders.FieldEmail, text.T(ctx, "Email"), "email", "email", p.Email).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = detail(p, orders.FieldEmail, text.T(ctx, "Email"), "email", "email", p.Email).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -304,7 +304,7 @@ func Accept(p AcceptPage) templ.Component {
 	})
 }
 
-func whose(p AcceptPage, field, label, kind, complete, value string) templ.Component {
+func detail(p AcceptPage, field, label, kind, complete, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
