@@ -30,6 +30,7 @@ type command struct {
 
 	claim      bool    // it claims seats: see sql.go
 	sells      bool    // it sells what its holder has: see attach.go
+	resells    bool    // it is about seats that may be offered back, and sells none: see resale.go
 	from       ID      // another holder; it moves their seats; none for most
 	ofWaitlist bool    // it is about seats held for the waitlist: see waitlist.go
 	entries    []int64 // of the waiting list, that are offered seats
@@ -418,6 +419,9 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 	if b.newEnd != nil {
 		s.inventory.wakeExpiry(*b.newEnd)
 	}
+	for _, done := range b.resold {
+		done()
+	}
 	if b.change.Version == 0 {
 		return
 	}
@@ -492,6 +496,10 @@ type batch struct {
 	coded   map[int]seatCode // codes of seats, as read and decided since; see access.go
 	recoded map[int]bool     // of which the code is to be written
 	good    map[ID]bool      // codes of claims that are good
+
+	resales       map[int]*resale // seats that are offered back, as read and decided since; see resale.go
+	resalesBefore []*resale       // that other ones of the same seats took the place of
+	resold        []func()        // called once the seats are sold again
 
 	asks   bool // a claim found too little on the map
 	late   late // for those; see claim.go
@@ -613,6 +621,7 @@ func lockBatches(ctx context.Context, conn *pgx.Conn, batches ...*batch) error {
 		b.queuePurchases(&q)
 		b.queueAllowances(&q)
 		b.queueCodes(&q, wants[i].holders, wants[i].seats)
+		b.queueReadResales(&q, wants[i].holders, wants[i].seats)
 		b.queueVisits(&q)
 		b.queueAvailability(&q)
 	}

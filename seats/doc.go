@@ -13,6 +13,9 @@
 //	 └──── unblock ──── blocked ◄──── block ──── free, expired
 //	                       └────── box office ──────► sold ◄── box office ── free, expired
 //
+// A sold seat is free again if its order is cancelled, or if its buyer offers it back and keeps the ticket until another order has
+// the seat. Such a seat may also become sold to the same order again.
+//
 // Time running out lets others take a seat; it does not take the seat away. A held or expired seat with a payment that
 // begins is paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing
 // is captured before it is sold, so it may expire as well.
@@ -58,7 +61,7 @@
 //	map.go       the map of this node moves on; Inventory.Changed and Inventory.Committed tell the world
 //
 // hold.go extends, releases and ends holds, keep.go keeps seats until a time that an organizer chose, sell.go sells them, allowance.go counts by person and by code, block.go takes
-// seats off sale, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
+// seats off sale, resale.go sells seats again that their buyers offer back, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
 // of other packages in it. event.go and plan.go are the event itself, which package events edits, and inventory.go the events
 // of one node.
 //

@@ -268,6 +268,9 @@ type Policy struct {
 	ExchangeFee   int64         // kept for each exchanged ticket, minor units
 	NoTransfers   bool          // attendees do not send tickets to another person
 	TransferUntil time.Duration // before the start; they do until then
+	Resale        bool          // buyers offer tickets back, which are sold again
+	ResaleUntil   time.Duration // before the start; they do until then
+	ResaleFee     int64         // kept of each ticket that is sold again, minor units
 }
 
 // Confirm says whether free orders confirm the email first. Orders that are paid later always do.
@@ -283,16 +286,16 @@ const (
 // DefaultPolicy is that of a new event.
 var DefaultPolicy = Policy{CancelUntil: 7 * 24 * time.Hour, PayLater: 3 * 24 * time.Hour, PayBefore: time.Hour}
 
-const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee, extract(epoch FROM e.transfer_until)::float8`
+const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee, extract(epoch FROM e.transfer_until)::float8, extract(epoch FROM e.resale_until)::float8, e.resale_fee`
 
 // policyScan is where the columns of a policy are read to.
 type policyScan struct {
-	until, exchange, transfer *float64
-	later, before             float64
+	until, exchange, transfer, resale *float64
+	later, before                     float64
 }
 
 func (s *policyScan) into(p *Policy) []any {
-	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee, &s.transfer}
+	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee, &s.transfer, &s.resale, &p.ResaleFee}
 }
 
 func (s *policyScan) end(p *Policy) {
@@ -306,6 +309,9 @@ func (s *policyScan) end(p *Policy) {
 	}
 	if p.NoTransfers, p.TransferUntil = s.transfer == nil, 0; !p.NoTransfers {
 		p.TransferUntil = seconds(*s.transfer)
+	}
+	if p.Resale, p.ResaleUntil = s.resale != nil, 0; p.Resale {
+		p.ResaleUntil = seconds(*s.resale)
 	}
 }
 

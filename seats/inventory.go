@@ -27,6 +27,9 @@ type Inventory struct {
 	Committed func(event, version int64)
 	// Admission returns the part of a waiting room in a batch of an event. Without it, an event with a room admits no holder.
 	Admission func(room, event int64) Admission
+	// Resold queues what becomes of an order when a seat that it offers back is sold again: its ticket ends, and its price goes back.
+	// It is called for a batch, and again if that is tried again. What it returns is called after the commit.
+	Resold func(q *pgx.Batch, event int64, r Resale) (done func())
 
 	db        *pgxpool.Pool
 	log       *slog.Logger
@@ -49,6 +52,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
 		Admission: func(int64, int64) Admission { return closed{} },
+		Resold:    func(*pgx.Batch, int64, Resale) func() { return func() {} },
 		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }

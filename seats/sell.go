@@ -27,6 +27,9 @@ type Purchase struct {
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see allowance.go.
 	Keys []ID
 
+	// Unpaid says that the buyer pays later, which seats that are offered back are not sold for; see resale.go.
+	Unpaid bool
+
 	// Types are the ticket types of Seats at the box office, one of each; nil for the usual ones.
 	Types []int
 
@@ -104,6 +107,7 @@ func (b *batch) sell(by, order ID, seats []int, fares []fare) {
 		}
 		b.set(idx, giver, row{state: Sold, holder: order, fare: fares[i]})
 	}
+	b.resell(order, seats)
 }
 
 // agreed is what the holder has, if that is what the purchase says.
@@ -121,6 +125,11 @@ func (b *batch) agreed(d Purchase) (*holdRow, Hold, error) {
 	}
 	if d.Check != nil {
 		if err := d.Check(hold.Lines); err != nil {
+			return nil, Hold{}, err
+		}
+	}
+	if d.Unpaid {
+		if err := b.refuseUnpaid(hold.Seats); err != nil {
 			return nil, Hold{}, err
 		}
 	}
@@ -160,7 +169,7 @@ func (s *Sale) Pay(ctx context.Context, d Purchase) (Hold, error) { return s.do(
 
 // paying is the command of Pay.
 func (s *Sale) paying(d Purchase) *command {
-	c := &command{holder: d.Holder, keys: d.Keys, uses: d.Uses}
+	c := &command{holder: d.Holder, keys: d.Keys, uses: d.Uses, resells: d.Unpaid}
 	c.decide = func(b *batch) (Hold, error) {
 		h, hold, err := b.agreed(d)
 		if err != nil {
@@ -240,6 +249,11 @@ func (s *Sale) sellLate(c *command, d Purchase) {
 		lines := s.linesOf(d.Seats, fares)
 		if d.Check != nil {
 			if err := d.Check(lines); err != nil {
+				return Hold{}, err
+			}
+		}
+		if d.Unpaid {
+			if err := b.refuseUnpaid(d.Seats); err != nil {
 				return Hold{}, err
 			}
 		}
@@ -412,6 +426,7 @@ func (b *batch) give(order ID, seats []int, fares []fare) error {
 	for i, idx := range seats {
 		b.set(idx, b.rows[idx].blockHolder(), row{state: Sold, holder: order, fare: fares[i]})
 	}
+	b.resell(order, seats)
 	return nil
 }
 
@@ -463,7 +478,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 
 // GiveBack frees seats that are sold to an order, all of them or none. They no longer count against the limit of the
 // visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Purchase.
-// Refused if one of them is not the order's.
+// A seat that the order offers back stays as it is. Refused if one of them is not the order's.
 func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
 	_, err := s.do(ctx, s.givingBack(holder, order, seats, keys, write))
 	return err
@@ -471,23 +486,30 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 
 // givingBack is the command of GiveBack.
 func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook) *command {
-	c := &command{holder: holder, seats: seats, keys: keys}
+	c := &command{holder: holder, seats: seats, keys: keys, resells: true}
 	c.decide = func(b *batch) (Hold, error) {
-		var foreign []int
+		var foreign, sold []int
+		var offered []*resale
 		for _, idx := range seats {
-			if r := b.rows[idx]; r.state != Sold || r.holder != order {
+			switch r, offer := b.rows[idx], b.offeredBack(idx); {
+			case offer != nil && offer.Order == order:
+				offered = append(offered, offer)
+			case r.state == Sold && r.holder == order:
+				sold = append(sold, idx)
+			default:
 				foreign = append(foreign, idx)
 			}
 		}
 		if len(foreign) > 0 || len(seats) == 0 {
 			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("These tickets changed since the page was shown. Nothing was cancelled. Look at the order again.")}
 		}
-		for _, idx := range seats {
+		for _, idx := range sold {
 			b.set(idx, order, row{})
 		}
-		if h := b.holds[holder]; h != nil {
-			h.bought, h.touched = max(0, h.bought-len(seats)), true
+		for _, offer := range offered {
+			offer.ended = true
 		}
+		b.addBought(holder, -len(sold))
 		b.countPurchases(keys, -len(seats))
 		c.write = write
 		return Hold{}, nil

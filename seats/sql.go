@@ -102,6 +102,7 @@ func saveBatches(ctx context.Context, conn *pgx.Conn, also TxHook, batches ...*b
 	each((*batch).queueCounts)
 	each((*batch).queueUses)
 	each((*batch).queueSeatCodes)
+	each((*batch).queueResales) // before sales: a seat has one live ticket
 	each((*batch).queueSales)
 	also.queue(&q)
 	each((*batch).queueHolds) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold

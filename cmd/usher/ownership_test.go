@@ -19,7 +19,7 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/events":        "category event plan question seat section",
-	"seats":               "added allowance block change counter hold purchase_key ready seat_code seat_state terms",
+	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
 	"seats/giftcards":     "gift_card gift_card_offer",
 	"seats/idempotency":   "idempotency_key",
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",

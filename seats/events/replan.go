@@ -53,7 +53,10 @@ func ReplacePlan(ctx context.Context, office *seats.Inventory, slug string, next
 
 const planOfEventSQL = `SELECT plan_id FROM event WHERE id = $1`
 
-const statesSQL = `SELECT state FROM seat_state WHERE event_id = $1 ORDER BY idx`
+// A seat that is offered back has a ticket, so it stays as if it were sold.
+const statesSQL = `
+SELECT CASE WHEN EXISTS (SELECT FROM resale r WHERE r.event_id = s.event_id AND r.idx = s.idx AND r.ended_at IS NULL) THEN 4 /* sold */ ELSE state END
+  FROM seat_state s WHERE event_id = $1 ORDER BY idx`
 
 func statesOf(ctx context.Context, tx pgx.Tx, event int64) ([]seats.State, error) {
 	rows, err := tx.Query(ctx, statesSQL, event)

@@ -159,6 +159,10 @@ func checkPolicy(p seats.Policy) string {
 		return text.Mark("A fee is an amount that is not negative.")
 	case p.TransferUntil < 0 || p.TransferUntil > mostSpan:
 		return text.Mark("Sending tickets ends between the start and a year before it.")
+	case p.ResaleUntil < 0 || p.ResaleUntil > mostSpan:
+		return text.Mark("Offering tickets back ends between the start and a year before it.")
+	case p.ResaleFee < 0 || p.ResaleFee > mostFee:
+		return text.Mark("A fee is an amount that is not negative.")
 	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
 		return text.Mark("An order may stay unpaid between a minute and a year.")
 	}
@@ -170,6 +174,7 @@ func checkPolicy(p seats.Policy) string {
 func sameCancelling(p, before seats.Policy) bool {
 	before.PayLater, before.PayBefore, before.Confirm = p.PayLater, p.PayBefore, p.Confirm
 	before.NoTransfers, before.TransferUntil = p.NoTransfers, p.TransferUntil
+	before.Resale, before.ResaleUntil, before.ResaleFee = p.Resale, p.ResaleUntil, p.ResaleFee // a ticket is offered back at the fee of that moment
 	if !before.Exchanging {
 		before.Exchanging, before.ExchangeUntil, before.ExchangeFee = p.Exchanging, p.ExchangeUntil, p.ExchangeFee
 	}
@@ -234,6 +239,11 @@ func CanPayLater(e seats.Event, now time.Time) bool {
 // JoinsAt returns when tickets open the link to join, and false if they do so from the first moment on.
 func JoinsAt(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Online.Early), e.Online.Early > 0
+}
+
+// ResaleEnds returns until when buyers may offer tickets back, and false if they never may.
+func ResaleEnds(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Policy.ResaleUntil), e.Policy.Resale
 }
 
 // TransferEnds returns until when attendees may send tickets to another person, and false if they never may.

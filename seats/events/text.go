@@ -145,6 +145,24 @@ func TransferUntilText(p seats.Policy) string {
 	return Span(p.TransferUntil)
 }
 
+// ReadResaleUntil reads until when buyers may offer tickets back: "1 day", "0" for the start, or "never".
+func ReadResaleUntil(p *seats.Policy, text string) (err error) {
+	if p.Resale = !strings.EqualFold(strings.TrimSpace(text), never); !p.Resale {
+		p.ResaleUntil = 0
+		return nil
+	}
+	p.ResaleUntil, err = ReadSpan(text)
+	return err
+}
+
+// ResaleUntilText writes what ReadResaleUntil reads.
+func ResaleUntilText(p seats.Policy) string {
+	if !p.Resale {
+		return never
+	}
+	return Span(p.ResaleUntil)
+}
+
 // ReadConfirm reads what ConfirmText writes.
 func ReadConfirm(p *seats.Policy, text string) error {
 	switch c := seats.Confirm(strings.ToLower(strings.TrimSpace(text))); c {

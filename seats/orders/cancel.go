@@ -361,7 +361,12 @@ func (o Order) keeps(tickets []seats.ID) (fee int64) {
 
 // GoesBack is what goes back when its attendee cancels these of its live tickets, in minor units: what cancelSQL gives.
 func (o Order) GoesBack(tickets ...seats.ID) int64 {
-	kept, rest := o.Kept+o.keeps(tickets)+o.difference(tickets), int64(0)
+	return o.goesBack(o.keeps(tickets)+o.difference(tickets), tickets...)
+}
+
+// goesBack is what goes back of these live tickets if so much is kept beside the fees.
+func (o Order) goesBack(keeps int64, tickets ...seats.ID) int64 {
+	kept, rest := o.Kept+keeps, int64(0)
 	for _, t := range o.Tickets {
 		switch {
 		case t.Revoked:

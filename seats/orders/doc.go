@@ -34,6 +34,9 @@
 // A ticket that is sent to a friend (transfer.go) is offered first. Once the friend accepts, it is revoked and replaced by another one of its
 // order, for the same seat, which the friend alone has.
 //
+// A ticket that is offered back (resale.go) is live while its seat is for sale. The transaction that sells the seat cancels the
+// ticket, and refunds it. A seat that is not sold in time goes back to its buyer.
+//
 // A ticket is live until it is revoked; a seat has at most one live ticket.
 //
 // # Promises
@@ -55,6 +58,7 @@
 //	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
 //	O17 A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.
+//	O18 A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, and only then.
 //
 // # The limit per person
 //

@@ -143,6 +143,7 @@ const (
 	ScanIn      = "in"      // let them in
 	ScanAgain   = "again"   // it was checked in before
 	ScanRevoked = "revoked" // it was cancelled, or another one took its place
+	ScanSelling = "selling" // its seat is offered back, and another person is about to buy it
 	ScanForeign = "foreign" // it is for another event
 	ScanUnknown = "unknown" // it is not ours
 	ScanWhich   = "which"   // an order's code: say which of its tickets
@@ -187,6 +188,10 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	case v.Ticket.Revoked:
 		v.Word = ScanRevoked
 		return v, nil
+	case v.Ticket.OfferedBack:
+		if v.Word, err = o.takeBackAtDoor(ctx, v.Ticket); err != nil || v.Word != "" {
+			return v, err
+		}
 	}
 	return o.admit(ctx, d, s, v)
 }
@@ -245,7 +250,7 @@ func typed(code string) string {
 const admitSQL = `
 INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
 SELECT $1, $2, t.id, $4, $5, least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp()), true
-  FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
+  FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND resale_id IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
     ON CONFLICT DO NOTHING`
 
 const scannedSQL = `SELECT ticket_id, admitted, scanned_at, place FROM scan WHERE event_id = $1 AND key = $2`

@@ -51,6 +51,11 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 	if in := order.used(froms); len(in) > 0 {
 		return &seats.Conflict{Code: CodeAdmitted, Seats: in, Message: text.Mark("This ticket was already used, so it stays where it is. Nothing was moved.")}
 	}
+	for _, t := range order.Tickets {
+		if t.OfferedBack && slices.Contains(m.Tickets, t.ID) {
+			return &seats.Conflict{Code: seats.CodeResale, Seats: []int{t.Idx}, Message: text.Mark("This ticket is offered back for sale, so it stays where it is. Nothing was moved. Take it back first.")}
+		}
+	}
 	return o.move(ctx, s, order, m, key, froms, also)
 }
 

@@ -60,6 +60,7 @@ func New(db seats.DB) *Orders {
 // Open sets the seats that orders sell and the address of our pages. Call it before the first order.
 func (o *Orders) Open(office *seats.Inventory, home string) {
 	o.office = office
+	office.Resold = o.resold
 	o.Payments.Open(office, home)
 }
 
@@ -110,7 +111,10 @@ type Order struct {
 
 	TransferEnds *time.Time // until when its tickets may be sent to another person; nil: never
 	TransferOver bool       // as CancelOver
-	Received     *Transfer  // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
+	ResaleEnds   *time.Time // until when its tickets may be offered back; nil: never
+	ResaleOver   bool       // as CancelOver
+
+	Received *Transfer // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
 
 	reverse  bool           // its buyer owes the tax
 	byHand   bool           // some of Paid is of another order, which was paid outside of this program
@@ -167,6 +171,8 @@ type Ticket struct {
 	Replaced       bool       // revoked, and another one took its place
 	Offer          *Offer     // to a friend, who did not accept it yet; nil: none
 	Friend         *Friend    // whom it was sent to; the buyer has no Code then. nil: it was not sent
+	OfferedBack    bool       // its seat is for sale, and it is valid until that is sold
+	Resold         bool       // revoked, because its seat was sold again
 
 	code   string     // what the door reads, also if a friend has it
 	onward *Offer     // that the friend made
@@ -202,6 +208,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
        CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
        e.starts_at - e.transfer_until, coalesce(e.starts_at - e.transfer_until <= clock_timestamp(), true),
+       e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee,
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
            SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
        coalesce((o.billing->>'reverse_charge')::boolean, false), ` + exchangesOf + `
@@ -219,12 +226,13 @@ const typeOfTicket = `
 
 const ticketsSQL = `
 SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at,
-       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to
+       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to, r.id IS NOT NULL AND r.ended_at IS NULL, r.sold_to IS NOT NULL
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
   LEFT JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
   LEFT JOIN seat_state z ON z.event_id = t.event_id AND z.idx = t.idx AND z.holder = t.order_id AND t.revoked_at IS NULL
   LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL
-  LEFT JOIN ticket_transfer w ON w.ticket_id = t.id AND w.accepted_at IS NULL AND w.withdrawn_at IS NULL` + typeOfTicket + `
+  LEFT JOIN ticket_transfer w ON w.ticket_id = t.id AND w.accepted_at IS NULL AND w.withdrawn_at IS NULL
+  LEFT JOIN resale r ON r.id = t.resale_id` + typeOfTicket + `
  WHERE t.order_id = $1 AND t.moved_to IS NULL ORDER BY t.idx`
 
 // Find returns the order with this code and its tickets. ErrNoOrder if there is none.
@@ -241,7 +249,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.byHand, &found.reverse, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.byHand, &found.reverse, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -269,7 +277,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
 		var name, email, offer, to *string
 		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In,
-			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to); err == nil && name != nil {
+			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to, &t.OfferedBack, &t.Resold); err == nil && name != nil {
 			t.Friend = &Friend{*name, *email}
 		}
 		if err != nil || t.Revoked {
@@ -335,6 +343,7 @@ type background struct {
 	bulk    *jobs.Job // cancellations and messages for all orders of an event
 	joining *jobs.Job // mail of online events that open
 	unpaid  *jobs.Job // reminders, and the end of orders that were not paid
+	resales *jobs.Job // tickets that are offered back for the last time
 }
 
 const (
@@ -351,6 +360,7 @@ func (o *Orders) newBackground() (b background) {
 	b.bulk = jobs.New("bulk jobs", dueBulkJobsSQL, func(ctx context.Context, _ string) (int, error) { return one(o.RunBulkJob(ctx)) })
 	b.joining = jobs.New("mail about joining", dueJoiningSQL, func(ctx context.Context, _ string) (int, error) { return one(o.MailJoin(ctx)) })
 	b.unpaid = jobs.New("unpaid orders", dueUnpaidSQL, o.remindOrExpire)
+	b.resales = jobs.New("tickets offered back", dueResalesSQL, o.endResale)
 	return b
 }
 
@@ -363,5 +373,5 @@ func one(did bool, err error) (int, error) {
 
 // Jobs returns the jobs of orders and payments.
 func (o *Orders) Jobs() []*jobs.Job {
-	return append(o.Payments.Jobs(), o.jobs.bulk, o.jobs.joining, o.jobs.unpaid)
+	return append(o.Payments.Jobs(), o.jobs.bulk, o.jobs.joining, o.jobs.unpaid, o.jobs.resales)
 }

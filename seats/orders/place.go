@@ -255,7 +255,7 @@ func (o *Orders) takeCodes(ctx context.Context, s *seats.Sale, holder seats.ID, 
 
 // purchase is what is agreed with the seats. The hold is named in it, and is sold at most once.
 func (o *Orders) purchase(s *seats.Sale, p placed) seats.Purchase {
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Uses: p.form.Uses}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Hold: p.form.Hold, Seats: p.form.Seats, Keys: p.keys, Uses: p.form.Uses, Unpaid: p.unpaid()}
 	d.Check = func(lines []seats.Line) error { return p.check(s, lines) }
 	d.Write = func(q *pgx.Batch, sold []seats.Line) { p.queueUnpaid(q, s); p.queue(q, s, sold) }
 	return d
@@ -611,7 +611,7 @@ func (o *Orders) payFor(ctx context.Context, s *seats.Sale, placed placed) (paym
 	}
 	defer o.unpaid.enter(s, &placed)()
 	id := seats.NewID()
-	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Uses: placed.form.Uses}
+	d := seats.Purchase{Holder: holder, Order: placed.id, Hold: placed.form.Hold, Seats: placed.form.Seats, Keys: placed.keys, Uses: placed.form.Uses, Unpaid: placed.unpaid()}
 	d.Check = func(lines []seats.Line) error { return placed.check(s, lines) }
 	d.Write = func(q *pgx.Batch, lines []seats.Line) {
 		placed.queueUnpaid(q, s)

@@ -56,7 +56,7 @@ func read(code string) (c claimed, ok bool) {
 }
 
 const ticketSQL = `
-SELECT t.id, t.idx, t.price, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, e.slug
+SELECT t.id, t.idx, t.price, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, t.resale_id IS NOT NULL, e.slug
   FROM ticket t JOIN event e ON e.id = t.event_id` + typeOfTicket + `
  WHERE t.event_id = $1 AND t.id = $2`
 
@@ -74,7 +74,7 @@ func (o *Orders) Check(ctx context.Context, code string) (t Ticket, event string
 	if public == nil || !ed25519.Verify(public, c.signed, c.signature) {
 		return Ticket{}, "", ErrNoTicket
 	}
-	err = o.db.QueryRow(ctx, ticketSQL, c.event, c.ticket).Scan(&t.ID, &t.Idx, &t.Price, &t.Type, &t.Proof, &t.Revoked, &t.Replaced, &event)
+	err = o.db.QueryRow(ctx, ticketSQL, c.event, c.ticket).Scan(&t.ID, &t.Idx, &t.Price, &t.Type, &t.Proof, &t.Revoked, &t.Replaced, &t.OfferedBack, &event)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Ticket{}, "", ErrNoTicket
 	}

@@ -130,12 +130,15 @@ func (o Order) Sendable() []Ticket {
 	if o.State == Cancelled || o.TransferOver || o.Started || o.Due() > 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return t.Revoked || t.In != nil || t.Friend != nil || t.Offer != nil })
+	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool {
+		return t.Revoked || t.In != nil || t.Friend != nil || t.Offer != nil || t.OfferedBack
+	})
 }
 
 // The ticket is locked: it is not cancelled, moved, scanned or accepted until the transaction ends.
 const mayTransferSQL = `
 SELECT CASE WHEN t.revoked_at IS NOT NULL OR t.leaving_until >= clock_timestamp() THEN 'gone'
+            WHEN t.resale_id IS NOT NULL THEN 'resale'
             WHEN EXISTS (SELECT FROM scan WHERE ticket_id = t.id AND admitted) THEN 'used'
             WHEN e.status = 'cancelled' THEN 'called off' WHEN e.transfer_until IS NULL THEN 'never'
             WHEN least(e.starts_at, e.starts_at - e.transfer_until) <= clock_timestamp() THEN 'over'
@@ -156,6 +159,8 @@ func mayTransfer(ctx context.Context, tx pgx.Tx, ticket seats.ID) error {
 	switch why {
 	case "gone":
 		return refuse(CodeCancelled, text.Mark("This ticket is no longer valid, so it cannot be sent. Nothing was changed."))
+	case "resale":
+		return refuse(seats.CodeResale, text.Mark("This ticket is offered back for sale, so it cannot be sent. Nothing was changed. Take it back first."))
 	case "used":
 		return refuse(CodeAdmitted, text.Mark("This ticket was already used, so it cannot be sent any more. Nothing was changed."))
 	case "called off":

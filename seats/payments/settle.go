@@ -192,7 +192,7 @@ func (ps *Payments) purchase(ctx context.Context, p Payment) (*seats.Sale, seats
 	if err != nil {
 		return nil, seats.Purchase{}, err
 	}
-	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines}
+	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines, Unpaid: Later(p.Method) && p.Amount > 0}
 	d.Check = func(lines []seats.Line) error {
 		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, &s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount+p.Exchange.Worth {
 			return errAmount

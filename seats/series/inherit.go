@@ -37,6 +37,7 @@ const (
         e.invoices, e.demo, e.payment_length, e.fee_ticket, e.fee_absorbed, e.fee_percent, e.fee_kept)::text,
        (e.cancel_until, e.cancel_fee, e.cancel_percent, e.pay_later, e.pay_before, e.confirm_email, e.online, e.join_link, e.join_early, e.confirmation)::text,
        CASE WHEN e.exchange_until IS NOT NULL THEN (e.exchange_until, e.exchange_fee)::text END,
+       CASE WHEN e.resale_until IS NOT NULL THEN (e.resale_until, e.resale_fee)::text END,
        CASE WHEN e.transfer_until IS DISTINCT FROM '0' THEN coalesce(e.transfer_until::text, 'never') END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`
 )

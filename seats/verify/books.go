@@ -29,18 +29,19 @@ type books struct {
 	terms  []term               // by version
 	term   int                  // the one that replayLog has come to; -1 before the first
 
-	rows      []row // by idx
-	holds     []*hold
-	holdOf    map[seats.ID]*hold // by holder
-	holdNamed map[seats.ID]*hold // by id
-	returned  map[sale]bool      // of which the ticket was revoked
-	offered   map[seats.ID]bool  // ids of holds that are offers of the wait list
-	kept      map[seats.ID]bool  // holders of seats that an organizer keeps for subscribers who may renew
-	offers    map[seats.ID]bool  // ids of offers, which are the holders they were made for
-	awaited   map[seats.ID]bool  // ids of payments that hold their seats themselves
-	presales  []presale
-	log       replay
-	shown     *seats.Snapshot // nil if no node shows the event
+	rows        []row // by idx
+	holds       []*hold
+	holdOf      map[seats.ID]*hold // by holder
+	holdNamed   map[seats.ID]*hold // by id
+	returned    map[sale]bool      // of which the ticket was revoked, or offered back
+	offeredBack map[sale]bool      // of which the ticket is offered back
+	offered     map[seats.ID]bool  // ids of holds that are offers of the wait list
+	kept        map[seats.ID]bool  // holders of seats that an organizer keeps for subscribers who may renew
+	offers      map[seats.ID]bool  // ids of offers, which are the holders they were made for
+	awaited     map[seats.ID]bool  // ids of payments that hold their seats themselves
+	presales    []presale
+	log         replay
+	shown       *seats.Snapshot // nil if no node shows the event
 }
 
 // A hold is within the limits of its time: those of the last days count, as far as they were changed by the program and

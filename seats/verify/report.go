@@ -30,6 +30,7 @@ const (
 	o12
 	o14
 	o17
+	o18
 	w1
 	w2
 	w3
@@ -88,6 +89,7 @@ var words = [...]string{
 	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
 	o14: `No code is used more often than it may be; orders and payments under way count.`,
 	o17: `A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.`,
+	o18: `A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, and only then.`,
 	w1:  `A person has one place in the wait list of an event.`,
 	w2:  `An entry has at most one open offer, exactly while it is offered, and no entry is served twice.`,
 	w3:  `No seat is in two open offers.`,
@@ -179,7 +181,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "O17", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "O17", "O18", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

@@ -130,6 +130,9 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 	}); err != nil {
 		return err
 	}
+	if err := b.readResales(ctx, tx); err != nil {
+		return err
+	}
 	for idx := range b.rows {
 		r := &b.rows[idx]
 		order, has := live[idx]
@@ -138,9 +141,12 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 			b.broken(o1, idx, "is sold to %s and has no live ticket", short(r.holder))
 		case r.state == seats.Sold && order != r.holder:
 			b.broken(o1, idx, "is sold to %s, and its ticket is of %s", short(r.holder), short(order))
-		case r.state != seats.Sold && has:
+		case r.state != seats.Sold && has && !b.offeredBack[sale{order, idx}]:
 			b.broken(o1, idx, "is %s and has a live ticket of %s", r.state, short(order))
 		}
+	}
+	if err := b.checkResales(ctx, tx); err != nil {
+		return err
 	}
 	if err := b.checkUses(ctx, tx); err != nil {
 		return err

@@ -97,6 +97,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../orders/doc.go", "O12"},
 		{"../orders/doc.go", "O14"},
 		{"../orders/doc.go", "O17"},
+		{"../orders/doc.go", "O18"},
 		{"../waitlist/doc.go", "W1"},
 		{"../waitlist/doc.go", "W2"},
 		{"../waitlist/doc.go", "W3"},
