@@ -134,6 +134,8 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/details", h.shop.ChangeDetails, shopRule},
 		{"POST /orders/{code}/transfers", h.shop.Offer, shopRule},
 		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
+		{"POST /orders/{code}/resales", h.shop.OfferBack, shopRule},
+		{"POST /orders/{code}/resales/withdrawals", h.shop.TakeBack, shopRule},
 
 		{"GET /transfers/{code}", h.shop.Transfer, pageRule},
 		{"POST /transfers/{code}", h.shop.Accept, pageRule},

@@ -49,6 +49,8 @@ type eventCreate struct {
 	ExchangeUntil string        `default:"never" placeholder:"TIME" help:"How long before the start attendees exchange tickets for another performance of a series, such as \"1 day\", 0 or never."`
 	ExchangeFee   string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that an attendee exchanges, such as 2.00."`
 	TransferUntil string        `default:"0" placeholder:"TIME" help:"How long before the start attendees send tickets to another person, such as \"1 day\", 0 or never."`
+	ResaleUntil   string        `default:"never" placeholder:"TIME" help:"How long before the start buyers offer tickets back, to be sold to others, such as \"1 day\", 0 or never."`
+	ResaleFee     string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that is sold again, such as 2.00."`
 	DemoCard      bool          `help:"Take the demo card, which moves no money, instead of a real one."`
 	Invoices      bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
 	PayWithin     time.Duration `default:"15m" placeholder:"TIME" help:"How long seats are kept while a payment runs."`
@@ -142,6 +144,11 @@ func (c *eventCreate) policy() (*seats.Policy, error) {
 		{"cancel-until", c.CancelUntil, func(text string) error { return events.ReadCancelUntil(&p, text) }},
 		{"exchange-until", c.ExchangeUntil, func(text string) error { return events.ReadExchangeUntil(&p, text) }},
 		{"transfer-until", c.TransferUntil, func(text string) error { return events.ReadTransferUntil(&p, text) }},
+		{"resale-until", c.ResaleUntil, func(text string) error { return events.ReadResaleUntil(&p, text) }},
+		{"resale-fee", c.ResaleFee, func(text string) (err error) {
+			p.ResaleFee, err = pricing.ReadAmount(text, c.Currency)
+			return err
+		}},
 		{"exchange-fee", c.ExchangeFee, func(text string) (err error) {
 			p.ExchangeFee, err = pricing.ReadAmount(text, c.Currency)
 			return err

@@ -86,6 +86,9 @@ type ticketBody struct {
 	Code    string `json:"code"`
 	Revoked bool   `json:"revoked"`
 
+	OfferedBack bool `json:"offered_back,omitempty"` // its seat is for sale, and it is valid until that is sold
+	Resold      bool `json:"resold,omitempty"`       // revoked, because its seat was sold again
+
 	SentTo string `json:"sent_to,omitempty"` // the name of the friend who has it
 	Offer  string `json:"offer,omitempty"`   // the address of the page on which a friend accepts it
 
@@ -107,7 +110,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, "", "", t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.OfferedBack, t.Resold, "", "", t.In})
 		one := &body.Tickets[len(body.Tickets)-1]
 		if t.Friend != nil {
 			one.SentTo = t.Friend.Name

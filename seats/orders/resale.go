@@ -64,9 +64,12 @@ UPDATE ticket t SET resale_id = r.resale, leaving_until = NULL, leaving_by = NUL
 //
 // Errors: ErrNoTicket, idempotency.ErrNoKey; a *seats.Conflict that says why not; the database's.
 func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key string, tickets []seats.ID) error {
+	if len(tickets) == 0 {
+		return ErrNoTicket
+	}
 	chosen, idxs, err := order.chosen(tickets)
-	if err != nil || len(tickets) == 0 {
-		return errors.Join(err, noneChosen(tickets))
+	if err != nil {
+		return err
 	}
 	k, err := keyOf(order.ID, key, "offer back", tickets)
 	if err != nil {
@@ -117,13 +120,6 @@ func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key 
 		err = fmt.Errorf("orders: offer tickets back: %w", err)
 	}
 	return errors.Join(err, o.stay(ctx, c))
-}
-
-func noneChosen(tickets []seats.ID) error {
-	if len(tickets) == 0 {
-		return &seats.ValidationError{Message: text.Mark("No ticket was chosen. Nothing was changed. Choose one, then send the form again.")}
-	}
-	return nil
 }
 
 func refuseSentResale() error {

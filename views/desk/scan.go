@@ -61,6 +61,8 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 			return text.T(ctx, "This ticket was replaced by a newer one.")
 		}
 		return text.T(ctx, "This ticket was cancelled.")
+	case orders.ScanSelling:
+		return text.T(ctx, "This ticket is offered back, and another person is about to buy the seat. Scan it again in a few minutes, or send them to the box office.")
 	case orders.ScanForeign:
 		return text.T(ctx, "This ticket is for another event.")
 	case orders.ScanWhich:

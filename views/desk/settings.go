@@ -78,6 +78,7 @@ type SettingsForm struct {
 	CancelFee, CancelPercent            string
 	ExchangeUntil, ExchangeFee          string // as seats.Policy reads it; an amount
 	TransferUntil                       string // as seats.Policy reads it
+	ResaleUntil, ResaleFee              string // as seats.Policy reads it; an amount
 	Confirm                             string // automatic, always or never
 	PayLater, PayBefore                 string // as events.ReadSpan reads it
 	Questions                           string // one on a line

@@ -52,6 +52,8 @@ func (p LetterPage) Subject(ctx context.Context) string {
 		return text.T(ctx, "Your tickets were exchanged, here are the new ones: %s", name)
 	case p.Own.Subject != "":
 		return p.Own.Subject
+	case shop.SoldAgain(p.Order):
+		return text.T(ctx, "Your tickets were sold again: %s", name)
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "Order cancelled: %s", name)
 	case p.Kind == orders.MailCancellation:
@@ -131,6 +133,9 @@ func (p LetterPage) invitation(ctx context.Context) string {
 }
 
 func (p LetterPage) advice(ctx context.Context) string {
+	if shop.SoldAgain(p.Order) {
+		return text.T(ctx, "The tickets of this order are no longer valid: other attendees have their seats now.")
+	}
 	if p.Order.State == orders.Cancelled {
 		return text.T(ctx, "The tickets of this order are no longer valid, and its seats are available again.")
 	}
@@ -153,7 +158,9 @@ func (p LetterPage) ticket(ctx context.Context, t orders.Ticket) string {
 	if t.Friend != nil {
 		line += " (" + text.T(ctx, "Sent to %s", t.Friend.Name) + ")"
 	}
-	if t.Revoked {
+	if t.Resold {
+		line += " (" + text.T(ctx, "sold again, no longer valid") + ")"
+	} else if t.Revoked {
 		line += " (" + text.T(ctx, "no longer valid") + ")"
 	}
 	return line

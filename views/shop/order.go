@@ -308,6 +308,8 @@ func (p OrderPage) headline(ctx context.Context) string {
 	switch {
 	case p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Exchanges, func(x orders.Exchange) bool { return !x.Came }):
 		return text.T(ctx, "Your tickets were exchanged")
+	case SoldAgain(p.Order):
+		return text.T(ctx, "Your tickets were sold again")
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "This order was cancelled")
 	case p.justPlaced():
