@@ -267,6 +267,8 @@ var matrix = map[string]access{
 	"POST /orders/{code}/details":                anyone,
 	"POST /orders/{code}/transfers":              anyone,
 	"POST /orders/{code}/withdrawals":            anyone,
+	"POST /orders/{code}/resales":                anyone,
+	"POST /orders/{code}/resales/withdrawals":    anyone,
 	"GET /transfers/{code}":                      anyone,
 	"POST /transfers/{code}":                     anyone,
 	"GET /tickets/{code}":                        anyone,

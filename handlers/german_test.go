@@ -304,6 +304,11 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	if err := s.sold.Revoke(t.Context(), s.sale, w.found(t, gift.Code), false); err != nil {
 		t.Fatal(err)
 	}
+	back := w.resalable(t)
+	visit(ann, "/orders/"+back.Code, 200)
+	w.offersBack(t, back)
+	visit(ann, "/orders/"+back.Code, 200)
+	refuse("/orders/"+back.Code+"/resales", url.Values{"ticket": {back.Tickets[0].ID.String()}})
 	season, renewal := w.season(t), w.renewal(t)
 	s.exec(t, `UPDATE subscription SET name = 'Abo'`)
 	w.holdsSeason(t, ann, season, 0, 1)

@@ -170,6 +170,15 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.offered(t, o, "")
 			return sent{who: person(t), to: "/orders/" + o.Code + "/withdrawals", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}
 		},
+		"POST /orders/{code}/resales": func(t *testing.T, w *wall, _ string) sent {
+			o := w.resalable(t)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/resales", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}
+		},
+		"POST /orders/{code}/resales/withdrawals": func(t *testing.T, w *wall, _ string) sent {
+			o := w.resalable(t)
+			w.offersBack(t, o)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/resales/withdrawals", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}
+		},
 		"POST /transfers/{code}": func(t *testing.T, w *wall, _ string) sent {
 			_, o := w.ordered(t)
 			return sent{

@@ -11,7 +11,8 @@ import (
 )
 
 // plantedActions is an evening with actions of organizers: they blocked seat 9, sold 3 to 6 at the box office in two orders, moved the
-// ticket of seat 3 to 20, and wrote to both. The ticket of seat 6 was sent to a friend.
+// ticket of seat 3 to 20, and wrote to both. The ticket of seat 6 was sent to a friend. The buyer of seats 10 and 11 offers
+// them back, and seat 10 was sold again.
 func plantedActions(t *testing.T) *fixture {
 	t.Helper()
 	h := open(t, "theatre", events.Settings{})
@@ -44,8 +45,30 @@ func plantedActions(t *testing.T) *fixture {
 		more, err = o.RunBulkJob(t.Context())
 		do(err)
 	}
+	do(resold(t, h, o))
 	wantFine(t, h.look(t))
 	return h
+}
+
+// resold sells seats 10 and 11, has their buyer offer both back, and sells seat 10 to another one.
+func resold(t *testing.T, h *fixture, o *orders.Orders) error {
+	t.Helper()
+	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "c", Seats: []int{10, 11}, Method: payments.Cash, Email: "dan@example.org"}, nil)
+	if err != nil {
+		return err
+	}
+	h.exec(t, `UPDATE event SET resale_until = '0'`)
+	h.exec(t, `UPDATE orders SET at_office = false, method = 'card' WHERE code = '`+code+`'`) // what was paid at the box office is not offered
+	order, err := o.Find(t.Context(), code)
+	if err != nil {
+		return err
+	}
+	if err := o.OfferBack(t.Context(), h.sale, order, "r", []seats.ID{order.Tickets[0].ID, order.Tickets[1].ID}); err != nil {
+		return err
+	}
+	h.exec(t, `UPDATE orders SET at_office = true, method = 'cash' WHERE code = '`+code+`'`)
+	_, err = o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "d", Seats: []int{10}, Method: payments.Cash}, nil)
+	return err
 }
 
 var plantedActionsList = []struct{ name, promise, says, sql string }{
@@ -63,6 +86,12 @@ var plantedActionsList = []struct{ name, promise, says, sql string }{
 	{"a friend has a ticket of another order", "O17", "from another order", `UPDATE ticket_transfer SET order_id = (SELECT order_id FROM ticket WHERE idx = 3 LIMIT 1)`},
 	{"a friend has the ticket of the buyer", "O17", "takes the place of no ticket", `UPDATE ticket SET moved_to = NULL WHERE idx = 6 AND moved_to IS NOT NULL`},
 	{"a ticket is offered that moved", "O17", "is not valid any more", `UPDATE ticket_transfer SET accepted_at = NULL, ticket_code = NULL, ticket_id = (SELECT id FROM ticket WHERE idx = 6 AND moved_to IS NOT NULL)`},
+	{"a ticket is offered back that is not valid", "O18", "with a ticket that is not valid", `UPDATE ticket SET revoked_at = now() WHERE idx = 11`},
+	{"a ticket does not know that it is offered back", "O18", "its ticket does not say so", `UPDATE ticket SET resale_id = NULL WHERE idx = 11`},
+	{"a ticket is offered back that was let in", "O18", "its ticket was let in", `INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted) SELECT event_id, id, 'k', '', now(), true FROM ticket WHERE idx = 11`},
+	{"the old ticket of a seat that was sold again is valid", "O18", "the ticket that was offered back is valid", `UPDATE ticket SET revoked_at = NULL WHERE idx = 10`},
+	{"a ticket was sold again for nothing", "O18", "got nothing for it", `DELETE FROM cancellation`},
+	{"a ticket says that it is offered back", "O18", "and it is not", `UPDATE resale SET ended_at = now() WHERE idx = 11`},
 	{"a bulk job ended too early", "O10", "ended without order", `UPDATE errand SET kind = 'cancel'; DELETE FROM errand_order`},
 }
 

@@ -1,9 +1,12 @@
 package waitlist_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -93,6 +96,63 @@ func TestRound_EntryThatLostItsSeatsStaysFirst(t *testing.T) {
 	h.rounds(t)
 	if first, next := a.entry(t, ann), a.entry(t, bob); first.State != waitlist.Waiting || first.Passed != waitlist.PassedNone || next.State != waitlist.Offered {
 		t.Errorf("the first is %s, passed over: %q, the next %s", first.State, first.Passed, next.State)
+	}
+	h.wantBooks(t)
+}
+
+func TestRound_SeatOfferedBackGoesToTheFirstWhoWaits(t *testing.T) {
+	t.Parallel()
+	p := hall(1, 0)
+	for i := range p.Categories {
+		p.Categories[i].Price = 0
+	}
+	h := build(t, p, week/2, 1, false)
+	n := h.nodes[0]
+	n.orders.Open(n.office, "")
+	h.exec(t, `UPDATE event SET resale_until = '0'`)
+	has := n.fill(t)
+	hold, err := n.sale.Hold(t.Context(), has[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := n.orders.Place(t.Context(), n.sale, has[0], orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Eve", Email: "eve@example.org", Method: payments.Free, Verified: "eve@example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := n.joins(t, "ann@example.org", one)
+	h.rounds(t)
+	order, err := n.orders.Find(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seller := order.Tickets[2]
+	offer := func(key string) {
+		t.Helper()
+		if err := n.orders.OfferBack(t.Context(), n.sale, order, key, []seats.ID{seller.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	offer("a")
+	if kept := n.sale.Waitlisted(); len(kept) != 1 || kept[0] != seller.Idx || n.sale.Remaining() != 0 {
+		t.Fatalf("%v are kept for those who wait, and %d seats are available", kept, n.sale.Remaining())
+	}
+	h.wantBooks(t)
+	if err := n.orders.TakeBack(t.Context(), n.sale, order, "b", seller.ID); err != nil { // it was not offered to the entry yet
+		t.Fatal(err)
+	}
+	h.wantBooks(t)
+	offer("c")
+	h.rounds(t)
+	if e := n.entry(t, ann); e.State != waitlist.Offered || len(e.Offer.Seats) != 1 || e.Offer.Seats[0] != seller.Idx {
+		t.Fatalf("the first who waits has %+v", e)
+	}
+	if err := n.orders.TakeBack(t.Context(), n.sale, order, "d", seller.ID); !errors.As(err, new(*seats.Conflict)) {
+		t.Errorf("a ticket was taken back while its seat is offered: %v", err)
+	}
+	h.wantBooks(t)
+	n.buys(t, ann)
+	if order, err = n.orders.Find(t.Context(), code); err != nil || !order.Tickets[2].Resold {
+		t.Errorf("the ticket is %+v, %v", order.Tickets[2], err)
 	}
 	h.wantBooks(t)
 }

@@ -138,6 +138,9 @@ func (s Sale) cancelWords(ctx context.Context, priced bool) string {
 	if ends, may := events.ExchangeEnds(s.Event); may && s.Now.Before(ends) {
 		said += exchangeUntil(ctx, s.Event, ends, priced)
 	}
+	if ends, may := events.ResaleEnds(s.Event); may && s.Now.Before(ends) {
+		said += " " + text.T(ctx, "Until %s you can also offer tickets back: your money goes back once the seat is sold again.", views.DayTimeIn(ctx, s.Event, ends))
+	}
 	return said
 }
 
