@@ -30,13 +30,9 @@ type answer struct {
 		Total     int64     `json:"total"`
 	} `json:"hold"`
 	Order *struct {
-		Code    string `json:"code"`
-		State   string `json:"state"`
-		Tickets []struct {
-			ID      string `json:"id"`
-			Idx     int    `json:"idx"`
-			Revoked bool   `json:"revoked"`
-		} `json:"tickets"`
+		Code    string         `json:"code"`
+		State   string         `json:"state"`
+		Tickets []ticketAnswer `json:"tickets"`
 	} `json:"order"`
 	Payment *struct {
 		Code  string `json:"code"`
@@ -52,12 +48,24 @@ type answer struct {
 		Seats []string `json:"seats"`
 	} `json:"error"`
 
+	Word   string `json:"word"`   // of a scan
+	Ticket string `json:"ticket"` // where a ticket is that was accepted
+
 	// Of a waiting room.
 	State  string `json:"state"`
 	Kind   string `json:"kind"`
 	Index  int64  `json:"index"`
 	Number int64  `json:"number"`
 	Inside bool   `json:"inside"`
+}
+
+// ticketAnswer is a ticket of an order.
+type ticketAnswer struct {
+	ID      string `json:"id"`
+	Idx     int    `json:"idx"`
+	Code    string `json:"code"`  // that the door reads
+	Offer   string `json:"offer"` // where a friend accepts it
+	Revoked bool   `json:"revoked"`
 }
 
 // settle asks until there is an answer, each time at another node, always with the same key, and notes the operation.
@@ -147,9 +155,10 @@ var refusals = []string{"taken", "sold_out", "limit", "lapsed", "pressure", "cha
 
 // refusalsIn are those they may meet in a scene besides.
 var refusalsIn = map[string][]string{
-	scenePaid: {"under_way"},
+	scenePaid: {"under_way", "unpaid"},
 	sceneRoom: {"waiting_room", "no_place", "not_yet"},
 	sceneWait: {"free", "over"},
+	sceneDoor: {"accepted", "cancelled", "checked_in", "resale", "sent", "started", "too_often", "unknown", "withdrawn"},
 }
 
 // read takes what an answer says into the operation.

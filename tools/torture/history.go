@@ -24,6 +24,7 @@ const (
 	scenePaid = "paid" // orders by card, paid at a bank that stands in
 	sceneRoom = "room" // behind a waiting room
 	sceneWait = "wait" // sold out, with a wait list
+	sceneDoor = "door" // tickets change hands, and a door scans them
 )
 
 // operation is one request with its repetitions, from the first try to the answer.

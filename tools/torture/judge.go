@@ -165,6 +165,9 @@ func (r *run) judgeScenes(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.plays(sceneDoor) {
+		r.judgeDoor(r.settings.Judge)
+	}
 	if !r.plays(scenePaid) || r.enough() {
 		return nil
 	}

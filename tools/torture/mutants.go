@@ -44,6 +44,9 @@ var Mutants = []Mutant{
 	{Bug: "commit forgotten", About: "an answer is given and the transaction undone", nodes: 1},
 	{Bug: "captured before the guard", About: "money is taken before the seats are sold", scene: scenePaid, provoke: payLate, nodes: 1, hold: time.Second},
 	{Bug: "no inbox", About: "news of the bank are only in the memory of their node", scene: scenePaid, provoke: killWhenTold, nodes: 1},
+	{Bug: "old code lives", About: "a door lets the code of a ticket in that was sent on or sold again", scene: sceneDoor, nodes: 1, provoke: sendOn, hold: time.Minute},
+	{Bug: "repaid before it is sold", About: "a ticket that is offered back ends at once", scene: sceneDoor, nodes: 1, provoke: offerBack, hold: time.Minute},
+	{Bug: "offered ticket sent on", About: "a ticket that is offered back is sent to a friend", scene: sceneDoor, nodes: 1, provoke: sendOffered, hold: time.Minute},
 	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, provoke: walkAway, nodes: 1},
 }
 

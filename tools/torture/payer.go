@@ -23,6 +23,9 @@ func (c *client) pays(ctx context.Context) {
 	for len(c.orders) > 2 {
 		c.givesBack(ctx, 0)
 	}
+	if c.story == "" && len(c.orders) > 0 && c.random.IntN(3) == 0 {
+		c.sellsOn(ctx)
+	}
 	if !c.takesPlaces(ctx, 1+c.random.IntN(2)) {
 		if len(c.orders) > 0 {
 			c.givesBack(ctx, 0)
@@ -70,6 +73,21 @@ func (c *client) pays(ctx context.Context) {
 		if o, a := c.does(ctx, kindPayment, http.MethodGet, "/orders/"+code, nil); a.Order != nil {
 			c.bought(&o, &a)
 		}
+	}
+}
+
+// sellsOn offers an order back, and keeps it sometimes.
+func (c *client) sellsOn(ctx context.Context) {
+	o := c.orders[0]
+	path := "/orders/" + o.code + "/resales"
+	offered, _ := c.does(ctx, kindOfferBack, http.MethodPost, path, map[string]any{"key": c.key(), "tickets": o.tickets})
+	if offered.code == "unpaid" { // it is being charged
+		return
+	}
+	c.orders = c.orders[1:]
+	c.run.orders.Delete(o.code) // whether it was sold is not asked: its money is in an order or goes back
+	if c.random.IntN(2) == 0 {
+		c.does(ctx, kindKeep, http.MethodPost, path+"/withdrawals", map[string]any{"key": c.key(), "tickets": o.tickets[:1]})
 	}
 }
 

@@ -33,6 +33,7 @@ type Report struct {
 	Longest    float64           `json:"longest_ms"`
 	Converged  float64           `json:"converged_ms"` // from healed to every map and socket right
 	Scenes     map[string]int    `json:"by_scene"`     // operations beside the hall
+	Door       int               `json:"door"`         // operations on tickets that the judge of the door could order
 	Captured   int64             `json:"captured"`     // by the bank, in cents
 	Refunded   int64             `json:"refunded"`
 	News       int64             `json:"news"`              // that the bank told
@@ -52,7 +53,7 @@ func (r *run) report(took time.Duration) *Report {
 	p := &Report{
 		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
-		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
+		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Door: r.judged, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
 		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone,
 		Command: fmt.Sprintf("bin/torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
 	}
@@ -115,7 +116,8 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%d clients at %d nodes for %.1f s, seed %d", p.Clients, p.Nodes, p.Seconds, p.Seed)
 	t.line("")
 	t.line("%9d operations: %d granted, %d refused, %d never answered", p.Operations, p.Granted, p.Refused, p.Unknown)
-	t.line("%9s of them %d at the bank, %d in front of a waiting room, %d in a wait list; %d looks at maps", "", p.Scenes[scenePaid], p.Scenes[sceneRoom], p.Scenes[sceneWait], p.ByKind[kindMap])
+	t.line("%9s of them %d at the bank, %d in front of a waiting room, %d in a wait list, %d about tickets that change hands; %d looks at maps", "", p.Scenes[scenePaid], p.Scenes[sceneRoom], p.Scenes[sceneWait], p.Scenes[sceneDoor], p.ByKind[kindMap])
+	t.line("%9d were judged by what one valid code for a seat allows", p.Door)
 	t.line("%9.0f operations in a second", p.PerSecond())
 	t.line("%9d times a client asked again because no answer came", p.Retries)
 	t.line("%9d faults of %d kinds; %d answers to a COMMIT and %d writes were lost on the way", p.Faults, len(p.ByFault), p.LostCommit, p.Stopped)

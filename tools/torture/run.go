@@ -96,6 +96,8 @@ type run struct {
 	plain    *http.Client
 
 	orders    sync.Map // confirmed and not cancelled: code → order
+	door      door     // where tickets are scanned
+	judged    int      // operations on tickets that the judge of the door could order
 	numbers   sync.Map // places in front of the waiting room: kind and index → holder
 	news      atomic.Int64
 	came      atomic.Int64 // people of provocations

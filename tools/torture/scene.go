@@ -16,10 +16,10 @@ import (
 )
 
 // Scenes names what is tried beside the hall.
-func Scenes() []string { return []string{scenePaid, sceneRoom, sceneWait} }
+func Scenes() []string { return []string{scenePaid, sceneRoom, sceneWait, sceneDoor} }
 
 // places is how many seats there are in each scene; where they are to run out, few.
-var places = map[string]int{scenePaid: 80, sceneRoom: 40, sceneWait: 6}
+var places = map[string]int{scenePaid: 80, sceneRoom: 40, sceneWait: 6, sceneDoor: 400}
 
 // roomSlots is how many people are inside a waiting room at once.
 const roomSlots = 3
@@ -51,9 +51,18 @@ func (r *run) setScenes(ctx context.Context, conn *pgx.Conn) error {
 		if scene == scenePaid {
 			price = 1000
 		}
+		if policy := seats.DefaultPolicy; scene == scenePaid || scene == sceneDoor {
+			policy.Resale = true
+			e.Policy = &policy
+		}
 		plan := floor(places[scene], price)
 		r.plans[scene] = plan
 		if _, err := events.Create(ctx, conn, e, plan); err != nil {
+			return err
+		}
+	}
+	if r.plays(sceneDoor) {
+		if err := r.opensDoor(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -76,7 +85,7 @@ func (r *run) cast(ctx context.Context, end <-chan struct{}, begin func(func()))
 		for j := range r.actors() {
 			c := r.newClient(r.settings.Clients + 1 + i*r.actors() + j)
 			c.scene = scene
-			evening := map[string]func(context.Context){scenePaid: c.pays, sceneRoom: c.queues, sceneWait: c.waits}[scene]
+			evening := map[string]func(context.Context){scenePaid: c.pays, sceneRoom: c.queues, sceneWait: c.waits, sceneDoor: c.changesHands}[scene]
 			begin(func() { c.come(ctx, end, evening) })
 		}
 	}
