@@ -14,7 +14,6 @@ CREATE TABLE resale (
     ticket_id  uuid NOT NULL REFERENCES ticket,  -- valid until the seat is sold
     order_id   uuid NOT NULL,                    -- that it was sold to
     type       smallint NOT NULL,                -- its ticket type
-    keys       uuid[] NOT NULL,                  -- purchase keys that count the ticket until it is sold
     fee        bigint NOT NULL,                  -- kept of what goes back, minor units
     offered_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     ended_at   timestamptz,                      -- it was sold, taken back or cancelled

@@ -30,7 +30,9 @@ type command struct {
 
 	claim      bool    // it claims seats: see sql.go
 	sells      bool    // it sells what its holder has: see attach.go
-	resells    bool    // it is about seats that may be offered back, and sells none: see resale.go
+	resells    bool    // it needs to know which seats are offered back, besides those that sell: see resale.go
+	takesBack  bool    // it gives seats that are offered back to their order again
+	givesBack  bool    // it cancels tickets
 	from       ID      // another holder; it moves their seats; none for most
 	ofWaitlist bool    // it is about seats held for the waitlist: see waitlist.go
 	entries    []int64 // of the waiting list, that are offered seats
@@ -498,7 +500,7 @@ type batch struct {
 	good    map[ID]bool      // codes of claims that are good
 
 	resales       map[int]*resale // seats that are offered back, as read and decided since; see resale.go
-	resalesBefore []*resale       // that other ones of the same seats took the place of
+	resalesBefore []*resale       // of the same seats, which ended earlier in this batch
 	resold        []func()        // called once the seats are sold again
 
 	asks   bool // a claim found too little on the map

@@ -14,7 +14,7 @@
 //	                       └────── box office ──────► sold ◄── box office ── free, expired
 //
 // A sold seat is free again if its order is cancelled, or if its buyer offers it back and keeps the ticket until another order has
-// the seat. Such a seat may also become sold to the same order again.
+// the seat. Until then the buyer may take the seat back.
 //
 // Time running out lets others take a seat; it does not take the seat away. A held or expired seat with a payment that
 // begins is paying: held until a second, later time, and neither released nor sold another way meanwhile. Nothing
@@ -39,7 +39,7 @@
 //	P15 A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
-// office. Offers of the waitlist and money that came late are let beyond it.
+// office, and no tickets that are offered back. Offers of the waitlist, money that came late and tickets that are taken back are let beyond it.
 //
 // P13 is a constraint of the hold row; the batch that writes a hold renews its session first, and so does the page while
 // the visitor holds seats (sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Holds of no session,

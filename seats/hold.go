@@ -34,7 +34,7 @@ type holdRow struct {
 	extensions int
 	expired    bool
 	answers    answers
-	bought     int        // live tickets of the visitor's orders in the event
+	bought     int        // live tickets that are not offered back of the visitor's orders in the event
 	session    *time.Time // the visitor's session lasts until then at least; nil for none
 	best       []int32    // seats that the last request for the best seats chose
 

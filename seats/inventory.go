@@ -27,9 +27,9 @@ type Inventory struct {
 	Committed func(event, version int64)
 	// Admission returns the part of a waiting room in a batch of an event. Without it, an event with a room admits no holder.
 	Admission func(room, event int64) Admission
-	// Resold queues what becomes of an order when a seat that it offers back is sold again: its ticket ends, and its price goes back.
+	// Resold queues what becomes of an order when seats that it offers back are sold again: their tickets end, and what was paid goes back.
 	// It is called for a batch, and again if that is tried again. What it returns is called after the commit.
-	Resold func(q *pgx.Batch, event int64, r Resale) (done func())
+	Resold func(q *pgx.Batch, event int64, order ID, sold []Resale) (done func())
 
 	db        *pgxpool.Pool
 	log       *slog.Logger
@@ -52,7 +52,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
 		Admission: func(int64, int64) Admission { return closed{} },
-		Resold:    func(*pgx.Batch, int64, Resale) func() { return func() {} },
+		Resold:    func(*pgx.Batch, int64, ID, []Resale) func() { return func() {} },
 		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-// A buyer may offer a sold seat back. It is for sale again then, to those who wait first, as any seat that comes back. The
+// A buyer may offer a sold seat back. It is for sale again then, to the waitlist first, as any seat that comes back. The
 // buyer's ticket is valid until the seat is sold to another order. The transaction that sells it ends the ticket and gives
 // its price back (Inventory.Resold), so that a seat has one valid ticket at any time, and no money goes back before it.
 // Until then the buyer may take the seat back, unless another visitor holds it.
@@ -31,11 +31,12 @@ type resale struct {
 	kind   int16 // the seat's ticket type
 	stored bool  // the row is there
 	ended  bool
-	soldTo ID // the order that has the seat since; none: it was not sold
+	soldTo ID // the next order of the seat; none: it was not sold
 }
 
+// The keys of its order may change while a seat is offered back, and are erased with a person, so there is no copy of them.
 const resalesSQL = `
-SELECT r.id, r.idx, r.ticket_id, r.order_id, r.type, r.keys, r.fee
+SELECT r.id, r.idx, r.ticket_id, r.order_id, r.type, r.fee, (SELECT keys FROM orders o WHERE o.id = r.order_id)
   FROM (SELECT unnest($2::integer[])
         UNION
         SELECT unnest(h.seats)
@@ -51,7 +52,7 @@ func (b *batch) queueReadResales(q *pgx.Batch, holders []ID, seats []int32) {
 	b.resales = map[int]*resale{}
 	q.Queue(resalesSQL, b.sale.Event.ID, seats, holders).Query(func(rows pgx.Rows) error {
 		var r resale
-		_, err := pgx.ForEachRow(rows, []any{&r.ID, &r.Seat, &r.Ticket, &r.Order, &r.kind, &r.Keys, &r.Fee}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&r.ID, &r.Seat, &r.Ticket, &r.Order, &r.kind, &r.Fee, &r.Keys}, func() error {
 			known := r
 			known.stored = true
 			b.resales[r.Seat], r.Keys = &known, nil
@@ -78,6 +79,9 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, write 
 		c.seats = append(c.seats, r.Seat)
 	}
 	c.decide = func(b *batch) (Hold, error) {
+		if b.terms.status != OnSale {
+			return Hold{}, &Conflict{Code: CodeShut, Message: text.Mark("This event is not on sale now, so its tickets cannot be offered. Nothing was changed. Your tickets are still valid.")}
+		}
 		var foreign, coded []int
 		for _, r := range offers {
 			if row := b.rows[r.Seat]; row.state != Sold || row.holder != r.Order {
@@ -111,7 +115,7 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, write 
 // TakeBack gives seats that are offered back to their order again, all of them or none. What write queues commits with them.
 // A *Conflict if one is not offered back by the order, or if another visitor holds it.
 func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, write TxHook) error {
-	c := &command{holder: holder, resells: true, ofWaitlist: true, seats: seats}
+	c := &command{holder: holder, resells: true, takesBack: true, ofWaitlist: true, seats: seats}
 	c.decide = func(b *batch) (Hold, error) {
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
@@ -138,6 +142,9 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, writ
 			if r.holder == waitList {
 				by = waitList
 			}
+			if _, is := b.coded[idx]; is { // of a visitor who held the seat meanwhile
+				b.noteCode(idx, seatCode{})
+			}
 			b.set(idx, by, row{state: Sold, holder: order, fare: fare{kind: b.resales[idx].kind}})
 			b.resales[idx].ended = true
 		}
@@ -152,7 +159,13 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, writ
 
 // addBought changes how many tickets the hold of a visitor counts as bought.
 func (b *batch) addBought(holder ID, n int) {
-	if h := b.holds[holder]; h != nil {
+	h := b.holds[holder]
+	if h == nil && n > 0 && holder != (ID{}) { // it was purged
+		h = h.renew(holder, b.now)
+		h.keepSeats(nil)
+		b.holds[holder] = h
+	}
+	if h != nil {
 		h.bought, h.touched = max(0, h.bought+n), true
 	}
 }
@@ -189,26 +202,28 @@ const CodeResale = "resale"
 
 const (
 	insertResaleSQL = `
-INSERT INTO resale (id, event_id, idx, ticket_id, order_id, type, keys, fee, ended_at, sold_to)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $9 THEN clock_timestamp() END, $10)`
+INSERT INTO resale (id, event_id, idx, ticket_id, order_id, type, fee, ended_at, sold_to)
+VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $8 THEN clock_timestamp() END, $9)`
 	endResaleSQL = `UPDATE resale SET ended_at = clock_timestamp(), sold_to = $2 WHERE id = $1`
 )
 
 // queueResales writes what became of resales: before the orders that bought the seats, whose tickets take the place of the old ones.
 func (b *batch) queueResales(q *pgx.Batch) {
 	b.resold = nil
-	changed := slices.SortedFunc(maps.Values(b.resales), func(x, y *resale) int { return x.Order.compare(y.Order) })
-	for _, r := range slices.Concat(b.resalesBefore, changed) {
+	sold := map[ID][]Resale{}
+	for _, r := range slices.Concat(b.resalesBefore, slices.SortedFunc(maps.Values(b.resales), func(x, y *resale) int { return x.Seat - y.Seat })) {
 		var soldTo *ID
 		if r.soldTo != (ID{}) {
-			soldTo = &r.soldTo
-			b.resold = append(b.resold, b.sale.inventory.Resold(q, b.sale.Event.ID, r.Resale))
+			soldTo, sold[r.Order] = &r.soldTo, append(sold[r.Order], r.Resale)
 		}
 		switch {
 		case !r.stored:
-			q.Queue(insertResaleSQL, r.ID, b.sale.Event.ID, r.Seat, r.Ticket, r.Order, r.kind, r.Keys, r.Fee, r.ended, soldTo)
+			q.Queue(insertResaleSQL, r.ID, b.sale.Event.ID, r.Seat, r.Ticket, r.Order, r.kind, r.Fee, r.ended, soldTo)
 		case r.ended:
 			q.Queue(endResaleSQL, r.ID, soldTo)
 		}
+	}
+	for _, order := range slices.SortedFunc(maps.Keys(sold), ID.compare) { // orders are locked one after the other
+		b.resold = append(b.resold, b.sale.inventory.Resold(q, b.sale.Event.ID, order, sold[order]))
 	}
 }

@@ -27,7 +27,8 @@ type Purchase struct {
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see allowance.go.
 	Keys []ID
 
-	// Unpaid says that the buyer pays later, which seats that are offered back are not sold for; see resale.go.
+	// Unpaid says that the buyer pays later, or nothing for seats that cost something. Seats that are offered back are not sold so;
+	// see resale.go.
 	Unpaid bool
 
 	// Types are the ticket types of Seats at the box office, one of each; nil for the usual ones.
@@ -153,11 +154,14 @@ func (d Purchase) queue(lines []Line) func(*pgx.Batch) {
 	return func(q *pgx.Batch) { d.Write(q, lines) }
 }
 
-// queueSales queues what the deals of this batch write.
+// queueSales queues what the deals of this batch write. Tickets are cancelled before others of the same seats are made, and orders
+// of a batch are written together.
 func (b *batch) queueSales(q *pgx.Batch) {
-	for i, c := range b.commands {
-		if c.write != nil && b.answers[i].err == nil {
-			c.write(q)
+	for _, first := range []bool{true, false} {
+		for i, c := range b.commands {
+			if c.givesBack == first && c.write != nil && b.answers[i].err == nil {
+				c.write(q)
+			}
 		}
 	}
 }
@@ -406,6 +410,11 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 				return Hold{}, err
 			}
 		}
+		if d.Unpaid {
+			if err := b.refuseUnpaid(seats); err != nil {
+				return Hold{}, err
+			}
+		}
 		if err := b.give(d.Order, seats, fares); err != nil {
 			return Hold{}, err
 		}
@@ -453,6 +462,9 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		if len(foreign) > 0 {
 			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("The tickets changed since the page was shown. Nothing was moved. Look at the order again.")}
 		}
+		if offered := slices.DeleteFunc(slices.Clone(tos), func(idx int) bool { return b.offeredBack(idx) == nil }); len(offered) > 0 {
+			return Hold{}, &Conflict{Code: CodeResale, Seats: offered, Message: oneOrMany(offered, text.Mark("%s is sold by another attendee. Nothing was moved. Choose another seat."), text.Mark("%s are sold by other attendees. Nothing was moved. Choose other seats.")), Args: []any{s.named(offered)}}
+		}
 		fares := make([]fare, len(to)) // of tos: each ticket keeps its type and price
 		for i, idx := range to {
 			at, _ := slices.BinarySearch(tos, idx)
@@ -486,7 +498,7 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 
 // givingBack is the command of GiveBack.
 func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook) *command {
-	c := &command{holder: holder, seats: seats, keys: keys, resells: true}
+	c := &command{holder: holder, seats: seats, keys: keys, resells: true, givesBack: true}
 	c.decide = func(b *batch) (Hold, error) {
 		var foreign, sold []int
 		var offered []*resale

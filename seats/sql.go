@@ -139,7 +139,7 @@ func (b *batch) queueChange(q *pgx.Batch) {
 		delta[now.state.Bits()][category]++
 	}
 	b.change = c // if the answer is lost, findCommit adds what only the database knows
-	claims, sells := b.done(func(c *command) bool { return c.claim && !c.early || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells })
+	claims, sells := b.done(func(c *command) bool { return c.claim && !c.early || len(c.entries) > 0 }), b.done(func(c *command) bool { return c.sells || c.takesBack })
 	list, begins, until, first, last := b.checks()
 	q.Queue(changeSQL, b.sale.Event.ID, c.Idx, c.State, c.Holder, ends, by, delta[0], delta[1], delta[2], delta[3], b.id, at, claims, sells,
 		kinds, phases, prices, b.prices.delta, list, begins, until, first, last).

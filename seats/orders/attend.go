@@ -23,7 +23,7 @@ const CodeNotPaid = "not_paid"
 // joinable is a ticket that may be used to join its online event now. $1 is the order, $2 the ticket.
 const joinable = `
   FROM ticket t JOIN event e ON e.id = t.event_id JOIN orders o ON o.id = t.order_id
- WHERE t.order_id = $1 AND t.id = $2 AND t.revoked_at IS NULL AND o.due_at IS NULL
+ WHERE t.order_id = $1 AND t.id = $2 AND t.revoked_at IS NULL AND t.resale_id IS NULL AND o.due_at IS NULL
    AND e.online AND e.join_link <> '' AND e.status <> 'cancelled' AND (e.join_early IS NULL OR clock_timestamp() >= e.starts_at - e.join_early)`
 
 // The guard is that of a door: a ticket that was cancelled, or is being cancelled in this moment, does not pass. The key is
@@ -57,7 +57,7 @@ func (o *Orders) Attend(ctx context.Context, order Order, ticket seats.ID) (link
 }
 
 const whyNotJoinSQL = `
-SELECT CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN t.leaving_until >= clock_timestamp() THEN 'leaving' WHEN e.status = 'cancelled' THEN 'called off'
+SELECT CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN t.leaving_until >= clock_timestamp() THEN 'leaving' WHEN t.resale_id IS NOT NULL THEN 'resale' WHEN e.status = 'cancelled' THEN 'called off'
             WHEN NOT e.online THEN 'place' WHEN o.due_at IS NOT NULL THEN 'unpaid' ELSE '' END
   FROM ticket t JOIN event e ON e.id = t.event_id JOIN orders o ON o.id = t.order_id
  WHERE t.order_id = $1 AND t.id = $2`
@@ -73,6 +73,8 @@ func (o *Orders) refuseJoining(ctx context.Context, order Order, ticket seats.ID
 		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This ticket was cancelled, so it no longer opens the event.")}
 	case "leaving":
 		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This ticket is being cancelled, so you can't join with it now. Open this page again in two minutes to see if it is still valid.")}
+	case "resale":
+		return &seats.Conflict{Code: seats.CodeResale, Message: text.Mark("This ticket is offered back for sale, so you can't join with it. Keep it first: this page has a button for that.")}
 	case "called off":
 		return &seats.Conflict{Code: CodeCancelled, Message: text.Mark("This event was cancelled, so you can't join it.")}
 	case "place":

@@ -234,6 +234,9 @@ func (o *Orders) refuseLeft(ctx context.Context, c cancelling) error {
 // moment is waited for.
 func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, oneAtATimeSQL, c.order); err != nil {
+			return err
+		}
 		if err := o.refuseOtherRest(ctx, tx, c); err != nil {
 			return err
 		}
@@ -267,9 +270,6 @@ SELECT count(*) = cardinality($3::uuid[]) AND coalesce(bool_and(id = ANY($3::uui
 func (o *Orders) refuseOtherRest(ctx context.Context, tx pgx.Tx, c cancelling) error {
 	if c.rest == nil {
 		return nil
-	}
-	if _, err := tx.Exec(ctx, oneAtATimeSQL, c.order); err != nil {
-		return err
 	}
 	var same bool
 	if err := tx.QueryRow(ctx, otherRestSQL, c.order, c.tickets, c.rest).Scan(&same); err != nil || same {

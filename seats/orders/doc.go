@@ -58,7 +58,7 @@
 //	O15 Nothing is ordered for another total than the page showed, and nothing is added that the buyer did not choose.
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
 //	O17 A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.
-//	O18 A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, and only then.
+//	O18 A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, or if it is cancelled.
 //
 // # The limit per person
 //

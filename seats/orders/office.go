@@ -52,7 +52,7 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	}
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Unpaid: f.Method == payments.Free}
 	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
 	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		key.Insert(q, []byte(p.code))

@@ -116,11 +116,12 @@ type Order struct {
 
 	Received *Transfer // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
 
-	reverse  bool           // its buyer owes the tax
-	byHand   bool           // some of Paid is of another order, which was paid outside of this program
-	keys     []seats.ID     // its live tickets count for these (person.go)
-	offered  *pricing.Terms // with the offer that it was priced by; nil: none
-	differed int64          // minor units of Kept that the tickets cost more since cancellations ended the offer
+	reverse    bool           // its buyer owes the tax
+	byHand     bool           // some of Paid is of another order, which was paid outside of this program
+	keys       []seats.ID     // its live tickets count for these (person.go)
+	offered    *pricing.Terms // with the offer that it was priced by; nil: none
+	subscribed bool           // it is of a subscription
+	differed   int64          // minor units of Kept that the tickets cost more since cancellations ended the offer
 }
 
 // PaidOutside reports whether money of the order came outside of this program, so that it can only go back by hand.
@@ -211,7 +212,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee,
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
            SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
-       coalesce((o.billing->>'reverse_charge')::boolean, false), ` + exchangesOf + `
+       coalesce((o.billing->>'reverse_charge')::boolean, false), EXISTS (SELECT FROM subscriber_order WHERE order_id = o.id), ` + exchangesOf + `
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount - by_credit) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -249,7 +250,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.byHand, &found.reverse, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -343,7 +344,7 @@ type background struct {
 	bulk    *jobs.Job // cancellations and messages for all orders of an event
 	joining *jobs.Job // mail of online events that open
 	unpaid  *jobs.Job // reminders, and the end of orders that were not paid
-	resales *jobs.Job // tickets that are offered back for the last time
+	resales *jobs.Job // tickets that are offered back, and were not sold in time
 }
 
 const (

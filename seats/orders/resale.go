@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -38,7 +39,7 @@ func (o Order) RefuseResale() *seats.Conflict {
 		return refuse(CodeCancelled, text.Mark("This order was cancelled, so there is nothing to offer back."))
 	case o.ResaleOver || o.Started:
 		return refuse(CodePolicy, text.Mark("The time for offering tickets back is over. Your tickets are still valid."))
-	case o.Repriced():
+	case o.Repriced() || o.subscribed:
 		return refuse(CodeOffer, text.Mark("Your tickets were sold together at a reduced price, so they cannot be offered back one by one. Your tickets are still valid."))
 	case o.PaidOutside() || o.AtOffice:
 		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so its tickets cannot be offered back. Your tickets are still valid. Write to the organizer."))
@@ -54,10 +55,30 @@ func (o Order) resaleFee(t Ticket) int64 { return min(o.Policy.ResaleFee, t.Pric
 // BackOnResale is what goes back when one of its live tickets is sold again, in minor units.
 func (o Order) BackOnResale(t Ticket) int64 { return o.goesBack(o.resaleFee(t), t.ID) }
 
-const sentOfferSQL = `SELECT EXISTS (SELECT FROM ticket_transfer WHERE ticket_id = ANY($1::uuid[]) AND withdrawn_at IS NULL)`
+// mostResales is how many tickets of one order are offered back in a day: each changes the map, and wakes the waitlist.
+const mostResales = 20
+
+const mayOfferSQL = `
+SELECT EXISTS (SELECT FROM ticket_transfer WHERE ticket_id = ANY($2::uuid[]) AND withdrawn_at IS NULL),
+       (SELECT count(*) FROM resale WHERE order_id = $1 AND offered_at > clock_timestamp() - interval '1 day') + cardinality($2) > $3`
+
+// refuseOffered refuses tickets that a friend may get in this moment, and orders that offer too often.
+func (o *Orders) refuseOffered(ctx context.Context, order seats.ID, tickets []seats.ID) error {
+	var sent, often bool
+	if err := o.db.QueryRow(ctx, mayOfferSQL, order, tickets, mostResales).Scan(&sent, &often); err != nil {
+		return err
+	}
+	switch {
+	case sent:
+		return refuseSentResale()
+	case often:
+		return &seats.Conflict{Code: CodeOften, Message: text.Mark("Tickets of this order were offered too often within a day. Nothing was changed. Try again tomorrow.")}
+	}
+	return nil
+}
 
 const offeredBackSQL = `
-UPDATE ticket t SET resale_id = r.resale, leaving_until = NULL, leaving_by = NULL
+UPDATE ticket t SET resale_id = r.resale, leaving_until = CASE WHEN leaving_by IS DISTINCT FROM $3 THEN leaving_until END, leaving_by = nullif(leaving_by, $3)
   FROM unnest($1::uuid[], $2::uuid[]) AS r(ticket, resale) WHERE t.id = r.ticket`
 
 // OfferBack offers tickets of an order back, all of them or none. A repeat with its key changes nothing more.
@@ -100,14 +121,10 @@ func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key 
 		resales[i] = seats.NewID()
 		offers = append(offers, seats.Resale{ID: resales[i], Seat: t.Idx, Ticket: id, Order: order.ID, Keys: order.keys, Fee: order.resaleFee(t)})
 	}
-	var sent bool
-	if err = o.db.QueryRow(ctx, sentOfferSQL, chosen).Scan(&sent); err == nil && sent {
-		err = refuseSentResale()
-	}
-	if err == nil {
+	if err = o.refuseOffered(ctx, order.ID, chosen); err == nil {
 		err = s.OfferBack(ctx, order.Holder, offers, func(q *pgx.Batch) {
 			k.Insert(q, nil)
-			q.Queue(offeredBackSQL, chosen, resales)
+			q.Queue(offeredBackSQL, chosen, resales, c.id)
 		})
 	}
 	var refusal *seats.Conflict
@@ -119,7 +136,11 @@ func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key 
 	case !errors.As(err, &refusal):
 		err = fmt.Errorf("orders: offer tickets back: %w", err)
 	}
-	return errors.Join(err, o.stay(ctx, c))
+	err = errors.Join(err, o.stay(ctx, c))
+	if done, e := o.wasDone(ctx, k); refusal != nil && e == nil && done { // by an equal request at the same time
+		return nil
+	}
+	return err
 }
 
 func refuseSentResale() error {
@@ -142,8 +163,12 @@ func (o Order) refuseResaleOf(s *seats.Sale, tickets []seats.ID) error {
 			return &seats.Conflict{Code: seats.CodeResale, Seats: []int{t.Idx}, Message: text.Mark("A ticket that you chose is offered back already. Nothing was changed.")}
 		}
 	}
-	if refusal := o.refuseRest(s, tickets); refusal != nil {
-		return &seats.Conflict{Code: refusal.Code, Message: text.Mark("Your other tickets are valid only together with these. Nothing was changed. Offer all of them back, or others.")}
+	ruled := func(t Ticket) bool {
+		kind := s.Prices.Types[t.line.Type]
+		return !t.Revoked && (kind.Least > 1 || kind.With != (seats.With{}))
+	}
+	if slices.ContainsFunc(o.Tickets, ruled) { // each is sold for itself
+		return &seats.Conflict{Code: pricing.CodeTypes, Message: text.Mark("Tickets of this order are valid only together, so they cannot be offered back one by one. Your tickets are still valid.")}
 	}
 	return nil
 }
@@ -165,7 +190,11 @@ func (o *Orders) TakeBack(ctx context.Context, s *seats.Sale, order Order, key s
 	if done, err := o.wasDone(ctx, k); err != nil || done {
 		return err
 	}
-	return o.takeBack(ctx, s, order, t, func(q *pgx.Batch) { k.Insert(q, nil) })
+	err = o.takeBack(ctx, s, order, t, func(q *pgx.Batch) { k.Insert(q, nil) })
+	if done, e := o.wasDone(ctx, k); errors.As(err, new(*seats.Conflict)) && e == nil && done { // by an equal request at the same time
+		return nil
+	}
+	return err
 }
 
 func (o *Orders) takeBack(ctx context.Context, s *seats.Sale, order Order, t Ticket, also seats.TxHook) error {
@@ -186,13 +215,16 @@ func (o *Orders) takeBack(ctx context.Context, s *seats.Sale, order Order, t Tic
 	return fmt.Errorf("orders: take a ticket back from sale: %w", err)
 }
 
-// resold ends a ticket and gives its price back, in the transaction that sells its seat again.
-func (o *Orders) resold(q *pgx.Batch, event int64, r seats.Resale) (done func()) {
-	id, tickets := seats.NewID(), []seats.ID{r.Ticket}
-	q.Queue(oneAtATimeSQL, r.Order)
+// resold ends tickets of an order and gives back what was paid for them, in the transaction that sells their seats again.
+func (o *Orders) resold(q *pgx.Batch, event int64, order seats.ID, sold []seats.Resale) (done func()) {
+	id, tickets, fee := seats.NewID(), make([]seats.ID, len(sold)), int64(0)
+	for i, r := range sold {
+		tickets[i], fee = r.Ticket, fee+r.Fee
+	}
+	q.Queue(oneAtATimeSQL, order)
 	q.Queue(theseTicketsSQL, tickets)
-	q.Queue(cancelSQL, r.Order, tickets, id, event, true, r.Fee, int64(0), false)
-	payments.QueueRefund(q, r.Order, text.Mark("A ticket was sold to another person."), &id)
+	q.Queue(cancelSQL, order, tickets, id, event, true, fee, int64(0), false)
+	payments.QueueRefund(q, order, text.Mark("A ticket was sold to another person."), &id)
 	return func() {
 		o.mailWritten()
 		o.Payments.Wake()
@@ -219,7 +251,11 @@ func (o *Orders) endResale(ctx context.Context, id string) (n int, err error) {
 	if err == nil {
 		err = o.takeBackOf(ctx, code, ticket)
 	}
-	if err != nil {
+	var refusal *seats.Conflict
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == seats.CodeTaken:
+		return 0, nil // another visitor holds the seat; it is due as long as it is offered
+	case err != nil:
 		return 0, fmt.Errorf("orders: end a resale: %w", err)
 	}
 	return 1, nil
@@ -244,6 +280,8 @@ func (o *Orders) takeBackOf(ctx context.Context, code string, ticket seats.ID) e
 
 const orderOfTicketSQL = `SELECT o.code FROM ticket t JOIN orders o ON o.id = t.order_id WHERE t.id = $1`
 
+const isOfferedSQL = `SELECT revoked_at IS NOT NULL, resale_id IS NOT NULL FROM ticket WHERE id = $1`
+
 // takeBackAtDoor takes a ticket back from sale that its holder came with. It returns what the door says instead of admitting it;
 // empty if it may.
 func (o *Orders) takeBackAtDoor(ctx context.Context, t Ticket) (word string, err error) {
@@ -251,14 +289,18 @@ func (o *Orders) takeBackAtDoor(ctx context.Context, t Ticket) (word string, err
 	if err = o.db.QueryRow(ctx, orderOfTicketSQL, t.ID).Scan(&code); err == nil {
 		err = o.takeBackOf(ctx, code, t.ID)
 	}
-	var refusal *seats.Conflict
-	switch {
-	case err == nil:
-		return "", nil
-	case !errors.As(err, &refusal):
+	if err != nil && !errors.As(err, new(*seats.Conflict)) {
 		return "", fmt.Errorf("orders: let a ticket in that is offered back: %w", err)
-	case refusal.Code == seats.CodeTaken:
+	}
+	var revoked, offered bool
+	if err := o.db.QueryRow(ctx, isOfferedSQL, t.ID).Scan(&revoked, &offered); err != nil {
+		return "", fmt.Errorf("orders: see what became of a ticket that is offered back: %w", err)
+	}
+	switch {
+	case revoked:
+		return ScanRevoked, nil
+	case offered:
 		return ScanSelling, nil
 	}
-	return ScanRevoked, nil // it was sold in this moment
+	return "", nil // it, or another request in the same moment, took the ticket back
 }

@@ -208,6 +208,49 @@ func TestResale_TakenBackIsSoldToItsBuyer(t *testing.T) {
 	r.wantBooks(t)
 }
 
+func TestResale_TakenBackCountsAfterTheHoldWasPurged(t *testing.T) {
+	t.Parallel()
+	r := reselling(t, events.Settings{})
+	ann := r.buys("ann", 0)
+	r.offersBack(ann, 0)
+	r.exec(t, `DELETE FROM hold WHERE holder = '`+ann.Holder.String()+`'`)
+	if err := r.orders.TakeBack(t.Context(), r.sale, ann, r.key(), of(ann, 0).ID); err != nil {
+		t.Fatal(err)
+	}
+	r.wantBooks(t)
+}
+
+func TestResale_TicketsOfOneOrderThatAreSoldTogetherAreOneCancellation(t *testing.T) {
+	t.Parallel()
+	r := reselling(t, events.Settings{})
+	ann := r.buys("ann", 0, 1, 2)
+	r.offersBack(ann, 0, 1)
+	r.buys("bea", 0, 1)
+	if n := r.count(t, "cancellation"); n != 1 || r.count(t, "mail WHERE kind = 'cancellation'") != 1 {
+		t.Errorf("%d cancellations", n)
+	}
+	if got := r.find(t, ann.Code); got.Back != of(ann, 0).Cost()+of(ann, 1).Cost()-600 {
+		t.Errorf("%d went back", got.Back)
+	}
+	r.wantBooks(t)
+}
+
+func TestResale_OfferedTicketJoinsNoOnlineEvent(t *testing.T) {
+	t.Parallel()
+	r := reselling(t, events.Settings{Online: seats.Online{On: true, Link: "https://meet.example.org/x"}})
+	ann := r.buys("ann", 0)
+	r.offersBack(ann, 0)
+	_, err := r.orders.Attend(t.Context(), r.find(t, ann.Code), of(ann, 0).ID)
+	wantConflict(t, err, seats.CodeResale)
+	if err := r.orders.TakeBack(t.Context(), r.sale, ann, r.key(), of(ann, 0).ID); err != nil {
+		t.Fatal(err)
+	}
+	if link, err := r.orders.Attend(t.Context(), r.find(t, ann.Code), of(ann, 0).ID); link == "" || err != nil {
+		t.Errorf("kept, the ticket opens %q: %v", link, err)
+	}
+	r.wantBooks(t)
+}
+
 func TestResale_OfferedTicketIsCancelledWithoutFreeingTheSeatOfItsNextHolder(t *testing.T) {
 	t.Parallel()
 	r := reselling(t, events.Settings{})
@@ -257,6 +300,17 @@ func TestResale_RefusesWhatIsNotForSale(t *testing.T) {
 	wantConflict(t, err, seats.CodeResale)
 	_, err = r.orders.Place(t.Context(), r.sale, who, f)
 	wantConflict(t, err, seats.CodeResale)
+	gift := orders.OfficeForm{Key: "g", Seats: []int{0}, Method: payments.Free}
+	if _, err := r.sale.Release(t.Context(), who); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.orders.SellAtOffice(t.Context(), r.sale, gift, nil)
+	wantConflict(t, err, seats.CodeResale)
+	office := r.soldAtOffice(t, orders.OfficeForm{Key: "o", Seats: []int{9}, Method: payments.Cash})
+	wantConflict(t, r.orders.Move(t.Context(), r.sale, office, orders.Moving{Key: "m", Tickets: []seats.ID{of(office, 9).ID}, To: []int{0}}, nil), seats.CodeResale)
+	wantConflict(t, r.orders.Move(t.Context(), r.sale, r.find(t, ann.Code), orders.Moving{Key: "n", Tickets: []seats.ID{of(ann, 0).ID}, To: []int{10}}, nil), seats.CodeResale)
+	r.exec(t, `UPDATE event SET status = 'closed'`)
+	wantConflict(t, offerBack(0), seats.CodeResale)
 	r.exec(t, `UPDATE event SET resale_until = NULL`)
 	wantConflict(t, offerBack(0), orders.CodePolicy)
 	r.wantBooks(t)

@@ -12,7 +12,7 @@ import (
 // offers of the waitlist have limits of their own, and a ticket that was offered back may be taken back after others were bought.
 const boughtSQL = `
 SELECT o.holder, coalesce(sum(t.live), 0)::integer,
-       bool_or(EXISTS (SELECT FROM payment p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM payment_share p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM offer f WHERE f.event_id = $1 AND f.hold_id = o.hold_id) OR EXISTS (SELECT FROM resale r WHERE r.order_id = o.id))
+       bool_or(EXISTS (SELECT FROM payment p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM payment_share p WHERE p.order_id = o.id) OR EXISTS (SELECT FROM offer f WHERE f.event_id = $1 AND f.hold_id = o.hold_id) OR EXISTS (SELECT FROM resale r WHERE r.order_id = o.id AND r.ended_at IS NOT NULL AND r.sold_to IS NULL))
   FROM orders o, LATERAL (SELECT count(*) FILTER (WHERE revoked_at IS NULL AND NOT EXISTS (SELECT FROM resale r WHERE r.id = ticket.resale_id AND r.ended_at IS NULL)) AS live FROM ticket WHERE order_id = o.id) t
  WHERE o.event_id = $1 AND NOT o.at_office
  GROUP BY o.holder`

@@ -89,7 +89,7 @@ var words = [...]string{
 	o12: `Nothing stays unpaid for ever: what is paid later has a time until when, and is cancelled after it.`,
 	o14: `No code is used more often than it may be; orders and payments under way count.`,
 	o17: `A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.`,
-	o18: `A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, and only then.`,
+	o18: `A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, or if it is cancelled.`,
 	w1:  `A person has one place in the wait list of an event.`,
 	w2:  `An entry has at most one open offer, exactly while it is offered, and no entry is served twice.`,
 	w3:  `No seat is in two open offers.`,

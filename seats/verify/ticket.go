@@ -137,6 +137,8 @@ func (b *books) checkTickets(ctx context.Context, tx pgx.Tx) error {
 		r := &b.rows[idx]
 		order, has := live[idx]
 		switch {
+		case r.state == seats.Sold && has && order == r.holder && b.offeredBack[sale{order, idx}]:
+			b.broken(o18, idx, "is offered back by %s, and sold to it", short(order))
 		case r.state == seats.Sold && !has:
 			b.broken(o1, idx, "is sold to %s and has no live ticket", short(r.holder))
 		case r.state == seats.Sold && order != r.holder:

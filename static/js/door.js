@@ -138,6 +138,7 @@ async function catchUp() {
   try {
     for (const scan of waiting()) {
       const v = await send(scan)
+      if (v.word === 'selling') continue // until it is known who has the seat
       if (v.word !== 'in') twice.push(v)
       localStorage.removeItem(at(scan))
       tell()

@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/usherbox/usher/seats/invoices"
@@ -135,6 +136,9 @@ func (p LetterPage) invitation(ctx context.Context) string {
 func (p LetterPage) advice(ctx context.Context) string {
 	if shop.SoldAgain(p.Order) {
 		return text.T(ctx, "The tickets of this order are no longer valid: other attendees have their seats now.")
+	}
+	if p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold }) {
+		return text.T(ctx, "The tickets of this order are no longer valid.")
 	}
 	if p.Order.State == orders.Cancelled {
 		return text.T(ctx, "The tickets of this order are no longer valid, and its seats are available again.")

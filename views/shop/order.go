@@ -139,7 +139,10 @@ func (s Sale) cancelWords(ctx context.Context, priced bool) string {
 		said += exchangeUntil(ctx, s.Event, ends, priced)
 	}
 	if ends, may := events.ResaleEnds(s.Event); may && s.Now.Before(ends) {
-		said += " " + text.T(ctx, "Until %s you can also offer tickets back: your money goes back once the seat is sold again.", views.DayTimeIn(ctx, s.Event, ends))
+		said += " " + text.T(ctx, "Until %s you can also offer tickets back that you paid for online: your money goes back once the seat is sold again.", views.DayTimeIn(ctx, s.Event, ends))
+		if priced && s.Event.Policy.ResaleFee > 0 {
+			said += " " + text.T(ctx, "We keep %s for each ticket that is sold again, at most its price.", views.MoneyIn(ctx, s.Event.Policy.ResaleFee, s.Event.Currency))
+		}
 	}
 	return said
 }

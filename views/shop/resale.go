@@ -30,7 +30,7 @@ func (p OrderPage) resaleBackWords(ctx context.Context, t orders.Ticket) string 
 
 // resaleWords says what offering tickets back means.
 func (p OrderPage) resaleWords(ctx context.Context) string {
-	said := text.T(ctx, "The seats go on sale again. A ticket is valid until its seat is sold, and then no longer. If it is not sold by %s, you keep it.", views.DayTimeIn(ctx, p.Event, *p.Order.ResaleEnds))
+	said := text.T(ctx, "The seats go on sale again. A ticket is valid until its seat is sold, and then no longer. If it is not sold by %s and no visitor is about to buy it then, you keep it.", views.DayTimeIn(ctx, p.Event, *p.Order.ResaleEnds))
 	if payments.Ahead(p.Order.Method) {
 		said += " " + text.T(ctx, "The money goes back %s.", WayBack(ctx, p.Order.Method))
 		if p.Order.Policy.ResaleFee > 0 {

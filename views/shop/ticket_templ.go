@@ -509,7 +509,7 @@ func ticket(p OrderPage, t orders.Ticket, n, of int, hall hall) templ.Component 
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p.Joins() && t.Code != "" {
+		if p.Joins() && t.Code != "" && !t.OfferedBack {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
