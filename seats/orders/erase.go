@@ -34,7 +34,7 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
        'answers', (SELECT json_object_agg(q.label, o.answers->>q.number::text) FROM question q WHERE q.event_id = o.event_id AND o.answers ? q.number::text),
        'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network, 'invoice_for', nullif(o.billing, '{}'), 'added', nullif(o.extras, '[]'), 'post_to', o.post_to, 'posted_at', o.posted_at,
        'accepted_terms', (SELECT json_build_object('version', version, 'at', at) FROM consent WHERE order_id = o.id),
-       'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
+       'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'name', nullif(t.name, ''), 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
                                    'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))) ORDER BY t.idx)
                      FROM ticket t JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section WHERE t.order_id = o.id)) ORDER BY o.created_at), '[]')
   FROM orders o JOIN event e ON e.id = o.event_id
@@ -86,6 +86,8 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
 const eraseOrdersSQL = `
 UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
+const eraseNamesSQL = `UPDATE ticket SET name = '' WHERE order_id = ANY($1) AND name <> ''`
+
 const eraseReceivedSQL = `
 UPDATE ticket_transfer
    SET sent_to = CASE WHEN $2 IN ('', lower(sent_to)) THEN '' ELSE sent_to END, name = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE name END,
@@ -107,7 +109,7 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, e
 	if err != nil {
 		return 0, fmt.Errorf("orders: erase: %w", err)
 	}
-	for _, sql := range []string{eraseKeysSQL, eraseOrdersSQL} {
+	for _, sql := range []string{eraseKeysSQL, eraseOrdersSQL, eraseNamesSQL} {
 		if _, err := tx.Exec(ctx, sql, ids); err != nil {
 			return 0, fmt.Errorf("orders: erase: %w", err)
 		}

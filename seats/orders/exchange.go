@@ -303,6 +303,10 @@ func (p *placed) agree(to *seats.Sale, q Quote, f ExchangeForm) error {
 		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The difference is another one now than the page showed. Nothing was exchanged, and your tickets are still valid. Check it, then confirm again.")}
 	}
 	x := p.form.Exchange
+	p.form.Names = map[int]string{}
+	for _, one := range q.Swaps {
+		p.form.Names[one.Line.Seat] = one.Ticket.Name
+	}
 	x.Chosen, x.Fee, x.Worth, x.Carried = idsOf(q.Tickets), q.Fee, q.Worth, min(q.Worth, q.Total)
 	p.total, p.form.Total = q.Total, &q.Total
 	switch {
