@@ -39,9 +39,9 @@ type Event struct {
 	Seats          int
 	Questions      []Question // asked with each order
 	TicketNames    TicketNames
-	PlanHash       string     // names the drawing: two events with the same hash look the same
-	Team           int64      // the team that owns the event
-	Series         int64      // of which it is a performance; 0 for none
+	PlanHash       string // names the drawing: two events with the same hash look the same
+	Team           int64  // the team that owns the event
+	Series         int64  // of which it is a performance; 0 for none
 	Fees           Fees
 	Rules          PriceRules // tax and offers
 	Policy         Policy

@@ -56,6 +56,19 @@ func ExportReceived(ctx context.Context, tx pgx.Tx, events []int64, email string
 	return list, nil
 }
 
+const exportEmailsSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'old_email', CASE WHEN lower(c.old_email) = $2 THEN c.old_email END, 'new_email', CASE WHEN lower(c.new_email) = $2 THEN c.new_email END,
+       'asked_at', c.asked_at, 'changed_at', c.done_at) ORDER BY c.asked_at), '[]')
+  FROM email_change c JOIN event e ON e.id = c.event_id WHERE c.event_id = ANY($1) AND $2 IN (lower(c.old_email), lower(c.new_email))`
+
+// ExportEmailChanges returns the requests in some events to change the email of an order from or to that of a person.
+func ExportEmailChanges(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportEmailsSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("orders: export changes of an email: %w", err)
+	}
+	return list, nil
+}
+
 // Export returns a person's orders in some events, with their tickets and scans.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
 	if err := tx.QueryRow(ctx, exportOrdersSQL, events, email).Scan(&list); err != nil {
@@ -94,6 +107,13 @@ UPDATE ticket_transfer
        email = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE email END, language = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE language END
  WHERE event_id = ANY($1) AND ($2 = '' OR $2 IN (lower(email), lower(sent_to))) AND (name <> '' OR email <> '' OR sent_to <> '')`
 
+// A request with an address that was erased is over. Of an order that was erased, all addresses that it had go.
+const eraseEmailsSQL = `
+UPDATE email_change c
+   SET old_email = CASE WHEN o.erased_at IS NULL AND lower(c.old_email) <> $2 THEN c.old_email ELSE '' END, new_email = CASE WHEN o.erased_at IS NULL AND lower(c.new_email) <> $2 THEN c.new_email ELSE '' END,
+       over_at = CASE WHEN c.done_at IS NULL THEN coalesce(c.over_at, clock_timestamp()) END
+  FROM orders o WHERE o.id = c.order_id AND c.event_id = ANY($1) AND (o.erased_at IS NOT NULL OR $2 IN (lower(c.old_email), lower(c.new_email))) AND (c.old_email <> '' OR c.new_email <> '')`
+
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
 // email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with
 // a refund on its way are left.
@@ -116,6 +136,9 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, e
 	}
 	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
+	}
+	if _, err := tx.Exec(ctx, eraseEmailsSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase changes of an email: %w", err)
 	}
 	return len(ids), nil
 }

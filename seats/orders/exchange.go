@@ -412,7 +412,7 @@ func (o *Orders) swap(ctx context.Context, to *seats.Sale, order Order, x *Excha
 		return err
 	}
 	c := cancelling{
-		id: seats.NewID(), order: order.ID, code: order.Code, tickets: ids, seats: idxs, fee: x.Fee, difference: order.difference(ids), rest: order.rest(from, ids), reason: text.Mark("Tickets were exchanged."),
+		id: seats.NewID(), order: order.ID, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, fee: x.Fee, difference: order.difference(ids), rest: order.rest(from, ids), reason: text.Mark("Tickets were exchanged."),
 	}
 	if left, err := o.leave(ctx, c); err != nil || !left {
 		if err == nil {
