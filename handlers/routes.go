@@ -132,9 +132,13 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /orders/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 		{"POST /orders/{code}/details", h.shop.ChangeDetails, shopRule},
+		{"POST /orders/{code}/email-changes", h.shop.ChangeEmail, shopRule},
+		{"POST /orders/{code}/email-changes/stop", h.shop.StopEmailChange, shopRule},
 		{"POST /orders/{code}/transfers", h.shop.Offer, shopRule},
 		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
 
+		{"GET /email-changes/{code}", h.shop.EmailChange, secretRule},
+		{"POST /email-changes/{code}", h.shop.AnswerEmailChange, secretRule},
 		{"GET /transfers/{code}", h.shop.Transfer, pageRule},
 		{"POST /transfers/{code}", h.shop.Accept, pageRule},
 		{"GET /tickets/{code}", h.shop.Order, pageRule},

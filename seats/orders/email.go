@@ -47,6 +47,14 @@ func (c EmailChange) Open() bool { return c.DoneAt == nil && !c.Over }
 // Answered reports whether the address of the link said yes.
 func (c EmailChange) Answered() bool { return c.Old && c.Allowed || !c.Old && c.Confirmed }
 
+// Code is that of the link by which the request was found.
+func (c EmailChange) Code() string {
+	if c.Old {
+		return c.AllowCode
+	}
+	return c.ConfirmCode
+}
+
 // Kinds of mail about a change of an email.
 const (
 	MailEmailAllow   = "email-allow"   // to the address that the order has

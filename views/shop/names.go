@@ -7,8 +7,8 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-// chosen are the seats of the form: those that are held, or that were.
-func (p CheckoutPage) chosen() []int {
+// toName are the seats of the form: those that are held, or that were.
+func (p CheckoutPage) toName() []int {
 	if p.Hold != nil {
 		return p.known(p.held().Seats)
 	}

@@ -57,7 +57,7 @@ func ticketNames(p CheckoutPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, idx := range p.chosen() {
+			for _, idx := range p.toName() {
 				templ_7745c5c3_Err = ticketName(p.Sale, strconv.Itoa(idx), idx, p.Form.Names[idx], p.Mistakes).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
