@@ -294,6 +294,33 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(ann, "/orders/"+gift.Code, 200)
 	refuse("/orders/"+gift.Code+"/transfers", url.Values{"ticket": {gift.Tickets[1].ID.String()}, "email": {"bea"}})
 	refuse("/orders/"+gift.Code+"/details", url.Values{"name": {""}})
+	allow, confirm := s.asksEmail(t, gift, "cid@example.org")
+	visit(ann, "/orders/"+gift.Code, 200)
+	refuse("/orders/"+gift.Code+"/email-changes", url.Values{"email": {"cid"}})
+	refuse("/orders/"+gift.Code+"/email-changes", url.Values{"email": {gift.Email}})
+	for _, link := range []string{allow, confirm} {
+		visit(ann, link, 200)
+		s.does(t, ann, link, url.Values{})
+		visit(ann, link, 200)
+	}
+	visit(owner, "/desk/events/evening/orders/"+gift.Code, 200)
+	allow, _ = s.asksEmail(t, w.found(t, gift.Code), "dan@example.org")
+	s.does(t, ann, allow, url.Values{"stop": {"1"}})
+	refuse(allow, url.Values{})
+	visit(ann, "/email-changes/x", http.StatusNotFound)
+	s.asksEmail(t, w.found(t, gift.Code), "eva@example.org") // its mails are read below
+	event, err := seats.EventBySlug(t.Context(), s.db, "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := events.Of(event)
+	named.TicketNames = seats.NamesOptional
+	if _, err := events.Edit(t.Context(), s.office, "evening", named, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	visit(ann, "/orders/"+gift.Code, 200)
+	s.held(t, ann, 1)
+	visit(ann, "/events/evening/checkout", 200)
 	_, gift = w.ordered(t)
 	mine := s.received(t, gift, "Bea")
 	visit(ann, "/tickets/"+mine.Code, 200)

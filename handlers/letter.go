@@ -137,6 +137,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.subscribed(ctx, m)
 	case subscriptions.MailRenewal:
 		return l.renewal(ctx, m)
+	case orders.MailEmailAllow, orders.MailEmailConfirm:
+		return l.emailChange(ctx, m)
 	case orders.MailTicketOffer, orders.MailTicketVoid:
 		return l.sentTicket(ctx, m)
 	}
@@ -220,6 +222,36 @@ func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	}
 	m.Email = t.Email
 	return l.deskLetter(ctx, m, s.Event.Team, mails.TicketVoid(ctx, sale, seat, home+shop.ReceivedPath(t.TicketCode)))
+}
+
+// emailChange makes the mail that asks one of both addresses whether an order gets another email.
+func (l Letters) emailChange(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	id, err := seats.ParseID(m.NewEmail)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	c, err := l.Orders.EmailChangeByID(ctx, id)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if !c.Open() {
+		return mail.Letter{}, &mail.Refused{Reason: "the change was stopped or is over before the email went out"}
+	}
+	s, err := l.Inventory.Sale(ctx, c.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}
+	if m.Kind == orders.MailEmailAllow {
+		m.Email = c.From
+		return l.deskLetter(ctx, m, s.Event.Team, mails.EmailAllow(ctx, sale, c.To, home+shop.EmailChangePath(c.AllowCode)))
+	}
+	m.Email = c.To
+	return l.deskLetter(ctx, m, s.Event.Team, mails.EmailConfirm(ctx, sale, home+shop.EmailChangePath(c.ConfirmCode)))
 }
 
 // orderOf returns the order that a mail is about, as its reader sees it: its buyer, or a friend whom a ticket was sent to.

@@ -161,6 +161,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, o := w.ordered(t)
 			return sent{who: person(t), to: "/orders/" + o.Code + "/details", form: of("name", "Bea Ek"), other: of("name", "Cid")}
 		},
+		"POST /orders/{code}/email-changes": func(t *testing.T, w *wall, _ string) sent {
+			_, o := w.ordered(t)
+			return sent{who: person(t), to: "/orders/" + o.Code + "/email-changes", form: of("email", "bea@example.org"), other: of("email", "cid@example.org")}
+		},
 		"POST /orders/{code}/transfers": func(t *testing.T, w *wall, _ string) sent {
 			_, o := w.ordered(t)
 			return sent{who: person(t), to: "/orders/" + o.Code + "/transfers", form: of("ticket", o.Tickets[0].ID.String()), other: of("ticket", o.Tickets[1].ID.String())}

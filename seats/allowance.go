@@ -1,7 +1,9 @@
 package seats
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -163,6 +165,42 @@ func (b *batch) queueCounts(q *pgx.Batch) {
 	if len(more) > 0 {
 		q.Queue(countPurchasesSQL, b.sale.Event.ID, more, by)
 	}
+}
+
+// lockPersonsSQL makes keys that have no count yet, so that they are locked, too.
+const lockPersonsSQL = `
+INSERT INTO purchase_key AS k (event_id, key, tickets) SELECT $1, n.key, 0 FROM unnest($2::uuid[]) AS n(key) GROUP BY n.key ORDER BY n.key
+    ON CONFLICT (event_id, key) DO UPDATE SET tickets = k.tickets`
+
+// LockPurchases locks purchase keys of an event in their order, before the rows of orders, for CheckPurchases and CountPurchases.
+func LockPurchases(ctx context.Context, tx pgx.Tx, event int64, keys ...ID) error {
+	if _, err := tx.Exec(ctx, lockPersonsSQL, event, keys); err != nil {
+		return fmt.Errorf("seats: lock persons: %w", err)
+	}
+	return nil
+}
+
+const purchasedSQL = `SELECT coalesce((SELECT tickets FROM purchase_key WHERE event_id = $1 AND key = $2), 0), seats_per_holder FROM event WHERE id = $1`
+
+// CheckPurchases refuses n more tickets for a person who has some already, if they are too many together. What a person
+// without tickets takes over may be more than a limit that was lowered since.
+func CheckPurchases(ctx context.Context, tx pgx.Tx, event int64, key ID, n int) error {
+	var has, limit int
+	if err := tx.QueryRow(ctx, purchasedSQL, event, key).Scan(&has, &limit); err != nil {
+		return fmt.Errorf("seats: count what a person has: %w", err)
+	}
+	if has > 0 && has+n > limit {
+		return refusePerson(limit, has)
+	}
+	return nil
+}
+
+// CountPurchases adds n tickets to a key that is locked; n is negative for those that do not count for it any more.
+func CountPurchases(ctx context.Context, tx pgx.Tx, event int64, key ID, n int) error {
+	if _, err := tx.Exec(ctx, lessPurchasesSQL, event, []ID{key}, []int32{int32(n)}); err != nil {
+		return fmt.Errorf("seats: count for a person: %w", err)
+	}
+	return nil
 }
 
 // overLimitMeanwhile reports whether another node counted tickets for the same person since the batch read the counts.

@@ -34,6 +34,7 @@ type eventCreate struct {
 	NoOrphanSeats bool          `help:"Refuse to leave a single free seat between others where it can be avoided."`
 	AskBirth      bool          `help:"Ask for the date of birth with every order."`
 	Ask           []string      `sep:"none" placeholder:"QUESTION" help:"A question of every order, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"."`
+	TicketNames   string        `default:"none" enum:"none,optional,required" placeholder:"WHEN" help:"Whether the buyer names the attendee of each ticket: none, optional or required."`
 	Online        bool          `help:"People join by a link instead of coming to a place."`
 	JoinLink      string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
 	JoinEarly     time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
@@ -103,7 +104,7 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
-		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
+		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}
 	for _, text := range c.Ask {

@@ -82,7 +82,7 @@ func lineCells(l orders.Line, d int) []any {
 var lineHead = []any{"order", "ordered at", "state", "name", "email", "born", "method", "currency", "paid", "refunded", "to refund"}
 
 func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) error {
-	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused", "type", "discount", "code", "offer", "tax", "tax rate", "fee tax", "fee tax rate", "sent to")
+	head := append(append([]any{}, lineHead...), "seat", "category", "price", "fee", "ticket", "came at", "mail refused", "type", "discount", "code", "offer", "tax", "tax rate", "fee tax", "fee tax rate", "sent to", "name on the ticket")
 	if err := to.row(withQuestions(head, s)...); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (h *Handlers) exportTickets(ctx context.Context, s *seats.Sale, to sheet) e
 			standing = "cancelled"
 		}
 		row := append(lineCells(l, d), s.Plan.Label(l.Idx), s.Plan.Categories[s.Plan.Seats[l.Idx].Category].Name, amount{l.Price, d}, amount{l.Fee, d}, standing, came, l.Mail,
-			l.Type, amount{l.Discount, d}, l.Code, l.Offer, amount{l.Tax, d}, pricing.Rate(l.Rate), amount{l.FeeTax, d}, pricing.Rate(l.FeeRate), l.Friend)
+			l.Type, amount{l.Discount, d}, l.Code, l.Offer, amount{l.Tax, d}, pricing.Rate(l.Rate), amount{l.FeeTax, d}, pricing.Rate(l.FeeRate), l.Friend, l.On)
 		return to.row(withAnswers(row, l, s)...)
 	})
 }

@@ -98,6 +98,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	p.Frame, p.Order, p.Sent, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Order of %s", order.Name)), order, sent, seats.NewID().String()
+	if p.EmailChanges, err = h.Orders.EmailChanges(r.Context(), order.ID); err != nil {
+		return err
+	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	dates, err := h.otherDates(r, s)
 	if err != nil {

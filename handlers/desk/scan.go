@@ -63,6 +63,7 @@ type ExpectedBody struct {
 	Message string `json:"message,omitempty"` // when and where the ticket was scanned before, or that it was replaced
 	Type    string `json:"type,omitempty"`    // if the event has several
 	Proof   string `json:"proof,omitempty"`   // to be shown for it
+	Name    string `json:"name"`              // on the ticket
 }
 
 // Expected answers GET /door/{secret}/tickets
@@ -77,7 +78,7 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	}
 	tickets := make([]ExpectedBody, len(list))
 	for i, e := range list {
-		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof}
+		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof, Name: e.Name}
 		if e.Replaced {
 			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanRevoked, Ticket: orders.Ticket{Replaced: true}})
 		}
@@ -111,6 +112,7 @@ type VerdictBody struct {
 type choiceBody struct {
 	ID   string `json:"id"`
 	Seat string `json:"seat"`
+	Name string `json:"name,omitempty"` // that the buyer gave for it
 }
 
 // Scan answers POST /door/{secret}/scans
@@ -139,7 +141,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 		body.Ticket, body.Seat, body.Type, body.Proof = v.Ticket.ID.String(), s.Plan.Words(v.Ticket.Idx), v.Ticket.Type, v.Ticket.Proof
 	}
 	for _, t := range v.Choices {
-		body.Choices = append(body.Choices, choiceBody{t.ID.String(), s.Plan.Words(t.Idx)})
+		body.Choices = append(body.Choices, choiceBody{t.ID.String(), s.Plan.Words(t.Idx), t.Name})
 	}
 	return web.WriteJSON(w, http.StatusOK, body)
 }

@@ -70,7 +70,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: pricing.Amount(e.Policy.ExchangeFee, e.Currency), TransferUntil: events.TransferUntilText(e.Policy),
 		ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: pricing.Amount(e.Policy.ResaleFee, e.Currency),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
-		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation,
+		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames),
 	}
 	if e.Online.Early > 0 {
 		f.JoinEarly = minutesOf(e.Online.Early)
@@ -102,7 +102,7 @@ func typed(form url.Values) desk.SettingsForm {
 		ExchangeUntil: form.Get("exchange_until"), ExchangeFee: form.Get("exchange_fee"), TransferUntil: form.Get("transfer_until"),
 		ResaleUntil: form.Get("resale_until"), ResaleFee: form.Get("resale_fee"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
-		Prices: form["price"], Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
+		Prices: form["price"], TicketNames: form.Get("ticket_names"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
 }
 
@@ -112,6 +112,10 @@ func understood(ctx context.Context, f desk.SettingsForm, categories []seats.Cat
 	n = events.Settings{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
+		TicketNames: cmp.Or(seats.TicketNames(f.TicketNames), seats.NamesNone),
+	}
+	if n.TicketNames != seats.NamesNone && !n.TicketNames.Asked() {
+		wrong["ticket_names"] = text.T(ctx, "Choose none, optional or required.")
 	}
 	if n.Name == "" {
 		wrong["name"] = text.T(ctx, "Enter the name of the event.")
@@ -313,7 +317,7 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
-		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation},
+		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames},
 	}
 	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
 		if is {
@@ -368,6 +372,7 @@ type settingsBody struct {
 	JoinLink      string   `json:"join_link"`
 	JoinEarly     float64  `json:"join_early_minutes"` // 0: as soon as a ticket is confirmed
 	Words         string   `json:"confirmation"`
+	TicketNames   string   `json:"ticket_names"` // none, optional, required
 	Questions     []string `json:"questions"`
 	Prices        []priced `json:"prices"`
 }
@@ -386,7 +391,7 @@ func settingsAnswer(s *seats.Sale) any {
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
-		Questions: []string{}, Prices: []priced{},
+		TicketNames: string(e.TicketNames), Questions: []string{}, Prices: []priced{},
 	}
 	for _, q := range e.Questions {
 		b.Questions = append(b.Questions, events.QuestionText(q))

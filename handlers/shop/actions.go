@@ -65,6 +65,7 @@ type detailed struct {
 	Key     string            `json:"key"`
 	Name    string            `json:"name"`
 	Answers map[string]string `json:"answers"` // by number of the event's question, from 1
+	Names   map[string]string `json:"names"`   // on tickets, by their ids
 }
 
 // ChangeDetails answers POST /orders/{code}/details
@@ -88,12 +89,17 @@ func (h *Handlers) ChangeDetails(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if web.IsForm(r) {
-		asked = detailed{r.PostForm.Get("key"), r.PostForm.Get("name"), map[string]string{}}
+		asked = detailed{r.PostForm.Get("key"), r.PostForm.Get("name"), map[string]string{}, map[string]string{}}
 		for i := range s.Event.Questions {
 			asked.Answers[strconv.Itoa(i+1)] = r.PostForm.Get(orders.FieldAnswer(i + 1))
 		}
+		for _, t := range order.Tickets {
+			if field := orders.FieldTicketName(t.ID.String()); r.PostForm.Has(field) {
+				asked.Names[t.ID.String()] = r.PostForm.Get(field)
+			}
+		}
 	}
-	details := orders.Details{Name: asked.Name, Answers: asked.Answers}
+	details := orders.Details{Name: asked.Name, Answers: asked.Answers, Names: asked.Names}
 	err = h.Orders.ChangeDetails(r.Context(), s.Event, order, asked.Key, details)
 	return h.afterOrder(w, r, order, s, err, shop.OrderPage{Typed: &details})
 }

@@ -160,6 +160,8 @@ type wanted struct {
 
 	Answers map[string]string `json:"answers"` // by number of the question, from 1
 
+	Names map[string]string `json:"names"` // on the tickets, by the label of their seat
+
 	Total *int64 `json:"total"` // as it was shown, minor units: another total is refused, and none if the order costs something
 }
 
@@ -356,7 +358,7 @@ func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form
 		}
 		f := r.PostForm
 		asked = wanted{
-			Hold: f.Get("hold"), Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Born: f.Get("born"), Method: f.Get("method"), Code: f.Get("code"), Answers: map[string]string{},
+			Hold: f.Get("hold"), Seats: f["seat"], Name: f.Get("name"), Email: f.Get("email"), Born: f.Get("born"), Method: f.Get("method"), Code: f.Get("code"), Answers: map[string]string{}, Names: map[string]string{},
 		}
 		asked.Billing = typedBilling(f)
 		asked.Donation, _ = strconv.ParseInt(f.Get(orders.FieldDonation), 10, 64) // anything else is none
@@ -374,6 +376,11 @@ func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form
 		}
 		for i := range s.Event.Questions {
 			asked.Answers[strconv.Itoa(i+1)] = f.Get(orders.FieldAnswer(i + 1))
+		}
+		for _, label := range asked.Seats {
+			if idx, ok := s.Seat(label); ok {
+				asked.Names[label] = f.Get(orders.FieldTicketName(strconv.Itoa(idx)))
+			}
 		}
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
 		body, err := io.ReadAll(r.Body)
@@ -403,6 +410,16 @@ func (a wanted) form(s *seats.Sale) (orders.Form, error) {
 			return form, web.ErrSeatLabel
 		}
 		form.Seats = append(form.Seats, idx)
+	}
+	if len(a.Names) > 0 {
+		form.Names = map[int]string{}
+	}
+	for label, name := range a.Names {
+		idx, ok := s.Seat(label)
+		if !ok {
+			return form, web.ErrSeatLabel
+		}
+		form.Names[idx] = name
 	}
 	slices.Sort(form.Seats)
 	form.Seats = slices.Compact(form.Seats)

@@ -67,6 +67,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if order.Received != nil {
 		return h.showReceived(w, r, status, page)
 	}
+	if page.EmailChanges, err = h.Orders.EmailChanges(r.Context(), order.ID); err != nil {
+		return err
+	}
 	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
 		return err
 	}

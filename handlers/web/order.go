@@ -79,6 +79,7 @@ type ticketBody struct {
 	Idx     int    `json:"idx"`
 	Type    string `json:"type,omitempty"`  // its name, if the event has several
 	Proof   string `json:"proof,omitempty"` // to be shown at the door
+	Name    string `json:"name"`            // on the ticket
 	Price   int64  `json:"price"`
 	Fee     int64  `json:"fee"`
 	Off     int64  `json:"discount"`
@@ -110,7 +111,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.OfferedBack, t.Resold, "", "", t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, o.NameOn(t), t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.OfferedBack, t.Resold, "", "", t.In})
 		one := &body.Tickets[len(body.Tickets)-1]
 		if t.Friend != nil {
 			one.SentTo = t.Friend.Name
@@ -139,6 +140,9 @@ func CalendarOf(ctx context.Context, s *seats.Sale, o orders.Order, address stri
 		one := shop.SeatWords(ctx, s.Plan, t.Idx)
 		if kind := shop.TypeWords(ctx, t); kind != "" {
 			one += " (" + kind + ")"
+		}
+		if t.Name != "" {
+			one += ", " + t.Name
 		}
 		words = append(words, one)
 	}

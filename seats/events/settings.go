@@ -32,17 +32,18 @@ type Settings struct {
 	NoOrphanSeats  bool
 	AsksBirth      bool
 	Questions      []seats.Question
-	PaidAhead      bool          // payment at the door is off
-	Invoices       bool          // payment by invoice is on
-	Demo           bool          // paid with the demo card
-	PaymentLength  time.Duration // 15 minutes
-	Team           int64         // the first team
-	Status         seats.Status  // OnSale; a new event may also be a Draft
-	OpensAt        time.Time     // on sale from then on; at once
-	Fees           seats.Fees    // none
-	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
-	Online         seats.Online  // the event has a venue
-	Confirmation   string        // none
+	TicketNames    seats.TicketNames // seats.NamesNone
+	PaidAhead      bool              // payment at the door is off
+	Invoices       bool              // payment by invoice is on
+	Demo           bool              // paid with the demo card
+	PaymentLength  time.Duration     // 15 minutes
+	Team           int64             // the first team
+	Status         seats.Status      // OnSale; a new event may also be a Draft
+	OpensAt        time.Time         // on sale from then on; at once
+	Fees           seats.Fees        // none
+	Policy         *seats.Policy     // seats.DefaultPolicy; of an existing event: the one it has
+	Online         seats.Online      // the event has a venue
+	Confirmation   string            // none
 
 	Prices *seats.Prices     // of a new event: its price list; nil: the prices of its plan
 	Rules  *seats.PriceRules // of a new event; nil: none
@@ -58,6 +59,7 @@ func (e Settings) withDefaults() Settings {
 	e.Extensions = cmp.Or(e.Extensions, 10)
 	e.PaymentLength = cmp.Or(e.PaymentLength, 15*time.Minute)
 	e.Status = cmp.Or(e.Status, seats.OnSale)
+	e.TicketNames = cmp.Or(e.TicketNames, seats.NamesNone)
 	return e
 }
 
@@ -66,7 +68,7 @@ func Of(e seats.Event) Settings {
 	return Settings{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphanSeats: e.NoOrphanSeats, AsksBirth: e.AsksBirth,
-		Questions: e.Questions, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
+		Questions: e.Questions, TicketNames: e.TicketNames, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
 		Online: e.Online, Confirmation: e.Confirmation,
 	}
 }
@@ -105,6 +107,8 @@ func (e Settings) check() error {
 		wrong = text.Mark("The name of an event is one line of at most 200 characters.")
 	case !seats.OneLine(e.Venue, mostName):
 		wrong = text.Mark("The venue is one line of at most 200 characters.")
+	case e.TicketNames != seats.NamesNone && !e.TicketNames.Asked():
+		wrong = text.Mark("Names of tickets are none, optional or required.")
 	case !IsLanguage(e.Language):
 		wrong = text.Mark("A language is a tag such as en, de or pt-BR.")
 	case e.HoldLength < time.Second || e.HoldLength > 7*24*time.Hour:

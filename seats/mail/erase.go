@@ -20,7 +20,8 @@ SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.creat
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
-    OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END) = $2)`
+    OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END) = $2)
+    OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'email-allow' THEN old_email ELSE new_email END) = $2)`
 
 // Export returns which mails a person got about some events.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -37,7 +38,8 @@ DELETE FROM mail m
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
-     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = ''))`
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = '')
+     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email)))`
 
 const eraseReceiversSQL = `
 UPDATE mail m SET sent_to = NULL, error = ''
@@ -45,7 +47,8 @@ UPDATE mail m SET sent_to = NULL, error = ''
    AND (m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND erased_at IS NOT NULL)
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
-     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = ''))`
+     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = '')
+     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email)))`
 
 const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place')`
 

@@ -247,7 +247,10 @@ func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error)
 		if left = int(tag.RowsAffected()) == len(c.tickets); err == nil && !left {
 			err = pgx.ErrTxCommitRollback
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return c.refuseOtherPerson(ctx, tx)
 	})
 	var refusal *seats.Conflict
 	switch {
@@ -259,6 +262,21 @@ func (o *Orders) leave(ctx context.Context, c cancelling) (left bool, err error)
 		return false, fmt.Errorf("orders: leave: %w", err)
 	}
 	return left, nil
+}
+
+const sameKeysSQL = `SELECT keys = $2::uuid[] FROM orders WHERE id = $1`
+
+// refuseOtherPerson refuses a cancellation of an order that got another email since it was read: its tickets count for another
+// person. The tickets are marked, so it gets none until they are cancelled (email.go).
+func (c cancelling) refuseOtherPerson(ctx context.Context, tx pgx.Tx) error {
+	if len(c.keys) == 0 {
+		return nil
+	}
+	var same bool
+	if err := tx.QueryRow(ctx, sameKeysSQL, c.order, c.keys).Scan(&same); err != nil || same {
+		return err
+	}
+	return &seats.Conflict{Code: seats.CodeChanged, Seats: c.seats, Message: text.Mark("The email address of this order was changed in this moment. Nothing else was changed. Look at the order again.")}
 }
 
 const otherRestSQL = `

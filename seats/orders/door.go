@@ -120,11 +120,12 @@ type Expected struct {
 	Place    string     // where that was
 	Type     string     // as of Ticket
 	Proof    string
+	Name     string // on the ticket
 }
 
 const expectedSQL = `
-SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, '')
-  FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
+SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, ''), ` + nameOnTicket + `
+  FROM ticket t JOIN orders o ON o.id = t.order_id LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
  WHERE t.event_id = $1 ORDER BY t.idx`
 
 // Expected lists every ticket of the door's event.
@@ -134,7 +135,7 @@ func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
 		return nil, fmt.Errorf("orders: list tickets: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
-		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.Type, &e.Proof)
+		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.Type, &e.Proof, &e.Name)
 	})
 }
 
@@ -162,7 +163,7 @@ type Scan struct {
 type Verdict struct {
 	Word    string
 	Ticket  Ticket
-	Name    string    // of the buyer, or of the friend whom the ticket was sent to
+	Name    string    // on the ticket; of the buyer, for ScanWhich
 	At      time.Time // of the first scan
 	Place   string    // of the first scan
 	Choices []Ticket  // of the order, for ScanWhich
@@ -196,9 +197,7 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	return o.admit(ctx, d, s, v)
 }
 
-const holderNameSQL = `
-SELECT coalesce(f.name, o.name)
-  FROM ticket t JOIN orders o ON o.id = t.order_id LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL WHERE t.id = $1`
+const holderNameSQL = `SELECT ` + nameOnTicket + ` FROM ticket t JOIN orders o ON o.id = t.order_id WHERE t.id = $1`
 
 // look finds the ticket that a code is for.
 func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err error) {
@@ -231,7 +230,7 @@ func (o *Orders) lookOrder(ctx context.Context, code string, ticket seats.ID) (v
 	}
 	switch {
 	case len(of) == 1:
-		v.Ticket = of[0]
+		v.Ticket, v.Name = of[0], order.NameOn(of[0])
 	case ticket != (seats.ID{}):
 		return v, "", ErrNoTicket
 	default:

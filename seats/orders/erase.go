@@ -34,7 +34,7 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
        'answers', (SELECT json_object_agg(q.label, o.answers->>q.number::text) FROM question q WHERE q.event_id = o.event_id AND o.answers ? q.number::text),
        'paid_by', o.method, 'currency', o.currency, 'total_in_minor_units', o.total, 'paid_in_minor_units', o.paid, 'created_at', o.created_at, 'network', o.network, 'invoice_for', nullif(o.billing, '{}'), 'added', nullif(o.extras, '[]'), 'post_to', o.post_to, 'posted_at', o.posted_at,
        'accepted_terms', (SELECT json_build_object('version', version, 'at', at) FROM consent WHERE order_id = o.id),
-       'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
+       'tickets', (SELECT json_agg(json_build_object('section', c.name, 'row', s.row, 'seat', s.number, 'name', nullif(t.name, ''), 'price_in_minor_units', t.price, 'cancelled_at', t.revoked_at,
                                    'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id AND NOT EXISTS (SELECT FROM ticket_transfer f WHERE f.ticket_id = t.id AND f.accepted_at IS NOT NULL))) ORDER BY t.idx)
                      FROM ticket t JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section WHERE t.order_id = o.id)) ORDER BY o.created_at), '[]')
   FROM orders o JOIN event e ON e.id = o.event_id
@@ -52,6 +52,19 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
 func ExportReceived(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
 	if err := tx.QueryRow(ctx, exportReceivedSQL, events, email).Scan(&list); err != nil {
 		return nil, fmt.Errorf("orders: export sent tickets: %w", err)
+	}
+	return list, nil
+}
+
+const exportEmailsSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'old_email', CASE WHEN lower(c.old_email) = $2 THEN c.old_email END, 'new_email', CASE WHEN lower(c.new_email) = $2 THEN c.new_email END,
+       'asked_at', c.asked_at, 'changed_at', c.done_at) ORDER BY c.asked_at), '[]')
+  FROM email_change c JOIN event e ON e.id = c.event_id WHERE c.event_id = ANY($1) AND $2 IN (lower(c.old_email), lower(c.new_email))`
+
+// ExportEmailChanges returns the requests in some events to change the email of an order from or to that of a person.
+func ExportEmailChanges(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportEmailsSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("orders: export changes of an email: %w", err)
 	}
 	return list, nil
 }
@@ -86,11 +99,20 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
 const eraseOrdersSQL = `
 UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
+const eraseNamesSQL = `UPDATE ticket SET name = '' WHERE order_id = ANY($1) AND name <> ''`
+
 const eraseReceivedSQL = `
 UPDATE ticket_transfer
    SET sent_to = CASE WHEN $2 IN ('', lower(sent_to)) THEN '' ELSE sent_to END, name = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE name END,
        email = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE email END, language = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE language END
  WHERE event_id = ANY($1) AND ($2 = '' OR $2 IN (lower(email), lower(sent_to))) AND (name <> '' OR email <> '' OR sent_to <> '')`
+
+// A request with an address that was erased is over. Of an order that was erased, all addresses that it had go.
+const eraseEmailsSQL = `
+UPDATE email_change c
+   SET old_email = CASE WHEN o.erased_at IS NULL AND lower(c.old_email) <> $2 THEN c.old_email ELSE '' END, new_email = CASE WHEN o.erased_at IS NULL AND lower(c.new_email) <> $2 THEN c.new_email ELSE '' END,
+       over_at = CASE WHEN c.done_at IS NULL THEN coalesce(c.over_at, clock_timestamp()) END
+  FROM orders o WHERE o.id = c.order_id AND c.event_id = ANY($1) AND (o.erased_at IS NOT NULL OR $2 IN (lower(c.old_email), lower(c.new_email))) AND (c.old_email <> '' OR c.new_email <> '')`
 
 // Erase takes names, emails, answers and networks out of a person's orders in some events, or out of all orders for an empty
 // email, and what was typed at the checkout. Sums, tickets and scans stay. It returns how many orders it changed. Orders with
@@ -107,13 +129,16 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, e
 	if err != nil {
 		return 0, fmt.Errorf("orders: erase: %w", err)
 	}
-	for _, sql := range []string{eraseKeysSQL, eraseOrdersSQL} {
+	for _, sql := range []string{eraseKeysSQL, eraseOrdersSQL, eraseNamesSQL} {
 		if _, err := tx.Exec(ctx, sql, ids); err != nil {
 			return 0, fmt.Errorf("orders: erase: %w", err)
 		}
 	}
 	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
+	}
+	if _, err := tx.Exec(ctx, eraseEmailsSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase changes of an email: %w", err)
 	}
 	return len(ids), nil
 }

@@ -303,6 +303,10 @@ func (p *placed) agree(to *seats.Sale, q Quote, f ExchangeForm) error {
 		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The difference is another one now than the page showed. Nothing was exchanged, and your tickets are still valid. Check it, then confirm again.")}
 	}
 	x := p.form.Exchange
+	p.form.Names = map[int]string{}
+	for _, one := range q.Swaps {
+		p.form.Names[one.Line.Seat] = one.Ticket.Name
+	}
 	x.Chosen, x.Fee, x.Worth, x.Carried = idsOf(q.Tickets), q.Fee, q.Worth, min(q.Worth, q.Total)
 	p.total, p.form.Total = q.Total, &q.Total
 	switch {
@@ -408,7 +412,7 @@ func (o *Orders) swap(ctx context.Context, to *seats.Sale, order Order, x *Excha
 		return err
 	}
 	c := cancelling{
-		id: seats.NewID(), order: order.ID, code: order.Code, tickets: ids, seats: idxs, fee: x.Fee, difference: order.difference(ids), rest: order.rest(from, ids), reason: text.Mark("Tickets were exchanged."),
+		id: seats.NewID(), order: order.ID, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, fee: x.Fee, difference: order.difference(ids), rest: order.rest(from, ids), reason: text.Mark("Tickets were exchanged."),
 	}
 	if left, err := o.leave(ctx, c); err != nil || !left {
 		if err == nil {

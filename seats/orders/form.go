@@ -54,6 +54,7 @@ type Form struct {
 	Billing *Billing `json:"billing,omitempty"` // the company that the invoice is for; nil: the invoice is for the person
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the event's question, from 1
+	Names   map[int]string    `json:"names,omitempty"`   // on the tickets, by seat
 
 	Total *int64       `json:"total,omitempty"` // as the page showed it, minor units; nil: the page showed none
 	Lines []seats.Line `json:"lines,omitempty"` // of the payment that began with this form
@@ -118,11 +119,11 @@ const (
 
 // tidy removes spaces around a text, and answers to what was not asked.
 func (f Form) tidy(e seats.Event, total int64) Form {
-	f.Name, f.Email, f.Born = strings.Join(strings.Fields(f.Name), " "), strings.TrimSpace(f.Email), strings.TrimSpace(f.Born)
+	f.Name, f.Email, f.Born = tidyName(f.Name), strings.TrimSpace(f.Email), strings.TrimSpace(f.Born)
 	if !e.AsksBirth {
 		f.Born = ""
 	}
-	f.Answers = tidyAnswers(f.Answers, e.Questions)
+	f.Answers, f.Names = tidyAnswers(f.Answers, e.Questions), f.tidyNames(e.TicketNames)
 	f.Post = f.Post.tidied()
 	if total == 0 {
 		f.Method = payments.Free
@@ -160,6 +161,7 @@ func (f Form) check(e seats.Event, total int64, methods []string, today time.Tim
 	for i, q := range e.Questions {
 		note(FieldAnswer(i+1), wrongAnswer(q, f.Answers[strconv.Itoa(i+1)]))
 	}
+	m = append(m, f.wrongNames(e.TicketNames)...)
 	m = append(m, f.Billing.mistakes()...)
 	m = append(m, f.wrongExtras(e)...)
 	note(FieldTerms, wrongTerms(f.Terms, f.InForce))
@@ -250,7 +252,7 @@ func wrongTerms(accepted, inForce int) string {
 func (f Form) hash() []byte {
 	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", nil, nil, nil, nil, nil, nil, nil
 	if f.Exchange != nil { // what it costs is not what was asked for, nor is what the order says of the person
-		f.Exchange, f.Method, f.Name, f.Answers = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, "", "", nil
+		f.Exchange, f.Method, f.Name, f.Answers, f.Names = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, "", "", nil, nil
 	}
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)
@@ -385,5 +387,10 @@ func (f Form) cut() Form {
 		answers[number] = short(text)
 	}
 	f.Answers = answers
+	names := make(map[int]string, len(f.Names))
+	for idx, name := range f.Names {
+		names[idx] = short(name)
+	}
+	f.Names = names
 	return f
 }

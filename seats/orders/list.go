@@ -37,6 +37,7 @@ type Line struct {
 	Revoked bool
 	In      *time.Time // when it was checked in
 	Mail    string     // why mail was refused; empty if it was not
+	On      string     // the name on the ticket
 	Friend  string     // the name of the friend whom the ticket was sent to; empty: it was not sent
 
 	Extras []pricing.Extra // of the whole order
@@ -47,7 +48,7 @@ const linesSQL = `
 SELECT o.code, o.state, o.name, o.email, o.born, o.method, o.currency, o.paid, coalesce(r.back, 0), coalesce(r.on_its_way, 0), o.created_at, o.answers, o.discount_code, o.offer,
        t.id, t.idx, coalesce(y.name, ''), t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.revoked_at IS NOT NULL,
        (SELECT scanned_at FROM scan WHERE ticket_id = t.id AND admitted),
-       coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), ''), o.extras, o.post_to, coalesce(f.name, '')
+       coalesce((SELECT CASE WHEN refused_at IS NOT NULL THEN error ELSE '' END FROM mail WHERE order_id = o.id ORDER BY id DESC LIMIT 1), ''), o.extras, o.post_to, coalesce(f.name, ''), ` + nameOnTicket + `
   FROM orders o JOIN event e ON e.id = o.event_id JOIN ticket t ON t.order_id = o.id AND t.moved_to IS NULL
        LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL
        LEFT JOIN (SELECT order_id, sum(amount)::bigint AS back, (sum(amount) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way
@@ -64,7 +65,7 @@ func (o *Orders) Lines(ctx context.Context, event string, visit func(Line) error
 	var l Line
 	_, err = pgx.ForEachRow(rows, []any{
 		&l.Order, &l.State, &l.Name, &l.Email, &l.Born, &l.Method, &l.Currency, &l.Paid, &l.Back, &l.OnItsWay, &l.CreatedAt, &l.Answers, &l.Code, &l.Offer,
-		&l.Ticket, &l.Idx, &l.Type, &l.Price, &l.Fee, &l.Discount, &l.Tax, &l.FeeTax, &l.Rate, &l.FeeRate, &l.Revoked, &l.In, &l.Mail, &l.Extras, &l.Post, &l.Friend,
+		&l.Ticket, &l.Idx, &l.Type, &l.Price, &l.Fee, &l.Discount, &l.Tax, &l.FeeTax, &l.Rate, &l.FeeRate, &l.Revoked, &l.In, &l.Mail, &l.Extras, &l.Post, &l.Friend, &l.On,
 	}, func() error {
 		one := l
 		l.Answers, l.Extras, l.Post = nil, nil, nil // what was scanned is kept
@@ -93,7 +94,7 @@ type Found struct {
 	In        int   // tickets that were checked in
 }
 
-// Search is what an organizer looks for: a part of a name or of an address, of the buyer or of a friend who has a ticket, the number or the code of an order, the code of a ticket, a seat.
+// Search is what an organizer looks for: a part of a name or of an address, of the buyer, of an attendee or of a friend who has a ticket, the number or the code of an order, the code of a ticket, a seat.
 type Search struct {
 	Words  string
 	Before time.Time // orders placed before this; zero: the latest
@@ -110,6 +111,7 @@ WITH found AS MATERIALIZED (
      WHERE o.event_id = $1 AND o.created_at < coalesce($2, 'infinity'::timestamptz)
        AND ($3 = '' OR strpos(o.found_by, (SELECT fold($3))) > 0 OR starts_with(o.code, upper($3))
             OR o.id IN (SELECT order_id FROM ticket_transfer WHERE event_id = $1 AND strpos(fold(name || E'\n' || email), (SELECT fold($3))) > 0)
+            OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND name <> '' AND strpos(fold(name), (SELECT fold($3))) > 0)
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND idx = $4) OR o.id = (SELECT order_id FROM ticket WHERE id = $5) OR o.id BETWEEN $7 AND $8)
      ORDER BY o.created_at DESC, o.id DESC
      LIMIT $6)

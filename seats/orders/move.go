@@ -110,6 +110,6 @@ UPDATE ticket t SET revoked_at = clock_timestamp(), moved_to = m.fresh
  WHERE t.id = m.old AND t.order_id = $1 AND t.revoked_at IS NULL`
 
 const newTicketsSQL = `
-INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
-SELECT m.fresh, t.event_id, t.order_id, m.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
+INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type, name)
+SELECT m.fresh, t.event_id, t.order_id, m.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type, t.name
   FROM unnest($2::uuid[], $3::uuid[], $4::integer[]) AS m(old, fresh, idx) JOIN ticket t ON t.id = m.old AND t.order_id = $1`

@@ -166,6 +166,7 @@ type Ticket struct {
 	pricing.Priced        // what it cost
 	Type           string // its ticket type; empty if the event has one only
 	Proof          string // to be shown at the door for it; empty: none
+	Name           string // that the buyer gave for it; empty: none (Order.NameOn)
 	Code           string // what the door reads; empty if revoked, or if a friend has it
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
@@ -226,7 +227,7 @@ const typeOfTicket = `
          FROM ticket_type WHERE event_id = t.event_id AND number = t.type) y ON true`
 
 const ticketsSQL = `
-SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.revoked_at IS NOT NULL, s.scanned_at,
+SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.name, t.revoked_at IS NOT NULL, s.scanned_at,
        t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to, r.id IS NOT NULL AND r.ended_at IS NULL, r.sold_to IS NOT NULL
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
   LEFT JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
@@ -277,7 +278,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
 		var name, email, offer, to *string
-		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Revoked, &t.In,
+		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Name, &t.Revoked, &t.In,
 			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to, &t.OfferedBack, &t.Resold); err == nil && name != nil {
 			t.Friend = &Friend{*name, *email}
 		}

@@ -55,12 +55,15 @@ func normalEmail(address string) string {
 	return local + "@" + domain
 }
 
+// emailKey is the purchase key of an address.
+func emailKey(address string) seats.ID { return payments.PersonKey("email", normalEmail(address)) }
+
 // personKeys are the keys that are known before a payment: of the email, and of the account that is signed in. An account
 // is an address as well, so both are keys of one kind.
 func personKeys(email, account string) (keys []seats.ID) {
 	for _, address := range []string{email, account} {
 		if strings.TrimSpace(address) != "" {
-			keys = append(keys, payments.PersonKey("email", normalEmail(address)))
+			keys = append(keys, emailKey(address))
 		}
 	}
 	return slices.Compact(keys)

@@ -294,9 +294,9 @@ WITH o AS MATERIALIZED (
            CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
       FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
 ), tickets AS (
-    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type)
-    SELECT t.id, $1, o.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type
-      FROM o, jsonb_to_recordset(o.tickets) AS t(id uuid, idx integer, price bigint, fee bigint, discount bigint, tax bigint, fee_tax bigint, tax_rate integer, fee_rate integer, type smallint)
+    INSERT INTO ticket (id, event_id, order_id, idx, price, fee, discount, tax, fee_tax, tax_rate, fee_rate, type, name)
+    SELECT t.id, $1, o.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, t.type, coalesce(t.name, '')
+      FROM o, jsonb_to_recordset(o.tickets) AS t(id uuid, idx integer, price bigint, fee bigint, discount bigint, tax bigint, fee_tax bigint, tax_rate integer, fee_rate integer, type smallint, name text)
 )
 INSERT INTO mail (order_id, kind) SELECT id, coalesce(mail, 'confirmation') FROM o WHERE email <> '' AND mail IS DISTINCT FROM 'none'`
 
@@ -345,6 +345,7 @@ type ticketRow struct {
 	Rate     int      `json:"tax_rate"`
 	FeeRate  int      `json:"fee_rate"`
 	Type     int      `json:"type"`
+	Name     string   `json:"name,omitempty"`
 }
 
 // row returns the order for what its seats cost, with a ticket for each.
@@ -357,7 +358,7 @@ func (p placed) row(s *seats.Sale, sold []seats.Line, cost pricing.Cost) orderRo
 	for i, l := range cost.Lines {
 		row.Tickets = append(row.Tickets, ticketRow{
 			ID: seats.NewID(), Seat: sold[i].Seat, Price: l.Price, Fee: l.Fee, Discount: l.Discount, Tax: l.Tax, FeeTax: l.FeeTax,
-			Rate: l.Rate, FeeRate: l.FeeRate, Type: sold[i].Type,
+			Rate: l.Rate, FeeRate: l.FeeRate, Type: sold[i].Type, Name: p.form.Names[sold[i].Seat],
 		})
 	}
 	return row
@@ -500,7 +501,7 @@ func (o *Orders) needsConfirmation(ctx context.Context, s *seats.Sale, p placed)
 // AloneMethods lists how an order of this total for an event may be paid while the customer is away, the best first.
 // None if the event asks something of everybody who orders.
 func (o *Orders) AloneMethods(e seats.Event, total int64) []string {
-	if e.AsksBirth || len(e.Questions) > 0 {
+	if e.AsksBirth || len(e.Questions) > 0 || e.TicketNames == seats.NamesRequired {
 		return nil
 	}
 	return slices.DeleteFunc(o.Methods(e, total), func(method string) bool {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 const underWaySQL = `
@@ -17,6 +19,16 @@ func UnderWay(ctx context.Context, tx pgx.Tx, events []int64, email string) (n i
 		return 0, fmt.Errorf("payments: count those under way: %w", err)
 	}
 	return n, nil
+}
+
+const changeEmailSQL = `UPDATE payment SET form = jsonb_set(form, '{email}', to_jsonb($2::text)) WHERE order_id = $1 AND form->>'email' <> ''`
+
+// ChangeEmail notes that an order has another email: what is kept of its payment is of the same person.
+func ChangeEmail(ctx context.Context, tx pgx.Tx, order seats.ID, email string) error {
+	if _, err := tx.Exec(ctx, changeEmailSQL, order, email); err != nil {
+		return fmt.Errorf("payments: change an email: %w", err)
+	}
+	return nil
 }
 
 const exportPaymentsSQL = `

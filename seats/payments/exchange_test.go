@@ -112,6 +112,24 @@ func (h *run) untilNothingIsOnItsWay(t testing.TB) {
 	}
 }
 
+func TestExchange_TicketsKeepTheirNames(t *testing.T) {
+	t.Parallel()
+	for _, dearer := range []int64{0, 1234} {
+		h := openRun(t, events.Settings{}, dearer)
+		order := h.buys(t, 3)
+		h.until(t, order.Code, "captured")
+		if _, err := h.db.Exec(t.Context(), `UPDATE ticket SET name = 'Guest ' || idx WHERE idx <> $1`, order.Tickets[2].Idx); err != nil {
+			t.Fatal(err)
+		}
+		order = h.again(t, order)
+		fresh := h.exchanges(t, h.other, order, 2, order.Tickets[1].ID, order.Tickets[2].ID)
+		names := []string{fresh.NameOn(fresh.Tickets[0]), fresh.NameOn(fresh.Tickets[1])}
+		if !slices.Contains(names, order.Tickets[1].Name) || !slices.Contains(names, order.Name) || order.Tickets[1].Name == "" {
+			t.Errorf("%d more to pay: the new tickets are of %q", dearer, names)
+		}
+	}
+}
+
 func TestExchange_MoneyIsRightToTheCent(t *testing.T) {
 	t.Parallel()
 	for _, dearer := range []int64{0, -1234, 1234} {

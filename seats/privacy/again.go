@@ -143,15 +143,17 @@ type known struct {
 
 const knownSQL = `
 SELECT team_id, email, max(at) FROM (
-    SELECT e.team_id, lower(o.email) AS email, o.created_at AS at FROM orders o JOIN event e ON e.id = o.event_id WHERE o.email <> ''
+    SELECT e.team_id, lower(o.email) AS email, coalesce((SELECT max(done_at) FROM email_change WHERE order_id = o.id), o.created_at) AS at FROM orders o JOIN event e ON e.id = o.event_id WHERE o.email <> ''
      UNION ALL
-    SELECT e.team_id, lower(p.form->>'email'), p.created_at FROM payment p JOIN event e ON e.id = p.event_id WHERE p.form->>'email' <> ''
+    SELECT e.team_id, lower(p.form->>'email'), coalesce((SELECT max(done_at) FROM email_change WHERE order_id = p.order_id), p.created_at) FROM payment p JOIN event e ON e.id = p.event_id WHERE p.form->>'email' <> ''
      UNION ALL
     SELECT e.team_id, n.email, n.joined_at FROM entry n JOIN event e ON e.id = n.event_id WHERE n.email <> ''
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
      UNION ALL
     SELECT e.team_id, a.email, a.at FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
+     UNION ALL
+    SELECT e.team_id, a.email, c.asked_at FROM email_change c JOIN event e ON e.id = c.event_id, LATERAL (VALUES (lower(c.old_email)), (lower(c.new_email))) AS a(email) WHERE a.email <> ''
      UNION ALL
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card
      UNION ALL

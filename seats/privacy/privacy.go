@@ -60,6 +60,7 @@ type Record struct {
 	At       time.Time       `json:"exported_at"`
 	Orders   json.RawMessage `json:"orders"`
 	Received json.RawMessage `json:"received_tickets"`
+	Emails   json.RawMessage `json:"email_changes"`
 	Payments json.RawMessage `json:"payments"`
 	Entries  json.RawMessage `json:"waiting_list"`
 	Credit   json.RawMessage `json:"credit"`
@@ -154,7 +155,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -178,6 +179,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM payment WHERE lower(form->>'email') = $1
          UNION ALL SELECT event_id FROM entry WHERE email = $1
          UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
+         UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
  ORDER BY id`

@@ -39,6 +39,7 @@ const (
        CASE WHEN e.exchange_until IS NOT NULL THEN (e.exchange_until, e.exchange_fee)::text END,
        CASE WHEN e.resale_until IS NOT NULL THEN (e.resale_until, e.resale_fee)::text END,
        CASE WHEN e.transfer_until IS DISTINCT FROM '0' THEN coalesce(e.transfer_until::text, 'never') END,
+       CASE WHEN e.ticket_names <> 'none' THEN e.ticket_names END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`
 )
 

@@ -157,7 +157,7 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 		switch {
 		case e.Currency != sales[0].Event.Currency:
 			note(FieldEvents, text.Mark("%s is sold in another currency."), e.Name)
-		case e.AsksBirth || slices.ContainsFunc(e.Questions, func(q seats.Question) bool { return q.Required }):
+		case e.AsksBirth || e.TicketNames == seats.NamesRequired || slices.ContainsFunc(e.Questions, func(q seats.Question) bool { return q.Required }):
 			note(FieldEvents, text.Mark("%s asks buyers questions. A subscription has none."), e.Name)
 		case e.Status == seats.Cancelled:
 			note(FieldEvents, text.Mark("%s was cancelled."), e.Name)

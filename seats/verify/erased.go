@@ -17,15 +17,17 @@ const erasureKeySQL = `SELECT secret FROM erasure_key`
 // Rows with an address, from before the last erasure of a person in their team.
 const addressesSQL = `
 WITH known AS (
-    SELECT e.team_id, lower(o.email) AS email, o.created_at AS at, 'order ' || o.code AS what FROM orders o JOIN event e ON e.id = o.event_id WHERE o.email <> ''
+    SELECT e.team_id, lower(o.email) AS email, coalesce((SELECT max(done_at) FROM email_change WHERE order_id = o.id), o.created_at) AS at, 'order ' || o.code AS what FROM orders o JOIN event e ON e.id = o.event_id WHERE o.email <> ''
      UNION ALL
-    SELECT e.team_id, lower(p.form->>'email'), p.created_at, 'payment ' || p.code FROM payment p JOIN event e ON e.id = p.event_id WHERE p.form->>'email' <> ''
+    SELECT e.team_id, lower(p.form->>'email'), coalesce((SELECT max(done_at) FROM email_change WHERE order_id = p.order_id), p.created_at), 'payment ' || p.code FROM payment p JOIN event e ON e.id = p.event_id WHERE p.form->>'email' <> ''
      UNION ALL
     SELECT e.team_id, n.email, n.joined_at, 'entry ' || n.id FROM entry n JOIN event e ON e.id = n.event_id WHERE n.email <> ''
      UNION ALL
     SELECT e.team_id, lower(m.email), m.created_at, 'mail ' || m.id FROM mail m JOIN event e ON e.room_id = m.room_id WHERE m.kind = 'place'
      UNION ALL
     SELECT e.team_id, a.email, a.at, 'sent ticket ' || f.id FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
+     UNION ALL
+    SELECT e.team_id, a.email, c.asked_at, 'change of an email ' || c.id FROM email_change c JOIN event e ON e.id = c.event_id, LATERAL (VALUES (lower(c.old_email)), (lower(c.new_email))) AS a(email) WHERE a.email <> ''
      UNION ALL
     SELECT g.team_id, lower(a.email), g.created_at, 'gift card ' || g.id FROM gift_card g, LATERAL (VALUES (g.buyer), (g.recipient)) AS a(email) WHERE a.email <> '' AND g.state NOT IN ('open', 'refunding')
      UNION ALL
@@ -47,7 +49,7 @@ SELECT k.team_id, k.email, k.at, k.what FROM known k
 
 const erasedSQL = `
 SELECT format('order %s was erased and has something of the person', code)
-  FROM orders WHERE erased_at IS NOT NULL AND NOT (name = '' AND email = '' AND born IS NULL AND answers = '{}' AND network = '' AND keys = '{}' AND wish = '' AND post_to IS NULL)
+  FROM orders o WHERE erased_at IS NOT NULL AND NOT (name = '' AND email = '' AND born IS NULL AND answers = '{}' AND network = '' AND keys = '{}' AND wish = '' AND post_to IS NULL AND NOT EXISTS (SELECT FROM ticket WHERE order_id = o.id AND name <> ''))
  UNION ALL
 SELECT format('order %s was erased, and its payment has the name', o.code)
   FROM orders o JOIN payment p ON p.order_id = o.id WHERE o.erased_at IS NOT NULL AND p.form->>'name' <> ''`

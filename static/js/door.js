@@ -83,9 +83,9 @@ async function judge(code) {
     return null
   }
   const id = idOf(b), ticket = known.get(id)
-  if (ticket?.revoked) return {word: 'revoked', message: ticket.message || T('This ticket was cancelled.'), seat: ticket.seat}
-  if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat}
-  return {word: 'in', message: welcome(ticket), seat: ticket?.seat, id}
+  if (ticket?.revoked) return {word: 'revoked', message: ticket.message || T('This ticket was cancelled.'), seat: ticket.seat, name: ticket.name}
+  if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat, name: ticket?.name}
+  return {word: 'in', message: welcome(ticket), seat: ticket?.seat, name: ticket?.name, id}
 }
 
 async function send(scan) {
@@ -101,7 +101,7 @@ async function send(scan) {
 async function keep(scan) {
   const v = await judge(scan.code)
   if (!v) show('which', T('Kept, and not checked.'), T('This browser cannot check codes while the box office cannot be reached. It is checked later.'))
-  else show(v.word, v.message, v.seat, T('The box office could not be reached: checked on this phone.'))
+  else show(v.word, v.message, v.seat, v.name, T('The box office could not be reached: checked on this phone.'))
   if (v && v.word !== 'in') return
   scan.at = Date.now()
   if (v) here.set(v.id, since(scan.at, scan.place))
@@ -123,7 +123,7 @@ async function check(code, ticket = '') {
   show(v.word, v.message, v.seat, v.name)
   for (const choice of v.choices || []) {
     const button = document.createElement('button')
-    button.textContent = choice.seat
+    button.textContent = choice.name ? `${choice.seat} · ${choice.name}` : choice.seat
     button.onclick = () => check(code, choice.id)
     choices.append(button)
   }

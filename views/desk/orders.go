@@ -87,6 +87,8 @@ type OrderPage struct {
 	Message string     // why what was asked was not done
 	Form    url.Values // as it was typed
 
+	EmailChanges []orders.EmailChange // all that were asked for
+
 	Dates    []OtherDate   // of the series, that tickets may be exchanged for
 	Exchange *DeskExchange // that was asked for, to be confirmed; nil: none
 }

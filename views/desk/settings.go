@@ -85,6 +85,7 @@ type SettingsForm struct {
 	Online                              bool
 	JoinLink, JoinEarly                 string // the address; minutes before the start, empty for at once
 	Confirmation                        string // the organizer's text in it
+	TicketNames                         string // none, optional or required
 }
 
 // SettingsPage is where an event is put on sale and changed.
@@ -195,6 +196,9 @@ var zones = []string{
 	"America/Chicago", "America/Denver", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo", "America/Toronto", "Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo",
 	"Australia/Sydney", "Pacific/Auckland",
 }
+
+// namesOptions say whether buyers name the attendee of each ticket.
+var namesOptions = [][2]string{{"none", text.Mark("Only the name of the buyer")}, {"optional", text.Mark("A name for each ticket, optional")}, {"required", text.Mark("A name for each ticket, required")}}
 
 // confirmOptions say when free orders confirm the email first.
 var confirmOptions = [][2]string{{"automatic", text.Mark("If one person gets two tickets at most")}, {"always", text.Mark("Always")}, {"never", text.Mark("Never")}}

@@ -127,3 +127,21 @@ func TicketVoid(ctx context.Context, sale shop.Sale, seat, address string) Actio
 		Advice: text.T(ctx, "If it was paid for, its price goes back to the person who bought it."),
 	}
 }
+
+// EmailAllow asks the address that an order has whether the order gets another one.
+func EmailAllow(ctx context.Context, sale shop.Sale, to, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "Change of your email address: %s", sale.Event.Name), Button: text.T(ctx, "Allow this change"), Address: address,
+		What:   text.T(ctx, "Your order for %[1]s, %[2]s, is to get the email address %[3]s. Emails about it, with the tickets, go there once you allow it and the new address is confirmed.", sale.Event.Name, views.WhenIn(ctx, sale.Event), to),
+		Advice: text.T(ctx, "The link works for a day. If you did not ask for this, open it, stop the change and contact the organizer: another person has the link to your order. Nothing changes without you."),
+	}
+}
+
+// EmailConfirm asks the new address of an order whether it is right. It says nothing of the buyer.
+func EmailConfirm(ctx context.Context, sale shop.Sale, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "Confirm this email address: %s", sale.Event.Name), Button: text.T(ctx, "Confirm this address"), Address: address,
+		What:   text.T(ctx, "This email address was entered for an order for %[1]s, %[2]s. Emails about it, with the tickets, come here once you confirm it and the old address allows it.", sale.Event.Name, views.WhenIn(ctx, sale.Event)),
+		Advice: text.T(ctx, "The link works for a day. If you did not ask for this, ignore this email: nothing changes without you."),
+	}
+}

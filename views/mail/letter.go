@@ -159,6 +159,9 @@ func (p LetterPage) ticket(ctx context.Context, t orders.Ticket) string {
 	if words := shop.TypeWords(ctx, t); words != "" {
 		line += " (" + words + ")"
 	}
+	if t.Name != "" {
+		line += ", " + t.Name
+	}
 	if t.Friend != nil {
 		line += " (" + text.T(ctx, "Sent to %s", t.Friend.Name) + ")"
 	}

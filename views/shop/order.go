@@ -29,6 +29,9 @@ type OrderPage struct {
 
 	TypedEmail, WrongEmail string // of a friend whom a ticket is sent to, and what is wrong with it
 
+	EmailChanges            []orders.EmailChange
+	NewEmail, WrongNewEmail string // as it was typed, and what is wrong with it
+
 	Typed    *orders.Details // that were not saved; nil: those of the order
 	Mistakes orders.Mistakes // in Typed
 

@@ -94,8 +94,8 @@ func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
 		}
 		category := p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name
 		w.facts = append(w.facts, labelled{text.T(ctx, "Ticket"), cmp.Or(t.Type, category) + ", " + views.PriceIn(ctx, t.Cost(), p.Order.Currency)})
-		if p.Order.Name != "" {
-			w.facts = append(w.facts, labelled{text.T(ctx, "Name"), p.Order.Name})
+		if name := p.Order.NameOn(t); name != "" {
+			w.facts = append(w.facts, labelled{text.T(ctx, "Name"), name})
 		}
 		if look.About != nil && look.About.Facts.Doors > 0 {
 			w.facts = append(w.facts, labelled{text.T(ctx, "Doors"), views.ClockIn(ctx, p.Event, p.Event.StartsAt.Add(-look.About.Facts.Doors))})
