@@ -29,6 +29,7 @@ import (
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/wallets"
 )
 
 // Fields that may be wrong in a form.
@@ -291,10 +292,13 @@ func blocked(ctx context.Context, tx pgx.Tx, team int64, events []int64, email s
 	return nil
 }
 
-// erase does so in the tables of some events; for an empty email, of all persons. Payments come first: they look for the
+// erase does so in the tables of some events; for an empty email, of all persons. Payments and wallets come first: they look for the
 // name in the order. Mails come last: they ask what was erased.
 func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (changed int, err error) {
 	if err := payments.Erase(ctx, tx, events, email); err != nil {
+		return 0, err
+	}
+	if err := wallets.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if changed, err = orders.Erase(ctx, tx, events, email); err != nil {
