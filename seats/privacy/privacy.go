@@ -68,6 +68,7 @@ type Record struct {
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
+	Phones   json.RawMessage `json:"wallet_phones"` // with a ticket in Apple Wallet
 
 	Unsubscribed bool `json:"unsubscribed"` // from emails that are not about an order
 }
@@ -155,7 +156,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}

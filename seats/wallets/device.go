@@ -2,6 +2,7 @@ package wallets
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -161,11 +162,24 @@ func (w *Wallets) ChangedAt(ctx context.Context, h Holding) (time.Time, error) {
 	return *at, nil
 }
 
-const eraseDevicesSQL = `
-DELETE FROM wallet_device d
- WHERE d.event_id = ANY($1) AND ($2 = ''
+// The phones of a person, who has tickets of an order or was sent one.
+const ofPerson = `d.event_id = ANY($1) AND ($2 = ''
     OR d.transfer_id IS NULL AND EXISTS (SELECT FROM orders WHERE id = d.order_id AND lower(email) = $2)
     OR EXISTS (SELECT FROM ticket_transfer WHERE id = d.transfer_id AND lower(email) = $2))`
+
+const exportDevicesSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'phone', d.device, 'since', d.registered_at) ORDER BY d.registered_at), '[]')
+  FROM wallet_device d JOIN event e ON e.id = d.event_id WHERE ` + ofPerson
+
+// Export returns the phones on which a person has passes of some events.
+func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportDevicesSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("wallets: export: %w", err)
+	}
+	return list, nil
+}
+
+const eraseDevicesSQL = `DELETE FROM wallet_device d WHERE ` + ofPerson
 
 // Erase forgets the phones of a person in some events; of all persons for an empty email. Call it before names are erased.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
