@@ -3,7 +3,6 @@ package wallets_test
 import (
 	"context"
 	"crypto/tls"
-	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
