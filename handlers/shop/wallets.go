@@ -219,13 +219,13 @@ func (h *Handlers) LatestPass(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asJSON(r, err)
 	}
-	if !changed.IsZero() {
-		changed = changed.Truncate(time.Second).Add(time.Second) // up to it, as the header has no parts of a second
-		if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && !changed.After(since) {
+	at := changed.Truncate(time.Second).Add(time.Second) // the header has no parts of a second
+	if !changed.IsZero() && !at.After(h.Hub.Now()) {     // until then it may change once more
+		if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && !at.After(since) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}
-		w.Header().Set("Last-Modified", changed.UTC().Format(http.TimeFormat))
+		w.Header().Set("Last-Modified", at.UTC().Format(http.TimeFormat))
 	}
 	read := h.Orders.Find
 	if of.Received {
