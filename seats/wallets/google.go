@@ -80,9 +80,8 @@ type (
 		Type    *googleText           `json:"ticketType,omitempty"`
 	}
 	googleCode struct {
-		Type    string `json:"type"`
-		Value   string `json:"value"`
-		AltText string `json:"alternateText"`
+		Type  string `json:"type"`
+		Value string `json:"value"`
 	}
 	googleOrder struct {
 		Code string `json:"confirmationCode"`
@@ -110,7 +109,7 @@ func (g *Google) describe(p Pass) (googleTickets, error) {
 	if p.Venue != "" {
 		class.Venue = &googleVenue{say(p.Venue), say(cmp.Or(p.Address, p.Venue))}
 	}
-	object := googleObject{State: "ACTIVE", Barcode: googleCode{"QR_CODE", p.Code, p.Number}, Holder: p.Holder.Words, Order: googleOrder{p.Number}}
+	object := googleObject{State: "ACTIVE", Barcode: googleCode{"QR_CODE", p.Code}, Holder: p.Holder.Words, Order: googleOrder{p.Number}}
 	for _, f := range p.Seat {
 		if f.Words != "" {
 			if object.Seat == nil {
@@ -128,7 +127,7 @@ func (g *Google) describe(p Pass) (googleTickets, error) {
 		return googleTickets{}, err
 	}
 	object.Class = class.ID
-	if object.ID, err = g.id(p.Ticket.String(), object); err != nil {
+	if object.ID, err = g.id("ticket", object); err != nil {
 		return googleTickets{}, err
 	}
 	return googleTickets{[]googleClass{class}, []googleObject{object}}, nil
@@ -141,11 +140,26 @@ func (g *Google) id(name string, of any) (string, error) {
 		return "", fmt.Errorf("wallets: name a ticket for Google: %w", err)
 	}
 	sum := sha256.Sum256(content)
-	return g.issuer + "." + name + "-" + hex.EncodeToString(sum[:4]), nil
+	return g.issuer + "." + name + "-" + hex.EncodeToString(sum[:8]), nil
 }
 
-// Link returns the address that saves a pass in Google Wallet. Nothing is sent to Google for it.
+// mostSigned is how long the signed part of a link may be, in letters: Google names it as what all browsers pass on.
+const mostSigned = 1800
+
+// Link returns the address that saves a pass in Google Wallet. Nothing is sent to Google for it. What would make it too long is left out, from
+// the name of its holder to the venue: event, start, seat and code are there in any case.
 func (g *Google) Link(p Pass, now time.Time) (string, error) {
+	shorten := []func(){func() { p.Holder.Words = "" }, func() { p.Type.Words = "" }, func() { p.Address = "" }, func() { p.DoorsAt = time.Time{} }, func() { p.Venue = "" }}
+	signed, err := g.signed(p, now)
+	for err == nil && len(signed) > mostSigned && len(shorten) > 0 {
+		shorten[0]()
+		shorten = shorten[1:]
+		signed, err = g.signed(p, now)
+	}
+	return "https://pay.google.com/gp/v/save/" + signed, err
+}
+
+func (g *Google) signed(p Pass, now time.Time) (string, error) {
 	tickets, err := g.describe(p)
 	if err != nil {
 		return "", err
@@ -160,5 +174,5 @@ func (g *Google) Link(p Pass, now time.Time) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("wallets: sign a link: %w", err)
 	}
-	return "https://pay.google.com/gp/v/save/" + signed, nil
+	return signed, nil
 }
