@@ -21,7 +21,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler faketime redis browser
+.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,7 +66,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema poppler ## all tests but those in a browser, in random order, with the race detector
+unit: postgres schema poppler openssl ## all tests but those in a browser, in random order, with the race detector
 	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush')
 	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
@@ -138,6 +138,11 @@ poppler:
 	@command -v pdftoppm >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends poppler-utils >/dev/null; \
 	  else echo "the tests of printed tickets need Poppler:  sudo apt-get install -y poppler-utils"; exit 1; fi; }
+
+openssl:
+	@command -v openssl >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends openssl >/dev/null; \
+	  else echo "the tests of passes need OpenSSL:  sudo apt-get install -y openssl"; exit 1; fi; }
 
 faketime:
 	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || { \

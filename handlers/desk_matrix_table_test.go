@@ -328,6 +328,15 @@ var matrix = map[string]access{
 	"GET /.well-known/security.txt":              anyone,
 	"GET /healthz":                               anyone,
 	"GET /readyz":                                anyone,
+	"GET /orders/{code}/apple-wallet/{ticket}":   anyone,
+	"GET /orders/{code}/google-wallet/{ticket}":  anyone,
+	"GET /tickets/{code}/apple-wallet/{ticket}":  anyone,
+	"GET /tickets/{code}/google-wallet/{ticket}": anyone,
+	"POST /wallets/{language}/v1/devices/{device}/registrations/{type}/{serial}":   anyone,
+	"DELETE /wallets/{language}/v1/devices/{device}/registrations/{type}/{serial}": anyone,
+	"GET /wallets/{language}/v1/devices/{device}/registrations/{type}":             anyone,
+	"GET /wallets/{language}/v1/passes/{type}/{serial}":                            anyone,
+	"POST /wallets/{language}/v1/log":                                              anyone,
 
 	// The waiting list: the address of an entry is its capability.
 	"GET /events/{slug}/challenge":  anyone,

@@ -418,6 +418,8 @@ var notWalked = map[string]string{
 	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture,
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,
+	"GET /orders/{code}/apple-wallet/{ticket}": unreadLink, "GET /tickets/{code}/apple-wallet/{ticket}": unreadLink, "GET /orders/{code}/google-wallet/{ticket}": unreadLink, "GET /tickets/{code}/google-wallet/{ticket}": unreadLink,
+	"GET /wallets/{language}/v1/devices/{device}/registrations/{type}": unreadProgram, "GET /wallets/{language}/v1/passes/{type}/{serial}": unreadProgram,
 	"GET /events/{slug}/embed": "frames /events/{slug}", "GET /series/{slug}/embed": "frames /series/{slug}",
 }
 
@@ -450,7 +452,7 @@ func (s *site) germanMail(t *testing.T) []mail.Letter {
 	outbox := mail.New(s.db, bag)
 	outbox.Write = Letters{
 		Inventory: s.office, Orders: s.sold, Credit: s.config.Credit, Desk: s.organizers, Rooms: s.config.Rooms, Waits: s.config.Waits, Banks: s.config.Banks, Pages: s.config.Pages, Sites: s.config.Sites, Subscriptions: s.config.Subscriptions,
-		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, URL: s.url,
+		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, Wallets: s.config.Wallets, URL: s.url,
 	}.Write
 	for {
 		n, err := outbox.Send(t.Context())

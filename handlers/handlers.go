@@ -36,6 +36,7 @@ import (
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/wallets"
 	"github.com/usherbox/usher/seats/webhooks"
 	"github.com/usherbox/usher/static"
 )
@@ -65,7 +66,8 @@ type Config struct {
 	Privacy   *privacy.Privacy
 	GiftCards *giftcards.GiftCards
 	Letters   *letters.Letters
-	Limits    *limit.Events // nil: the usual ones
+	Limits    *limit.Events    // nil: the usual ones
+	Wallets   *wallets.Wallets // nil: no passes
 	DemoCard  *demo.Card
 	Stripe    web.Webhook // nil if there is none
 	Log       *slog.Logger
@@ -98,6 +100,9 @@ func New(c Config) http.Handler {
 
 func newHandlers(c Config) *Handlers {
 	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	if s.Wallets = c.Wallets; s.Wallets == nil {
+		s.Wallets = wallets.New(nil)
+	}
 	s.Guard, s.Large = s.NewGuard(), semaphore.NewWeighted(plan.MaxBytes)
 	if s.Limits, s.Joins = c.Limits, c.Joins; s.Limits == nil {
 		s.Limits = limit.NewEvents(nil, c.Log)

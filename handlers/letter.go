@@ -26,6 +26,7 @@ import (
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/wallets"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	mails "github.com/usherbox/usher/views/mail"
@@ -47,6 +48,7 @@ type Letters struct {
 	GiftCards     *giftcards.GiftCards
 	Automatic     *letters.Letters
 	Subscriptions *subscriptions.All
+	Wallets       *wallets.Wallets // nil: no passes
 	URL           string           // how browsers reach us
 	Now           func() time.Time // the database's; nil: this machine's
 }
@@ -158,7 +160,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	address := home + shop.OrderAddress(order)
-	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address}
+	page := mails.LetterPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Now: l.now()}, Order: order, Kind: m.Kind, Address: address, Passes: web.Passes(l.Wallets)}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}

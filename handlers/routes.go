@@ -121,6 +121,8 @@ func (h *Handlers) table() []route {
 		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"GET /orders/{code}/apple-wallet/{ticket}", h.shop.ApplePass, secretRule},
+		{"GET /orders/{code}/google-wallet/{ticket}", h.shop.GooglePass, secretRule},
 		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},
 		{"GET /orders/{code}/invoices/{file}", h.shop.Invoice, pageRule},
 		{"GET /door/worker.js", h.desk.DoorWorker, pageRule},
@@ -146,10 +148,18 @@ func (h *Handlers) table() []route {
 		{"GET /tickets/{code}", h.shop.Order, pageRule},
 		{"GET /tickets/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /tickets/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"GET /tickets/{code}/apple-wallet/{ticket}", h.shop.ApplePass, secretRule},
+		{"GET /tickets/{code}/google-wallet/{ticket}", h.shop.GooglePass, secretRule},
 		{"POST /tickets/{code}/attendances", h.shop.Attend, secretRule},
 		{"GET /tickets/{code}/attendances/{ticket}", h.shop.Attendance, secretRule},
 		{"POST /tickets/{code}/transfers", h.shop.Offer, pageRule},
 		{"POST /tickets/{code}/withdrawals", h.shop.Withdraw, pageRule},
+
+		{"POST /wallets/{language}/v1/devices/{device}/registrations/{type}/{serial}", h.shop.RegisterDevice, secretRule},
+		{"DELETE /wallets/{language}/v1/devices/{device}/registrations/{type}/{serial}", h.shop.UnregisterDevice, secretRule},
+		{"GET /wallets/{language}/v1/devices/{device}/registrations/{type}", h.shop.ChangedPasses, secretRule},
+		{"GET /wallets/{language}/v1/passes/{type}/{serial}", h.shop.LatestPass, secretRule},
+		{"POST /wallets/{language}/v1/log", h.shop.WalletLog, secretRule},
 
 		{"GET /payments/{code}", h.shop.Payment, buyRule},
 		{"POST /payments/{code}/stop", h.shop.StopPayment, shopRule}, // not Once, which keeps a transaction open: a provider is called

@@ -44,6 +44,7 @@ var owners = map[string]string{
 	"seats/sites":         "team_domain team_site team_site_key",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
 	"seats/waitlist":      "entry offer wait_list wait_step",
+	"seats/wallets":       "wallet_device",
 	"seats/webhooks":      "hook hook_secret notice",
 }
 

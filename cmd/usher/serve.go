@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
@@ -27,6 +28,7 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	log := newLog(sh.stderr, cfg.Log)
 
+	warnOfPasses(cfg, time.Now(), log)
 	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
 		return err
@@ -95,6 +97,19 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 		group.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
 	}
 	return group
+}
+
+// warnOfPasses says so if passes cannot be made much longer, or do not learn of changes.
+func warnOfPasses(cfg *Config, now time.Time, log *slog.Logger) {
+	if cfg.apple == nil {
+		return
+	}
+	if left := cfg.apple.Ends.Sub(now); left < 30*24*time.Hour {
+		log.Warn("a certificate for Apple Wallet ends soon: usher does not start with it after that", "ends", cfg.apple.Ends.Format(time.DateOnly))
+	}
+	if !strings.HasPrefix(cfg.URL, "https://") {
+		log.Warn("passes in Apple Wallet learn of no changes: phones ask by https alone, so set USHER_URL to the https address")
+	}
 }
 
 // warnOfPlainHTTP says so if others can reach this node and nothing says that they do by https.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	post "github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/wallets"
 )
 
 // DatabaseSettings name the PostgreSQL of a command.
@@ -60,11 +62,20 @@ type Config struct {
 	StripeWebhook string        `name:"stripe-webhook-secret" setting:"USHER_STRIPE_WEBHOOK_SECRET" type:"secret" placeholder:"SECRET" help:"Secret of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes."`
 	Contact       string        `name:"security-contact" setting:"USHER_SECURITY_CONTACT" placeholder:"ADDRESS" help:"Address for reports of security holes, such as mailto:security@example.org or an https page; shown at /.well-known/security.txt; empty: not shown."`
 	StripeURL     string        `name:"stripe-url" setting:"USHER_STRIPE_URL" placeholder:"ADDRESS" help:"Address of a stand-in for Stripe, for tests; empty: Stripe."`
-	VIES          string        `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT IDs of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
+
+	PassCertificate string `name:"apple-pass-certificate" setting:"USHER_APPLE_PASS_CERTIFICATE" type:"secret" placeholder:"PEM" help:"Certificate of a pass type id at Apple, in PEM, to make passes for Apple Wallet; empty: none."`
+	PassKey         string `name:"apple-pass-key" setting:"USHER_APPLE_PASS_KEY" type:"secret" placeholder:"PEM" help:"Key of that certificate, in PEM, without a passphrase."`
+	PassIssuer      string `name:"apple-wwdr-certificate" setting:"USHER_APPLE_WWDR_CERTIFICATE" type:"secret" placeholder:"PEM" help:"Certificate of Apple (WWDR) that issued it, in PEM."`
+	GoogleKey       string `name:"google-wallet-key" setting:"USHER_GOOGLE_WALLET_KEY" type:"secret" placeholder:"JSON" help:"Key of a service account at Google, the JSON file, to save tickets in Google Wallet; empty: none."`
+	GoogleIssuer    string `name:"google-wallet-issuer" setting:"USHER_GOOGLE_WALLET_ISSUER" placeholder:"NUMBER" help:"Number of the issuer at Google Wallet, such as 3388000000012345678."`
+
+	VIES string `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT IDs of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
 	DatabaseSettings
 
-	transport post.Transport // made of SMTP and MailFrom by check
-	proxies   []netip.Prefix // made of Proxies by check; nil: the usual ones
+	transport post.Transport  // made of SMTP and MailFrom by check
+	apple     *wallets.Apple  // made of the certificates by check; nil: none
+	google    *wallets.Google // made of the key by check; nil: none
+	proxies   []netip.Prefix  // made of Proxies by check; nil: the usual ones
 }
 
 // check refuses settings that could only fail later and less clearly.
@@ -111,6 +122,9 @@ func (cfg *Config) check() error {
 	if err := cfg.checkMail(); err != nil {
 		return err
 	}
+	if err := cfg.checkWallets(time.Now()); err != nil {
+		return err
+	}
 	if cfg.URL == "" {
 		return nil
 	}
@@ -133,6 +147,27 @@ func (cfg *Config) checkProxies() error {
 	}
 	if cfg.Proxies != "" && cfg.Header == "" {
 		return usageError{"--proxies is of no use without --address-header"}
+	}
+	return nil
+}
+
+// checkWallets reads the certificates and keys for passes.
+func (cfg *Config) checkWallets(now time.Time) (err error) {
+	if apple := []string{cfg.PassCertificate, cfg.PassKey, cfg.PassIssuer}; strings.Join(apple, "") != "" {
+		if slices.Contains(apple, "") {
+			return usageError{"USHER_APPLE_PASS_CERTIFICATE, USHER_APPLE_PASS_KEY and USHER_APPLE_WWDR_CERTIFICATE are of use together alone"}
+		}
+		if cfg.apple, err = wallets.NewApple(cfg.PassCertificate, cfg.PassKey, cfg.PassIssuer, now); err != nil {
+			return usageError{fmt.Sprintf("passes for Apple Wallet: %v", err)}
+		}
+	}
+	if cfg.GoogleKey != "" || cfg.GoogleIssuer != "" {
+		if cfg.GoogleKey == "" || cfg.GoogleIssuer == "" {
+			return usageError{"USHER_GOOGLE_WALLET_KEY and --google-wallet-issuer are of use together alone"}
+		}
+		if cfg.google, err = wallets.NewGoogle(cfg.GoogleKey, cfg.GoogleIssuer); err != nil {
+			return usageError{fmt.Sprintf("tickets in Google Wallet: %v", err)}
+		}
 	}
 	return nil
 }

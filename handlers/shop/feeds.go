@@ -158,6 +158,7 @@ Disallow: /boards/
 Disallow: /orders/
 Disallow: /tickets/
 Disallow: /transfers/
+Disallow: /wallets/
 Disallow: /payments/
 Disallow: /confirmations/
 Disallow: /demo-card/

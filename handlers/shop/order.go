@@ -61,6 +61,7 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	page.Page, page.Sale, page.Order, page.Sent, page.Home = views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css ticket.css"},
 		shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
 		order, sent, h.Origin(r)
+	page.Passes = web.Passes(h.Wallets)
 	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		h.Log.Warn("tickets have no picture", "error", err)
 	}

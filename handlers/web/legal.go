@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/wallets"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -37,6 +38,11 @@ func (h *Server) Print(r *http.Request, team int64) shop.Print {
 		h.Log.Warn("a paper has no logo", "error", err)
 	}
 	return p
+}
+
+// Passes says for which wallets passes are made; w may be nil.
+func Passes(w *wallets.Wallets) shop.Passes {
+	return shop.Passes{Apple: w != nil && w.Apple != nil, Google: w != nil && w.Google != nil}
 }
 
 // TicketPrint adds to the look of papers what tickets of an event show besides: its picture, and when its doors open.

@@ -37,6 +37,7 @@ const (
 	CountsWaits
 	CountsOrders
 	CountsSubscriptions
+	CountsWalletLogs
 )
 
 // NetworkOf is whom a request is counted with.

@@ -34,6 +34,7 @@ import (
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/wallets"
 	"github.com/usherbox/usher/seats/webhooks"
 )
 
@@ -63,6 +64,7 @@ type Server struct {
 
 	Sites     *sites.Sites
 	Privacy   *privacy.Privacy
+	Wallets   *wallets.Wallets
 	Card      *demo.Card
 	Stripe    Webhook
 	Contact   string

@@ -29,6 +29,7 @@ import (
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/seats/wallets"
 )
 
 // Fields that may be wrong in a form.
@@ -68,6 +69,7 @@ type Record struct {
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
+	Phones   json.RawMessage `json:"wallet_phones"` // with a ticket in Apple Wallet
 
 	Unsubscribed bool `json:"unsubscribed"` // from emails that are not about an order
 }
@@ -155,7 +157,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -293,10 +295,13 @@ func blocked(ctx context.Context, tx pgx.Tx, team int64, events []int64, email s
 	return nil
 }
 
-// erase does so in the tables of some events; for an empty email, of all persons. Payments come first: they look for the
+// erase does so in the tables of some events; for an empty email, of all persons. Payments and wallets come first: they look for the
 // name in the order. Mails come last: they ask what was erased.
 func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (changed int, err error) {
 	if err := payments.Erase(ctx, tx, events, email); err != nil {
+		return 0, err
+	}
+	if err := wallets.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if changed, err = orders.Erase(ctx, tx, events, email); err != nil {

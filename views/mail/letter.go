@@ -23,13 +23,21 @@ type LetterPage struct {
 	Kind    string // of the mail
 	Address string // of the order's page, whole
 
+	Passes   shop.Passes // that links offer
 	Invoices []invoices.Document
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer
 }
 
 func (p LetterPage) tickets() []orders.Ticket { return p.order().Tickets() }
 
-func (p LetterPage) order() shop.OrderPage { return shop.OrderPage{Sale: p.Sale, Order: p.Order} }
+func (p LetterPage) order() shop.OrderPage {
+	return shop.OrderPage{Sale: p.Sale, Order: p.Order, Passes: p.Passes}
+}
+
+// wallets are links to keep the tickets in a wallet.
+func (p LetterPage) wallets(ctx context.Context) []views.Link {
+	return p.order().PassLinks(ctx, p.Address)
+}
 
 // words are what the organizer adds, and how people join an online event.
 func (p LetterPage) words(ctx context.Context) (lines []string) {
@@ -197,7 +205,11 @@ func (p LetterPage) Text(ctx context.Context) string {
 	for _, d := range p.documents(ctx) {
 		fmt.Fprintf(&b, "\n%s:\n%s\n", d.Words, d.Path)
 	}
-	fmt.Fprintf(&b, "\n%s:\n%s\n\n%s\n", p.invitation(ctx), p.Address, p.advice(ctx))
+	fmt.Fprintf(&b, "\n%s:\n%s\n", p.invitation(ctx), p.Address)
+	for _, l := range p.wallets(ctx) {
+		fmt.Fprintf(&b, "\n%s:\n%s\n", l.Words, l.Path)
+	}
+	fmt.Fprintf(&b, "\n%s\n", p.advice(ctx))
 	return b.String() + around(p.Own.Closing) + footText(ctx, p.Letterhead)
 }
 

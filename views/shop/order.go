@@ -35,6 +35,7 @@ type OrderPage struct {
 	Typed    *orders.Details // that were not saved; nil: those of the order
 	Mistakes orders.Mistakes // in Typed
 
+	Passes     Passes           // that buttons offer
 	About      *pages.EventPage // may be nil
 	Subscribed *Subscribed      // the subscription that it is of; nil for most
 
