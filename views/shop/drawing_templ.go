@@ -5,12 +5,15 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import (
-	"github.com/usherbox/usher/seats/text"
 	"strconv"
+
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Drawing is the map: a server-drawn picture of the sections, each a link, and the canvas that draws seats over it.
@@ -38,7 +41,7 @@ func Drawing(s Sale, section int) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		titles := s.titles()
-		var templ_7745c5c3_Var2 = []any{s.form()}
+		templ_7745c5c3_Var2 := []any{s.form()}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -103,7 +106,7 @@ func Drawing(s Sale, section int) templ.Component {
 			}
 		}
 		usual, small := s.usualTitle(titles)
-		var templ_7745c5c3_Var6 = []any{templ.KV("small", small)}
+		templ_7745c5c3_Var6 := []any{templ.KV("small", small)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -221,7 +224,7 @@ func drawSection(s Sale, i int, t title, usual string, small bool) templ.Compone
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var13 = []any{s.look(i)}
+		templ_7745c5c3_Var13 := []any{s.look(i)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var13...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -5,8 +5,10 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 import "github.com/usherbox/usher/seats"
 
@@ -34,7 +36,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch shape.Kind {
 		case "polygon":
-			var templ_7745c5c3_Var2 = []any{"shape", shape.Role}
+			templ_7745c5c3_Var2 := []any{"shape", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -70,7 +72,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case "line":
-			var templ_7745c5c3_Var5 = []any{"shape", "open", shape.Role}
+			templ_7745c5c3_Var5 := []any{"shape", "open", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var5...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -106,7 +108,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case "ellipse":
-			var templ_7745c5c3_Var8 = []any{"shape", shape.Role}
+			templ_7745c5c3_Var8 := []any{"shape", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var8...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -225,7 +227,7 @@ func drawText(shape seats.Shape, at seats.Point) templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var16 = []any{"word", shape.Role}
+		templ_7745c5c3_Var16 := []any{"word", shape.Role}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var16...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -1,15 +1,13 @@
 package shop
 
 import (
-	"bytes"
 	"context"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // The colours of tickets. The paper itself is white.
@@ -25,32 +23,32 @@ type ticketPrinter struct {
 	pen     *pen
 	look    Print
 	plan    *seats.Plan
-	layout  string // one of pages.Layouts
-	picture string // its name in the document; empty without one
-	black   bool   // the printer has no other colour
+	layout  string     // one of pages.Layouts
+	picture *pdf.Image // nil without one
+	logo    *pdf.Image // nil without one
+	black   bool       // the printer has no other colour
 }
 
-// takePictures puts the pictures of tickets into the document, once for all of them.
+// takePictures puts the pictures of tickets into the document, once for all of them. A ticket without a picture is better than none.
 func (t *ticketPrinter) takePictures(seed, paper string) error {
-	doc := t.pen.doc
 	if paper == pages.Roll {
 		if logo := t.look.stencil(); logo != nil {
-			doc.RegisterImageOptionsReader("stencil", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(logo))
-			t.picture = "stencil"
+			t.logo = t.pen.doc.Dots(logo)
 		}
-	} else if t.layout != "plain" {
-		if t.look.Picture == nil {
-			var err error
-			if t.look.Picture, err = views.PosterJPEG(seed); err != nil {
-				return err
-			}
-		}
-		doc.RegisterImageOptionsReader("picture", fpdf.ImageOptions{ImageType: "JPG"}, bytes.NewReader(t.look.Picture))
-		t.picture = "picture"
+		return nil
 	}
-	if doc.Err() {
-		doc.ClearError() // a ticket without a picture is better than none
-		t.picture = ""
+	t.logo = t.look.takeLogo(t.pen.doc)
+	if t.layout == "plain" {
+		return nil
+	}
+	if t.look.Picture == nil {
+		var err error
+		if t.look.Picture, err = views.PosterJPEG(seed); err != nil {
+			return err
+		}
+	}
+	if picture, err := t.pen.doc.JPEG(t.look.Picture); err == nil {
+		t.picture = picture
 	}
 	return nil
 }
@@ -60,12 +58,12 @@ func (t *ticketPrinter) write(c pages.Colour) {
 	if t.black {
 		c = pages.Colour{}
 	}
-	t.pen.doc.SetTextColor(int(c.R), int(c.G), int(c.B))
+	t.pen.doc.Colour = pdf.Colour(c)
 }
 
 func (t *ticketPrinter) fill(c pages.Colour, b box) {
-	t.pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
-	t.pen.doc.Rect(b.x, b.y, b.w, b.h, "F")
+	t.pen.doc.Colour = pdf.Colour(c)
+	t.pen.doc.Rectangle(b.x, b.y, b.w, b.h, 0).Fill()
 }
 
 // rule draws a line between two points, whole or as one to tear along.
@@ -73,15 +71,12 @@ func (t *ticketPrinter) rule(x1, y1, x2, y2 float64, tear bool) {
 	if t.pen.dry {
 		return
 	}
-	doc := t.pen.doc
-	doc.SetDrawColor(int(faint.R), int(faint.G), int(faint.B))
-	doc.SetLineWidth(0.25)
+	pen := pdf.Pen{Colour: pdf.Colour(faint), Width: 0.25}
 	if tear {
-		doc.SetDrawColor(int(muted.R), int(muted.G), int(muted.B))
-		doc.SetDashPattern([]float64{1.4, 1.2}, 0)
+		pen = pdf.Pen{Colour: pdf.Colour(muted), Width: 0.25, Dash: [2]float64{1.4, 1.2}}
 	}
-	doc.Line(x1, y1, x2, y2)
-	doc.SetDashPattern([]float64{}, 0)
+	t.pen.doc.Pen = pen
+	t.pen.doc.Line(x1, y1, x2, y2)
 }
 
 // Sizes of a ticket on A4, in millimetres. Three go on a page, and a page of US Letter holds them as well.
@@ -96,7 +91,7 @@ const (
 func (t *ticketPrinter) sheets(ctx context.Context, tickets []printed) {
 	for i, w := range tickets {
 		if i%3 == 0 {
-			t.pen.doc.AddPage()
+			t.pen.doc.Page(pdf.A4Width, pdf.A4Height)
 			t.sheetEdges(ctx, w, len(tickets))
 		}
 		t.sheetTicket(w, box{paperLeft, sheetTop + float64(i%3)*(ticketHigh+ticketApart), paperWidth, ticketHigh})
@@ -129,15 +124,16 @@ func (t *ticketPrinter) sheetTicket(w printed, b box) {
 	doc := t.pen.doc
 	main := box{b.x, b.y, b.w - ticketStub, b.h}
 	inside := box{main.x + 6, main.y + 5, main.w - 12, 23}
-	doc.ClipRoundedRect(b.x, b.y, b.w, b.h, 4, false)
-	switch {
-	case t.layout == "classic":
-		t.strip(box{main.x, main.y, main.w, 28}, 44)
-	case t.layout == "poster" && t.picture != "":
-		covers(doc, t.picture, box{main.x, main.y, 46, main.h})
-		inside.x, inside.w = inside.x+46, inside.w-46
-	}
-	doc.ClipEnd()
+	edge := doc.Rectangle(b.x, b.y, b.w, b.h, 4)
+	edge.Clip(func() {
+		switch {
+		case t.layout == "classic":
+			t.strip(box{main.x, main.y, main.w, 28}, 44)
+		case t.layout == "poster" && t.picture != nil:
+			doc.Cover(t.picture, main.x, main.y, 46, main.h)
+			inside.x, inside.w = inside.x+46, inside.w-46
+		}
+	})
 	switch {
 	case t.layout == "classic":
 		t.heading(w, t.beside(inside, 44))
@@ -149,8 +145,7 @@ func (t *ticketPrinter) sheetTicket(w printed, b box) {
 	t.rule(main.x+main.w, b.y+3, main.x+main.w, b.y+b.h-3, true)
 	t.stub(w, box{main.x + main.w, b.y, ticketStub, b.h})
 	t.look.draws(doc)
-	doc.SetLineWidth(0.3)
-	doc.RoundedRect(b.x, b.y, b.w, b.h, 4, "1234", "D")
+	edge.Draw()
 }
 
 // stub has the code, and what is needed to find the ticket without it.
@@ -161,21 +156,21 @@ func (t *ticketPrinter) stub(w printed, b box) {
 	y := t.pen.centre(box{b.x + 4, b.y + 51, b.w - 8, 5}, titleFace, 10, 7, w.number)
 	t.write(muted)
 	y = t.pen.centre(box{b.x + 4, y, b.w - 8, 4}, textFace, 7, 5.5, w.order)
-	t.look.middleLogo(t.pen.doc, box{b.x + 8, y + 2, b.w - 16, b.y + b.h - 5 - y - 2})
+	logoAt(t.pen.doc, t.logo, box{b.x + 8, y + 2, b.w - 16, b.y + b.h - 5 - y - 2}, 0.5)
 }
 
 // strip is the ground of a title, with the picture at its end.
 func (t *ticketPrinter) strip(b box, wide float64) {
 	ground, _ := t.look.ground()
 	t.fill(ground, b)
-	if t.picture != "" {
-		covers(t.pen.doc, t.picture, box{b.x + b.w - wide, b.y, wide, b.h})
+	if t.picture != nil {
+		t.pen.doc.Cover(t.picture, b.x+b.w-wide, b.y, wide, b.h)
 	}
 }
 
 // beside is what a picture at the end leaves of a box with a title.
 func (t *ticketPrinter) beside(b box, wide float64) box {
-	if t.picture != "" {
+	if t.picture != nil {
 		b.w -= wide
 	}
 	return b
@@ -232,12 +227,7 @@ func (t *ticketPrinter) seat(w printed, b box) {
 	end := b.x + b.w
 	for i := len(w.where) - 1; i >= 0; i-- {
 		c := w.where[i]
-		t.pen.use(titleFace, c.words)
-		t.pen.doc.SetFontSize(large)
-		wide := t.pen.span(printable(c.words))
-		t.pen.use(textFace, c.label)
-		t.pen.doc.SetFontSize(7.5)
-		wide = max(wide, t.pen.span(printable(c.label))) + 0.5
+		wide := max(t.pen.span(titleFace, large, c.words), t.pen.span(textFace, 7.5, c.label)) + 0.5
 		if i == 0 {
 			wide = end - b.x
 		}
@@ -258,32 +248,30 @@ func (t *ticketPrinter) planIn(b box, idx int) bool {
 	}
 	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
 	x, y := b.x+b.w-p.Width*scale, b.y
-	at := func(points []seats.Point) (list []fpdf.PointType) {
+	figure := func(points []seats.Point) *pdf.Path {
+		var list []pdf.Point
 		for _, q := range simpler(points, max(p.Width, p.Height)/200) {
-			list = append(list, fpdf.PointType{X: x + q.X*scale, Y: y + q.Y*scale})
+			list = append(list, pdf.Point{X: x + q.X*scale, Y: y + q.Y*scale})
 		}
-		return list
+		return doc.Polygon(list)
 	}
-	doc.SetFillColor(int(faint.R), int(faint.G), int(faint.B))
-	doc.SetDrawColor(255, 255, 255)
-	doc.SetLineWidth(0.15)
+	doc.Colour, doc.Pen = pdf.Colour(faint), pdf.Pen{Colour: pdf.Colour(white), Width: 0.15}
 	for _, s := range p.Sections {
 		if len(s.Outline) > 2 {
-			doc.Polygon(at(s.Outline), "FD")
+			figure(s.Outline).FillAndDraw()
 		}
 	}
 	for _, s := range p.Shapes {
 		if s.Kind == "polygon" && s.Role == "stage" && len(s.Points) > 2 {
-			doc.Polygon(at(s.Points), "F")
+			figure(s.Points).Fill()
 		}
 	}
 	c, own := t.look.colour()
 	if !own {
 		c = ink
 	}
-	doc.SetFillColor(int(c.R), int(c.G), int(c.B))
-	doc.SetLineWidth(0.5)
-	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1, "FD")
+	doc.Colour, doc.Pen.Width = pdf.Colour(c), 0.5
+	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1).FillAndDraw()
 	return true
 }
 
@@ -292,14 +280,14 @@ func (t *ticketPrinter) cards(tickets []printed) {
 	const wide, high, edge = 105.0, 148.0, 7.0
 	doc := t.pen.doc
 	for _, w := range tickets {
-		doc.AddPageFormat("P", fpdf.SizeType{Wd: wide, Ht: high})
+		doc.Page(wide, high)
 		top := box{edge, 8, wide - 2*edge, 28}
 		switch {
 		case t.layout == "classic":
 			t.strip(box{0, 0, wide, 38}, 40)
 			t.heading(w, t.beside(top, 40-edge+3))
-		case t.layout == "poster" && t.picture != "":
-			covers(doc, t.picture, box{0, 0, wide, 31})
+		case t.layout == "poster" && t.picture != nil:
+			doc.Cover(t.picture, 0, 0, wide, 31)
 			top.y, top.h = 33, 17
 			t.heading(w, top)
 		default:
@@ -313,7 +301,7 @@ func (t *ticketPrinter) cards(tickets []printed) {
 		y += 38
 		size := min(50, high-17-y)
 		t.pen.code((wide-size)/2, y, size, w.code)
-		t.look.middleLogo(doc, box{edge, y + 4, (wide-size)/2 - edge - 1, 14})
+		logoAt(doc, t.logo, box{edge, y + 4, (wide-size)/2 - edge - 1, 14}, 0.5)
 		t.write(ink)
 		y = t.pen.centre(box{edge, y + size - 1, wide - 2*edge, 5}, titleFace, 10, 7, w.number)
 		t.write(muted)
@@ -336,7 +324,7 @@ func (t *ticketPrinter) rolls(tickets []printed) {
 		t.pen.dry = true
 		high := t.rollTicket(w)
 		t.pen.dry = false
-		t.pen.doc.AddPageFormat("P", fpdf.SizeType{Wd: rollWide, Ht: high})
+		t.pen.doc.Page(rollWide, high)
 		t.rollTicket(w)
 	}
 }
@@ -351,15 +339,12 @@ func (t *ticketPrinter) rollTicket(w printed) float64 {
 			y = t.pen.fit(box{rollEdge, y + above, rollWide - 2*rollEdge, high}, face, large, small, words)
 		}
 	}
-	if info := doc.GetImageInfo(t.picture); info != nil {
-		w, h := 40.0, 40*info.Height()/info.Width()
-		if h > 16 {
-			w, h = 16*info.Width()/info.Height(), 16
-		}
+	if t.logo != nil {
+		high := min(16, 40*float64(t.logo.Height)/float64(t.logo.Width))
 		if !t.pen.dry {
-			doc.ImageOptions(t.picture, (rollWide-w)/2, y, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+			logoAt(doc, t.logo, box{(rollWide - 40) / 2, y, 40, high}, 0.5)
 		}
-		y += h + 2
+		y += high + 2
 	}
 	t.write(pages.Colour{})
 	line(titleFace, 17, 10, 24, 0, w.event)
