@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-text/typesetting/di"
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/shaping"
 )
@@ -172,67 +173,63 @@ func (d *Document) Write(x, y, size float64, line Line) {
 	d.out("ET")
 }
 
-// writeRun writes glyphs of one face. A cluster of several glyphs says what it stands for as a whole, since its glyphs may be in
-// another order than its letters.
+// writeRun writes glyphs of one face, one behind another. Glyphs have their offsets in their outlines, so that all stand on the line:
+// readers take a glyph off the line for another word.
 func (d *Document) writeRun(x, y, size float64, r run) {
 	e, place := d.embed(r.Face)
-	w := writer{d: d, e: e, x: x, y: y, size: size}
-	d.out("/F%d %s Tf", place, number(size))
+	d.out("/F%d %s Tf 1 0 0 1 %s Tm", place, number(size), d.at(x, y))
+	var items strings.Builder
 	for i := 0; i < len(r.Glyphs); {
 		cluster := r.Glyphs[i:min(i+max(1, r.Glyphs[i].GlyphsCount()), len(r.Glyphs))]
-		words := string(r.stands(cluster[0]))
-		if len(cluster) > 1 {
-			w.flush()
-			d.out("/Span <</ActualText <FEFF%s>>> BDC", hexText(words))
-		}
-		for _, g := range cluster {
-			w.glyph(g, words)
-			words = "\u200b" // readers that know nothing of clusters read the first glyph as all of it
-		}
-		if len(cluster) > 1 {
-			w.flush()
-			d.out("EMC")
-		}
 		i += len(cluster)
+		words := r.stands(cluster[0])
+		parts := meanings(words, len(cluster), r.Direction == di.DirectionRTL)
+		// Glyphs of a cluster from the left may be in another order than its letters.
+		actual := len(cluster) > 1 && r.Direction == di.DirectionLTR
+		if actual {
+			fmt.Fprintf(&items, "] TJ /Span <</ActualText <FEFF%s>>> BDC [", hexText(string(words)))
+		}
+		for j, text := range parts {
+			if j >= len(cluster) {
+				fmt.Fprintf(&items, "<%04X>", e.number(letter{text: text}))
+				continue
+			}
+			g := cluster[j]
+			l := letter{glyph: g.GlyphID, x: e.units(g.XOffset), y: e.units(g.YOffset), text: text}
+			if g.Advance != 0 {
+				l.width = e.width(g.GlyphID)
+			}
+			fmt.Fprintf(&items, "<%04X>", e.number(l))
+			if kern := float64(l.width) - 1000*toEm(g.Advance); math.Abs(kern) > 0.01 {
+				items.WriteString(number(kern).String())
+			}
+		}
+		if actual {
+			items.WriteString("] TJ EMC [")
+		}
 	}
-	w.flush()
+	d.out("[%s] TJ", strings.ReplaceAll(items.String(), "><", ""))
 }
 
-// writer writes glyphs one behind another, those that stand on the line in one operator.
-type writer struct {
-	d          *Document
-	e          *embedded
-	x, y, size float64 // of the next glyph
-
-	from  float64 // where the pending ones begin
-	items strings.Builder
-}
-
-func (w *writer) glyph(g shaping.Glyph, text string) {
-	n := w.e.number(g.GlyphID, text)
-	next := w.x + toEm(g.Advance)*w.size/mm
-	if g.XOffset != 0 || g.YOffset != 0 {
-		w.flush()
-		w.d.out("1 0 0 1 %s Tm <%04X> Tj", w.d.at(w.x+toEm(g.XOffset)*w.size/mm, w.y-toEm(g.YOffset)*w.size/mm), n)
-		w.x = next
-		return
+// meanings is what each glyph of a cluster stands for, from the left. Readers turn what is written from the right, glyph by glyph: so
+// the last letter comes first there, and a glyph of several letters is followed by empty ones.
+func meanings(letters []rune, glyphs int, rtl bool) []string {
+	list := make([]string, glyphs, max(glyphs, len(letters)))
+	for i := range list {
+		list[i] = "\u200b" // it stands for nothing of its own
 	}
-	if w.items.Len() == 0 {
-		w.from = w.x
+	if !rtl {
+		list[0] = string(letters)
+		return list
 	}
-	fmt.Fprintf(&w.items, "<%04X>", n)
-	if kern := float64(w.e.width(g.GlyphID)) - 1000*toEm(g.Advance); math.Abs(kern) > 0.01 {
-		w.items.WriteString(number(kern).String())
+	for i := range letters {
+		if text := string(letters[len(letters)-1-i]); i < glyphs {
+			list[i] = text
+		} else {
+			list = append(list, text)
+		}
 	}
-	w.x = next
-}
-
-// flush writes the pending glyphs.
-func (w *writer) flush() {
-	if w.items.Len() > 0 {
-		w.d.out("1 0 0 1 %s Tm [%s] TJ", w.d.at(w.from, w.y), strings.ReplaceAll(w.items.String(), "><", ""))
-		w.items.Reset()
-	}
+	return list
 }
 
 // embed is the font of a face in the document, and its place there.

@@ -11,25 +11,28 @@ import (
 
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/font/opentype"
+	"golang.org/x/image/math/fixed"
 )
 
-// letter is a glyph and what it stands for. A glyph that stands for two texts is two letters, so that each is read as what it is.
+// letter is a glyph, moved from its place by x and y in units of its font, its width in thousandths of an em, and what it stands
+// for. So each number of a document's font has one meaning. Glyph 0 of no width is an empty one.
 type letter struct {
 	glyph font.GID
+	x, y  int
+	width int
 	text  string
 }
 
-// embedded is what a document uses of a font: a TrueType font of its own, with glyphs numbered as they came.
+// embedded is what a document uses of a font: a TrueType font of its own, with letters numbered as they came, from 1 on.
 type embedded struct {
 	face    *font.Face
 	name    string
-	letters []letter // the number of the first one is 1; glyph 0 is the box
+	letters []letter
 	numbers map[letter]int
 }
 
-// number is that of a glyph in the document.
-func (e *embedded) number(glyph font.GID, text string) int {
-	l := letter{glyph, text}
+// number is that of a letter in the document.
+func (e *embedded) number(l letter) int {
 	if e.numbers[l] == 0 {
 		e.letters = append(e.letters, l)
 		e.numbers[l] = len(e.letters)
@@ -37,16 +40,12 @@ func (e *embedded) number(glyph font.GID, text string) int {
 	return e.numbers[l]
 }
 
-// glyphs are those of the font, from number 0 on.
-func (e *embedded) glyphs() []font.GID {
-	list := []font.GID{0}
-	for _, l := range e.letters {
-		list = append(list, l.glyph)
-	}
-	return list
+// units is a length in units of the font.
+func (e *embedded) units(v fixed.Int26_6) int {
+	return int(math.Round(toEm(v) * float64(e.face.Upem())))
 }
 
-// width is that of a glyph of the face, in thousandths of an em.
+// width is that of a glyph on its own, in thousandths of an em.
 func (e *embedded) width(glyph font.GID) int {
 	return int(math.Round(float64(e.face.HorizontalAdvance(glyph)) * 1000 / float64(e.face.Upem())))
 }
@@ -54,10 +53,10 @@ func (e *embedded) width(glyph font.GID) int {
 // widths is the table of the widths in the document (ISO 32000-1, 9.7.4.3).
 func (e *embedded) widths() string {
 	var b strings.Builder
-	for _, g := range e.glyphs() {
-		fmt.Fprintf(&b, "%d ", e.width(g))
+	for _, l := range e.letters {
+		fmt.Fprintf(&b, "%d ", l.width)
 	}
-	return "[0 [" + strings.TrimSpace(b.String()) + "]]"
+	return "[1 [" + strings.TrimSpace(b.String()) + "]]"
 }
 
 // meaning maps numbers to text (ISO 32000-1, 9.10.3).
@@ -91,21 +90,24 @@ func hexText(text string) string {
 // program is the font as TrueType, with the tables that a PDF needs. Outlines are taken from what the face draws, so that fonts with
 // CFF outlines are embedded in the same way. It has no hints: paper has more dots than they are for. box is around all of its glyphs.
 func (e *embedded) program() (content []byte, box bounds) {
-	glyphs := e.glyphs()
 	var glyf, loca, hmtx []byte
 	points, contours := 0, 0
-	for _, g := range glyphs {
+	for i := range len(e.letters) + 1 {
 		loca = binary.BigEndian.AppendUint32(loca, uint32(len(glyf)))
+		var l letter
+		if i > 0 {
+			l = e.letters[i-1]
+		}
 		var shape outline
-		if data, ok := e.face.GlyphDataOutline(g); ok {
-			shape = outlineOf(data.Segments)
+		if data, ok := e.face.GlyphDataOutline(l.glyph); ok && (l.width > 0 || l.glyph > 0) {
+			shape = outlineOf(data.Segments, l.x, l.y)
 		}
 		content := shape.encode()
 		glyf = append(glyf, content...)
 		glyf = append(glyf, make([]byte, -len(content)&3)...)
 		box.join(shape.bounds())
 		points, contours = max(points, shape.points()), max(contours, len(shape))
-		hmtx = binary.BigEndian.AppendUint16(hmtx, uint16(e.face.HorizontalAdvance(g)))
+		hmtx = binary.BigEndian.AppendUint16(hmtx, uint16(l.width*int(e.face.Upem())/1000))
 		hmtx = binary.BigEndian.AppendUint16(hmtx, uint16(shape.bounds().left))
 	}
 	loca = binary.BigEndian.AppendUint32(loca, uint32(len(glyf)))
@@ -115,10 +117,10 @@ func (e *embedded) program() (content []byte, box bounds) {
 		{"head", numbers(uint32(0x10000), uint32(0x10000), uint32(0), uint32(0x5f0f3cf5), uint16(0), e.face.Upem(), uint64(0), uint64(0),
 			box.left, box.bottom, box.right, box.top, uint16(0), uint16(8), int16(2), int16(1), int16(0))},
 		{"hhea", numbers(uint32(0x10000), int16(extents.Ascender), int16(extents.Descender), int16(extents.LineGap), uint16(0xffff), int16(0), int16(0), box.right,
-			int16(1), int16(0), int16(0), uint64(0), int16(0), uint16(len(glyphs)))},
+			int16(1), int16(0), int16(0), uint64(0), int16(0), uint16(len(e.letters)+1))},
 		{"hmtx", hmtx},
 		{"loca", loca},
-		{"maxp", numbers(uint32(0x10000), uint16(len(glyphs)), uint16(points), uint16(contours), uint16(0), uint16(0), uint16(1), uint16(0), uint16(0), uint16(0),
+		{"maxp", numbers(uint32(0x10000), uint16(len(e.letters)+1), uint16(points), uint16(contours), uint16(0), uint16(0), uint16(1), uint16(0), uint16(0), uint16(0),
 			uint16(0), uint16(0), uint16(0), uint16(0), uint16(0))},
 	}
 	return fontFile(tables), box
@@ -204,11 +206,12 @@ func (o outline) points() (n int) {
 	return n
 }
 
-func outlineOf(segments []opentype.Segment) (o outline) {
+// outlineOf is a glyph that is moved from its place.
+func outlineOf(segments []opentype.Segment, x, y int) (o outline) {
 	var contour []point
 	var at opentype.SegmentPoint
 	add := func(p opentype.SegmentPoint, on bool) {
-		contour = append(contour, point{int16(math.Round(float64(p.X))), int16(math.Round(float64(p.Y))), on})
+		contour = append(contour, point{int16(math.Round(float64(p.X)) + float64(x)), int16(math.Round(float64(p.Y)) + float64(y)), on})
 	}
 	end := func() {
 		if n := len(contour); n > 1 && contour[0] == contour[n-1] {
