@@ -178,6 +178,11 @@ func (d *Document) Write(x, y, size float64, line Line) {
 func (d *Document) writeRun(x, y, size float64, r run) {
 	e, place := d.embed(r.Face)
 	d.out("/F%d %s Tf 1 0 0 1 %s Tm", place, number(size), d.at(x, y))
+	if r.bold { // with an edge of their colour
+		d.out("2 Tr %s RG %s w [] 0 d", d.Colour, number(size*0.03))
+	} else {
+		d.out("0 Tr")
+	}
 	var items strings.Builder
 	for i := 0; i < len(r.Glyphs); {
 		cluster := r.Glyphs[i:min(i+max(1, r.Glyphs[i].GlyphsCount()), len(r.Glyphs))]

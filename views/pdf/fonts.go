@@ -2,6 +2,8 @@ package pdf
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/go-text/typesetting/font"
@@ -12,6 +14,9 @@ import (
 
 // Sans is the face that has Latin, Greek and Cyrillic letters. Others stand in for it where a text needs them.
 const Sans = "noto-sans.ttf"
+
+// bold is a face that is bold. Others that stand in for it are drawn heavier than they are.
+const bold = "bricolage-grotesque.ttf"
 
 // common are the letters of Chinese, Japanese and Korean that are in use, and many signs.
 const common = "noto-sans-cjk.otf"
@@ -86,6 +91,11 @@ func (f *faces) SetScript(s language.Script) { f.script = s }
 func (f *faces) ResolveFace(r rune) *font.Face {
 	for _, name := range []string{scripts[f.script], f.wanted, Sans, scripts[language.LookupScript(r)], common} {
 		if name != "" && has(f.face(name), r) {
+			return f.face(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Values(scripts)) { // a sign of another script, such as its comma
+		if has(f.face(name), r) {
 			return f.face(name)
 		}
 	}

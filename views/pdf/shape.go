@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/language"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/image/math/fixed"
@@ -26,6 +27,7 @@ type Text struct {
 	runs      []shaping.Output // in the order of the text
 	direction di.Direction     // of the paragraph
 	more      shaping.Output   // an ellipsis
+	bold      *font.Face       // that others stand in for; nil if it is not bold
 }
 
 // Line is a line of a Text.
@@ -35,15 +37,19 @@ type Line []run // from the left
 type run struct {
 	shaping.Output
 	text []rune // of the whole paragraph
+	bold bool   // the face stands in for a bold one
 }
 
-// Shape shapes a text in a face, with the rules of a language. Its direction is that of its first letter; rtl is the one without letters.
+// Shape shapes a text in a face. Its direction is that of its first letter; rtl says that lines around it begin at the right.
 func (d *Document) Shape(face, text string, rtl bool) *Text {
 	t := &Text{runes: []rune(clean(text)), direction: directionOf(text, rtl)}
 	if len(t.runes) == 0 {
 		return t
 	}
 	d.faces.want(face, t.runes)
+	if face == bold {
+		t.bold = d.faces.face(face)
+	}
 	t.runs = d.shape(t.runes, t.direction)
 	t.more = d.shape([]rune(ellipsis), t.direction)[0]
 	t.more.Direction = t.direction
@@ -71,16 +77,21 @@ func clean(text string) string {
 	}, text))
 }
 
+// directionOf is that of a paragraph: where lines begin at the right it is that, unless no letter of it is written so.
 func directionOf(text string, rtl bool) di.Direction {
+	letters := false
 	for _, r := range text {
 		switch p, _ := bidi.LookupRune(r); p.Class() {
 		case bidi.L:
-			return di.DirectionLTR
+			letters = true
 		case bidi.R, bidi.AL:
-			return di.DirectionRTL
+			if rtl || !letters {
+				return di.DirectionRTL
+			}
+			return di.DirectionLTR
 		}
 	}
-	if rtl {
+	if rtl && !letters {
 		return di.DirectionRTL
 	}
 	return di.DirectionLTR
@@ -120,10 +131,10 @@ func (t *Text) wrap(width float64, most int, policy shaping.LineBreakPolicy) (li
 	for i, runs := range wrapped {
 		var line Line
 		for _, r := range runs {
-			line = append(line, run{r, t.runes})
+			line = append(line, run{r, t.runes, t.bold != nil && r.Face != t.bold})
 		}
 		if left > 0 && i == len(wrapped)-1 {
-			line[len(line)-1] = run{t.more, []rune(ellipsis)}
+			line[len(line)-1] = run{t.more, []rune(ellipsis), t.bold != nil && t.more.Face != t.bold}
 		}
 		line.trim()
 		line.order(t.direction)

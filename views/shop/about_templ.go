@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/usherbox/usher/seats"
@@ -200,7 +198,7 @@ func aboutHero(p AboutPage, kicker string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Var7 := []any{"over", templ.KV("long", len([]rune(p.Event.Name)) > 18)}
+		var templ_7745c5c3_Var7 = []any{"over", templ.KV("long", len([]rune(p.Event.Name)) > 18)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var7...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -5,18 +5,15 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
-
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"slices"
+	"strconv"
 )
 
 // Prices is the legend of the map: what each category costs and how much of it is available. Each is a filter too.
@@ -71,7 +68,7 @@ func Prices(s Sale) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for i, c := range s.Plan.Categories {
-			templ_7745c5c3_Var3 := []any{s.hue(i)}
+			var templ_7745c5c3_Var3 = []any{s.hue(i)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var3...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1459,7 +1456,7 @@ func Places(s Sale, area int, titled bool) templ.Component {
 			templ_7745c5c3_Var70 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var71 := []any{"places", s.hue(s.categoryOf(area))}
+		var templ_7745c5c3_Var71 = []any{"places", s.hue(s.categoryOf(area))}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var71...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1874,7 +1871,7 @@ func sectionList(s Sale, list []int, current int) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var92 := []any{s.hue(s.categoryOf(i)), templ.KV("off", s.Filter.on() && s.fitting(i) == 0)}
+			var templ_7745c5c3_Var92 = []any{s.hue(s.categoryOf(i)), templ.KV("off", s.Filter.on() && s.fitting(i) == 0)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var92...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

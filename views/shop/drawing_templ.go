@@ -5,15 +5,12 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-
 	"github.com/usherbox/usher/seats/text"
+	"strconv"
 )
 
 // Drawing is the map: a server-drawn picture of the sections, each a link, and the canvas that draws seats over it.
@@ -41,7 +38,7 @@ func Drawing(s Sale, section int) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		titles := s.titles()
-		templ_7745c5c3_Var2 := []any{s.form()}
+		var templ_7745c5c3_Var2 = []any{s.form()}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -106,7 +103,7 @@ func Drawing(s Sale, section int) templ.Component {
 			}
 		}
 		usual, small := s.usualTitle(titles)
-		templ_7745c5c3_Var6 := []any{templ.KV("small", small)}
+		var templ_7745c5c3_Var6 = []any{templ.KV("small", small)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -224,7 +221,7 @@ func drawSection(s Sale, i int, t title, usual string, small bool) templ.Compone
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var13 := []any{s.look(i)}
+		var templ_7745c5c3_Var13 = []any{s.look(i)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var13...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/usherbox/usher/seats"
@@ -198,7 +196,7 @@ func Events(p EventsPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var11 := []any{"cards", templ.KV("lead", i == 0 && p.first())}
+				var templ_7745c5c3_Var11 = []any{"cards", templ.KV("lead", i == 0 && p.first())}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -221,7 +219,7 @@ func Events(p EventsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, c := range month.Cards {
-					templ_7745c5c3_Var13 := []any{templ.KV("gone", !p.Filter.Past && c.Status == seats.OnSale && c.Free == 0)}
+					var templ_7745c5c3_Var13 = []any{templ.KV("gone", !p.Filter.Past && c.Status == seats.OnSale && c.Free == 0)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var13...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -508,7 +506,7 @@ func programmeFilters(p EventsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Var29 := []any{templ.KV("on", !p.Filter.From.IsZero() || !p.Filter.Until.IsZero())}
+		var templ_7745c5c3_Var29 = []any{templ.KV("on", !p.Filter.From.IsZero() || !p.Filter.Until.IsZero())}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var29...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -642,7 +640,7 @@ func programmeFilters(p EventsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var38 := []any{templ.KV("on", p.Filter.Town != "")}
+			var templ_7745c5c3_Var38 = []any{templ.KV("on", p.Filter.Town != "")}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var38...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -702,7 +700,7 @@ func programmeFilters(p EventsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Var42 := []any{templ.KV("on", p.Filter.Most != "")}
+		var templ_7745c5c3_Var42 = []any{templ.KV("on", p.Filter.Most != "")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var42...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -84,6 +84,11 @@ func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
 		if look.About != nil && look.About.Facts.Doors > 0 {
 			w.facts = append(w.facts, labelled{text.T(ctx, "Doors"), views.ClockIn(ctx, p.Event, p.Event.StartsAt.Add(-look.About.Facts.Doors))})
 		}
+		for _, name := range []string{p.Plan.Seats[t.Idx].Row, p.Plan.Seats[t.Idx].Number} {
+			if name != "" { // stays on the line of the word before it
+				w.seat = strings.ReplaceAll(w.seat, " "+name, "\u00a0"+name)
+			}
+		}
 		w.notes = p.paperNotes(ctx, t, category)
 		list = append(list, w)
 	}

@@ -5,16 +5,13 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"strconv"
 )
 
 // Options are places for a party to choose from. None is held until it is claimed. The scripts put them on the map.

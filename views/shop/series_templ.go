@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"strconv"
@@ -507,7 +505,7 @@ func SeriesDates(p SeriesPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var23 := []any{lookOf(c)}
+				var templ_7745c5c3_Var23 = []any{lookOf(c)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -610,7 +608,7 @@ func seriesDayCell(p SeriesPage, d seriesDay) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(d.Dates) > 0 {
-			templ_7745c5c3_Var29 := []any{lookOf(d.best())}
+			var templ_7745c5c3_Var29 = []any{lookOf(d.best())}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var29...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/usherbox/usher/seats"
 
@@ -36,7 +34,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch shape.Kind {
 		case "polygon":
-			templ_7745c5c3_Var2 := []any{"shape", shape.Role}
+			var templ_7745c5c3_Var2 = []any{"shape", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -72,7 +70,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case "line":
-			templ_7745c5c3_Var5 := []any{"shape", "open", shape.Role}
+			var templ_7745c5c3_Var5 = []any{"shape", "open", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var5...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -108,7 +106,7 @@ func DrawShape(shape seats.Shape) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case "ellipse":
-			templ_7745c5c3_Var8 := []any{"shape", shape.Role}
+			var templ_7745c5c3_Var8 = []any{"shape", shape.Role}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var8...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -227,7 +225,7 @@ func drawText(shape seats.Shape, at seats.Point) templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var16 := []any{"word", shape.Role}
+		var templ_7745c5c3_Var16 = []any{"word", shape.Role}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var16...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/usherbox/usher/seats"
@@ -186,7 +184,7 @@ func Shut(p ShutPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for i, c := range p.Plan.Categories {
-					templ_7745c5c3_Var9 := []any{p.hue(i)}
+					var templ_7745c5c3_Var9 = []any{p.hue(i)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var9...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"strconv"
@@ -1097,7 +1095,7 @@ func subscriptionSeats(p SubscriptionPage) templ.Component {
 			}
 		}
 		for i := range p.plan().Sections {
-			templ_7745c5c3_Var54 := []any{templ.KV("out", p.free(i) == 0), templ.KV("on", i == p.Section)}
+			var templ_7745c5c3_Var54 = []any{templ.KV("out", p.free(i) == 0), templ.KV("on", i == p.Section)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var54...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1147,7 +1145,7 @@ func subscriptionSeats(p SubscriptionPage) templ.Component {
 			}
 		}
 		for _, c := range p.circles() {
-			templ_7745c5c3_Var58 := []any{c.Look}
+			var templ_7745c5c3_Var58 = []any{c.Look}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var58...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

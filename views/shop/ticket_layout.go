@@ -66,6 +66,14 @@ func (t *ticketPrinter) fill(c pages.Colour, b box) {
 	t.pen.doc.Rectangle(b.x, b.y, b.w, b.h, 0).Fill()
 }
 
+// mirrored is a box within another one, at its other side where lines begin at the right.
+func (t *ticketPrinter) mirrored(b, within box) box {
+	if t.pen.right {
+		b.x = 2*within.x + within.w - b.x - b.w
+	}
+	return b
+}
+
 // rule draws a line between two points, whole or as one to tear along.
 func (t *ticketPrinter) rule(x1, y1, x2, y2 float64, tear bool) {
 	if t.pen.dry {
@@ -100,29 +108,40 @@ func (t *ticketPrinter) sheets(ctx context.Context, tickets []printed) {
 
 // sheetEdges writes above and below the tickets of a page: from where they are, and how they are used.
 func (t *ticketPrinter) sheetEdges(ctx context.Context, w printed, n int) {
+	page := box{0, 0, pdf.A4Width, pdf.A4Height}
 	if t.look.Branding != nil {
 		t.write(ink)
-		t.pen.fit(box{paperLeft, 9, 84, 9}, titleFace, 13, 8, t.look.Branding.TeamName)
+		t.pen.fit(t.mirrored(box{paperLeft, 9, 84, 9}, page), titleFace, 13, 8, t.look.Branding.TeamName)
 	}
 	t.write(muted)
 	order := w.order + " · " + text.N(ctx, "%d ticket", "%d tickets", n)
+	end := t.mirrored(box{paperLeft + 90, 11, 90, 8}, page)
 	t.pen.right = !t.pen.right // at the other end
-	t.pen.fit(box{paperLeft + 90, 11, 90, 8}, textFace, 8.5, 7, order)
+	t.pen.fit(end, textFace, 8.5, 7, order)
 	t.pen.right = !t.pen.right
 	foot := sheetTop + 3*ticketHigh + 2*ticketApart + 3
 	foot = t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 7, text.T(ctx, "Each code is valid once. Print the tickets, or show them on your phone."))
 	if t.look.About != nil {
 		facts := t.look.About.Facts
-		if contact := text.List(ctx, said(facts.Email, facts.Phone)); contact != "" {
+		if contact := text.List(ctx, said(facts.Email, fromLeft(facts.Phone))); contact != "" {
 			t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 6, text.T(ctx, "Questions? %s", contact))
 		}
 	}
 }
 
+// fromLeft makes digits and signs stand from the left among words from the right.
+func fromLeft(text string) string {
+	const mark = "\u200e"
+	if text == "" {
+		return ""
+	}
+	return mark + text + mark
+}
+
 // sheetTicket draws one ticket with its stub.
 func (t *ticketPrinter) sheetTicket(w printed, b box) {
 	doc := t.pen.doc
-	main := box{b.x, b.y, b.w - ticketStub, b.h}
+	main := t.mirrored(box{b.x, b.y, b.w - ticketStub, b.h}, b)
 	inside := box{main.x + 6, main.y + 5, main.w - 12, 23}
 	edge := doc.Rectangle(b.x, b.y, b.w, b.h, 4)
 	edge.Clip(func() {
@@ -130,8 +149,9 @@ func (t *ticketPrinter) sheetTicket(w printed, b box) {
 		case t.layout == "classic":
 			t.strip(box{main.x, main.y, main.w, 28}, 44)
 		case t.layout == "poster" && t.picture != nil:
-			doc.Cover(t.picture, main.x, main.y, 46, main.h)
-			inside.x, inside.w = inside.x+46, inside.w-46
+			picture := t.mirrored(box{main.x, main.y, 46, main.h}, main)
+			doc.Cover(t.picture, picture.x, picture.y, picture.w, picture.h)
+			inside = t.mirrored(box{main.x + 52, inside.y, inside.w - 46, inside.h}, main)
 		}
 	})
 	switch {
@@ -142,8 +162,10 @@ func (t *ticketPrinter) sheetTicket(w printed, b box) {
 		t.rule(inside.x, b.y+29, inside.x+inside.w, b.y+29, false)
 	}
 	t.middle(w, box{inside.x, b.y + 31, inside.w, b.h - 31})
-	t.rule(main.x+main.w, b.y+3, main.x+main.w, b.y+b.h-3, true)
-	t.stub(w, box{main.x + main.w, b.y, ticketStub, b.h})
+	stub := t.mirrored(box{b.x + main.w, b.y, ticketStub, b.h}, b)
+	tear := max(main.x, stub.x)
+	t.rule(tear, b.y+3, tear, b.y+b.h-3, true)
+	t.stub(w, stub)
 	t.look.draws(doc)
 	edge.Draw()
 }
@@ -164,16 +186,17 @@ func (t *ticketPrinter) strip(b box, wide float64) {
 	ground, _ := t.look.ground()
 	t.fill(ground, b)
 	if t.picture != nil {
-		t.pen.doc.Cover(t.picture, b.x+b.w-wide, b.y, wide, b.h)
+		picture := t.mirrored(box{b.x + b.w - wide, b.y, wide, b.h}, b)
+		t.pen.doc.Cover(t.picture, picture.x, picture.y, picture.w, picture.h)
 	}
 }
 
 // beside is what a picture at the end leaves of a box with a title.
 func (t *ticketPrinter) beside(b box, wide float64) box {
-	if t.picture != nil {
-		b.w -= wide
+	if t.picture == nil {
+		return b
 	}
-	return b
+	return t.mirrored(box{b.x, b.y, b.w - wide, b.h}, b)
 }
 
 // heading is the name of the event, its date and its place, in the colour that its ground needs.
@@ -194,14 +217,14 @@ func (t *ticketPrinter) heading(w printed, b box) {
 func (t *ticketPrinter) middle(w printed, b box) {
 	wide := b.w * 0.22
 	left := b.w
-	if t.planIn(box{b.x + b.w - wide, b.y, wide, 17}, w.idx) {
+	if t.planIn(t.mirrored(box{b.x + b.w - wide, b.y, wide, 17}, b), w.idx) {
 		left -= wide + 4
 	}
-	t.seat(w, box{b.x, b.y, left, 17})
+	t.seat(w, t.mirrored(box{b.x, b.y, left, 17}, b))
 	t.rule(b.x, b.y+18.5, b.x+b.w, b.y+18.5, false)
 	column := b.w / float64(len(w.facts))
 	for i, f := range w.facts {
-		t.fact(f, box{b.x + float64(i)*column, b.y + 20, column - 3, 11.5})
+		t.fact(f, t.mirrored(box{b.x + float64(i)*column, b.y + 20, column - 3, 11.5}, b))
 	}
 	t.write(muted)
 	y := t.pen.fit(box{b.x, b.y + 32, b.w, 6}, textFace, 7.5, 5.5, w.notes)
@@ -231,12 +254,12 @@ func (t *ticketPrinter) seat(w printed, b box) {
 		if i == 0 {
 			wide = end - b.x
 		}
-		at := box{end - wide, b.y, wide, 4}
+		at := t.mirrored(box{end - wide, b.y, wide, 4}, b)
 		t.write(muted)
 		t.pen.fit(at, textFace, 7.5, 5, c.label)
 		t.write(ink)
 		t.pen.fit(box{at.x, b.y + 4, at.w, b.h - 4}, titleFace, large, 5.5, c.words)
-		end = at.x - 5
+		end -= wide + 5
 	}
 }
 
@@ -247,7 +270,8 @@ func (t *ticketPrinter) planIn(b box, idx int) bool {
 		return false
 	}
 	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
-	x, y := b.x+b.w-p.Width*scale, b.y
+	drawing := t.mirrored(box{b.x + b.w - p.Width*scale, b.y, p.Width * scale, p.Height * scale}, b)
+	x, y := drawing.x, drawing.y
 	figure := func(points []seats.Point) *pdf.Path {
 		var list []pdf.Point
 		for _, q := range simpler(points, max(p.Width, p.Height)/200) {
@@ -278,7 +302,7 @@ func (t *ticketPrinter) planIn(b box, idx int) bool {
 // cards prints each ticket on a page of A6.
 func (t *ticketPrinter) cards(tickets []printed) {
 	const wide, high, edge = 105.0, 148.0, 7.0
-	doc := t.pen.doc
+	doc, page := t.pen.doc, box{0, 0, wide, high}
 	for _, w := range tickets {
 		doc.Page(wide, high)
 		top := box{edge, 8, wide - 2*edge, 28}
@@ -301,7 +325,7 @@ func (t *ticketPrinter) cards(tickets []printed) {
 		y += 38
 		size := min(50, high-17-y)
 		t.pen.code((wide-size)/2, y, size, w.code)
-		logoAt(doc, t.logo, box{edge, y + 4, (wide-size)/2 - edge - 1, 14}, 0.5)
+		logoAt(doc, t.logo, t.mirrored(box{edge, y + 4, (wide-size)/2 - edge - 1, 14}, page), 0.5)
 		t.write(ink)
 		y = t.pen.centre(box{edge, y + size - 1, wide - 2*edge, 5}, titleFace, 10, 7, w.number)
 		t.write(muted)
@@ -353,7 +377,7 @@ func (t *ticketPrinter) rollTicket(w printed) float64 {
 	line(titleFace, 20, 10, 30, 2, w.seat)
 	for i, f := range w.facts {
 		column := (rollWide - 2*rollEdge) / float64(len(w.facts))
-		t.fact(f, box{rollEdge + float64(i)*column, y + 1, column - 2, 13})
+		t.fact(f, t.mirrored(box{rollEdge + float64(i)*column, y + 1, column - 2, 13}, box{0, y, rollWide, 0}))
 	}
 	y += 13
 	line(textFace, 8.5, 7, 16, 1, w.notes)

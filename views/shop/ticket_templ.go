@@ -5,10 +5,8 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/usherbox/usher/seats/orders"
@@ -94,7 +92,7 @@ func tickets(p OrderPage, list []orders.Ticket) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for i, t := range list {
-				templ_7745c5c3_Var5 := []any{templ.KV("revoked", t.Revoked)}
+				var templ_7745c5c3_Var5 = []any{templ.KV("revoked", t.Revoked)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var5...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

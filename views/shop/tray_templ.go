@@ -5,16 +5,13 @@ package shop
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"strconv"
 )
 
 // Tray is what the attendee has and until when. It has three faces, empty, held and expired; the scripts turn it by
