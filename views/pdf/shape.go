@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,7 +43,12 @@ type run struct {
 
 // Shape shapes a text in a face. Its direction is that of its first letter; rtl says that lines around it begin at the right.
 func (d *Document) Shape(face, text string, rtl bool) *Text {
-	t := &Text{runes: []rune(clean(text)), direction: directionOf(text, rtl)}
+	text = clean(text)
+	t := &Text{direction: directionOf(text, rtl)}
+	if t.direction == di.DirectionRTL {
+		text = codes.ReplaceAllString(text, fromLeft+"$0"+fromLeft)
+	}
+	t.runes = []rune(text)
 	if len(t.runes) == 0 {
 		return t
 	}
@@ -63,6 +69,11 @@ func (d *Document) shape(text []rune, direction di.Direction) (runs []shaping.Ou
 	}
 	return runs
 }
+
+// codes are dates and numbers with hyphens. Among words from the right their parts would change places, and they would be other ones.
+var codes = regexp.MustCompile(`[0-9A-Za-z]*[0-9][0-9A-Za-z]*(?:[-/][0-9A-Za-z]+)+`)
+
+const fromLeft = "\u200e" // what stands between two of them is read from the left
 
 // clean makes a text one line, and takes signs out of it that turn the order of others.
 func clean(text string) string {

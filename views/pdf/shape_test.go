@@ -1,10 +1,13 @@
 package pdf
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/go-text/typesetting/font/opentype"
 )
@@ -177,4 +180,29 @@ func TestQuadratic_IsWithinHalfAUnit(t *testing.T) {
 
 func at(p [2]float64) (q opentype.SegmentPoint) {
 	return opentype.SegmentPoint{X: float32(p[0]), Y: float32(p[1])}
+}
+
+func TestFonts_HaveEveryLetterOfTheCatalogues(t *testing.T) {
+	t.Parallel()
+	d := testDocument()
+	list, _ := filepath.Glob("../../seats/text/po/*.po")
+	if len(list) == 0 {
+		t.Fatal("there is no catalogue")
+	}
+	for _, name := range list {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[rune]bool{}
+		for _, r := range string(content) {
+			if seen[r] || !unicode.IsPrint(r) {
+				continue
+			}
+			seen[r] = true
+			if !has(d.faces.ResolveFace(r), r) {
+				t.Errorf("%s: no font has %c (%U)", filepath.Base(name), r, r)
+			}
+		}
+	}
 }

@@ -81,9 +81,9 @@ const giftLines = 12
 func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Print) []byte {
 	doc := pdf.New(text.T(ctx, "Gift card")+", "+c.TeamName, text.Tag(ctx), c.CreatedAt)
 	doc.Page(pdf.A4Width, pdf.A4Height)
-	pen, inside, width := pen{doc: doc, right: text.Direction(ctx) == "rtl"}, paperLeft+10, paperWidth-20
+	pen, inside, width := newPen(ctx, doc), paperLeft+10, paperWidth-20
 	logo, part := box{paperLeft + paperWidth - 64, paperTop + 4, 60, 14}, 1.0
-	if pen.right {
+	if pen.rtl {
 		logo.x, part = paperLeft+4, 0
 	}
 	logoAt(doc, look.takeLogo(doc), logo, part)

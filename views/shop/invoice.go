@@ -22,7 +22,7 @@ func InvoicePaper(ctx context.Context, d invoices.Document, look Print) ([]byte,
 	title := d.Title(ctx)
 	doc := pdf.New(title, text.Tag(ctx), d.IssuedAt)
 	doc.Metadata, doc.Profile = d.Metadata(title, pdf.Producer), invoices.SRGB()
-	p := invoicePen{pen: &pen{doc: doc, right: text.Direction(ctx) == "rtl"}, d: d, ctx: ctx, look: look}
+	p := invoicePen{pen: newPen(ctx, doc), d: d, ctx: ctx, look: look}
 	p.head(title)
 	p.lines()
 	p.sums()
@@ -45,16 +45,16 @@ func (p *invoicePen) line(size float64, words string) {
 	}
 }
 
-// amount writes a text that ends at x; where lines begin at the right, it ends as far from the other edge.
-func (p *invoicePen) amount(x, size float64, words string) {
-	const wide = 50.0
-	left := x - wide
-	if p.right {
-		left = pdf.A4Width - x
+// amount writes a text that ends at x, in the larger of two sizes in which it is no wider than wide. Where lines begin at the right,
+// it ends as far from the other edge.
+func (p *invoicePen) amount(x, wide, large float64, words string) {
+	b := box{x - wide, p.y - 0.8*1.24*large/millimetre, wide, 1.24 * large / millimetre}
+	if p.rtl {
+		b.x = pdf.A4Width - x
 	}
-	p.right = !p.right // at the other end
-	p.write(left, p.y, size, wide, 1, words)
-	p.right = !p.right
+	p.right = !p.rtl // at the other end
+	p.fit(b, plainFace, large, 5.5, words)
+	p.right = p.rtl
 }
 
 func (p *invoicePen) money(minor int64) string { return pricing.Amount(minor, p.d.Currency) }
@@ -76,7 +76,7 @@ func (p *invoicePen) head(title string) {
 	p.doc.Page(pdf.A4Width, pdf.A4Height)
 	p.y = 25
 	logo, part := box{invoiceRight - 60, 18, 60, 20}, 1.0
-	if p.right {
+	if p.rtl {
 		logo.x, part = invoiceLeft, 0
 	}
 	logoAt(p.doc, p.look.takeLogo(p.doc), logo, part)
@@ -101,10 +101,10 @@ func (p *invoicePen) head(title string) {
 
 // columns writes the heads of the columns.
 func (p *invoicePen) columns() {
-	p.amount(120, 9, text.T(p.ctx, "Net"))
-	p.amount(140, 9, text.T(p.ctx, "VAT rate"))
-	p.amount(162, 9, text.T(p.ctx, "VAT"))
-	p.amount(invoiceRight, 9, text.T(p.ctx, "Gross"))
+	p.amount(120, 20, 9, text.T(p.ctx, "Net"))
+	p.amount(140, 18, 9, text.T(p.ctx, "VAT rate"))
+	p.amount(162, 20, 9, text.T(p.ctx, "VAT"))
+	p.amount(invoiceRight, 26, 9, text.T(p.ctx, "Gross"))
 	p.y += 2
 	p.look.draws(p.doc)
 	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
@@ -120,7 +120,7 @@ func (p *invoicePen) lines() {
 		}
 		p.amounts(l.Net, l.Tax, l.Gross, l.Rate)
 		left, wide := invoiceLeft, 78.0
-		if p.right {
+		if p.rtl {
 			left = invoiceRight - wide
 		}
 		p.y = p.write(left, p.y, 9, wide, 3, p.d.Words(p.ctx, l)) + 1
@@ -128,10 +128,10 @@ func (p *invoicePen) lines() {
 }
 
 func (p *invoicePen) amounts(net, tax, gross int64, rate int) {
-	p.amount(120, 9, p.money(net))
-	p.amount(140, 9, pricing.Rate(rate)+" %")
-	p.amount(162, 9, p.money(tax))
-	p.amount(invoiceRight, 9, p.money(gross))
+	p.amount(120, 20, 9, p.money(net))
+	p.amount(140, 18, 9, pricing.Rate(rate)+" %")
+	p.amount(162, 20, 9, p.money(tax))
+	p.amount(invoiceRight, 26, 9, p.money(gross))
 }
 
 func (p *invoicePen) sums() {
@@ -146,7 +146,7 @@ func (p *invoicePen) sums() {
 		p.y += 5
 	}
 	p.y += 3
-	p.amount(invoiceRight, 12, p.d.Currency+" "+p.money(p.d.Gross))
+	p.amount(invoiceRight, 60, 12, p.d.Currency+" "+p.money(p.d.Gross))
 	p.line(12, text.T(p.ctx, "Total"))
 	p.y += 4
 	p.line(9, p.d.Terms(p.ctx))

@@ -28,7 +28,7 @@ const (
 // page of its own.
 func (p OrderPage) Paper(ctx context.Context, look Print, paper string) ([]byte, error) {
 	doc := pdf.New(p.Event.Name, text.Tag(ctx), p.Order.CreatedAt)
-	printer := ticketPrinter{pen: &pen{doc: doc, right: text.Direction(ctx) == "rtl"}, look: look, plan: p.Plan, layout: look.Branding.LayoutOf()}
+	printer := ticketPrinter{pen: newPen(ctx, doc), look: look, plan: p.Plan, layout: look.Branding.LayoutOf()}
 	if err := printer.takePictures(cmp.Or(look.Seed, p.Event.Slug), paper); err != nil {
 		return nil, err
 	}

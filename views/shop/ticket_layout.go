@@ -68,7 +68,7 @@ func (t *ticketPrinter) fill(c pages.Colour, b box) {
 
 // mirrored is a box within another one, at its other side where lines begin at the right.
 func (t *ticketPrinter) mirrored(b, within box) box {
-	if t.pen.right {
+	if t.pen.rtl {
 		b.x = 2*within.x + within.w - b.x - b.w
 	}
 	return b
