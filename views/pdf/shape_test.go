@@ -77,6 +77,12 @@ func TestLines_AreInTheOrderOfTheEye(t *testing.T) {
 			t.Errorf("%q is seen as %q, want %q", text, got, want)
 		}
 	}
+	for text, want := range map[string]string{"רשם 2030-000017": "2030-000017 םשר", "רשם 2030-05-02, 7QK-2ZX": "7QK-2ZX ,2030-05-02 םשר"} {
+		lines, _ := d.Shape(Sans, text, true).Lines(100, 1)
+		if got := strings.ReplaceAll(seen(lines[0]), fromLeft, ""); got != want {
+			t.Errorf("%q is seen as %q, want %q: it is another number", text, got, want)
+		}
+	}
 	lines, _ := d.Shape(Sans, "abc דה", true).Lines(100, 1)
 	if got := seen(lines[0]); got != "הד abc" {
 		t.Errorf("a text of both directions begins at the left among lines that begin at the right: %q", got)
