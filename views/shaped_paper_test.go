@@ -32,7 +32,7 @@ func wordsOf(t *testing.T, pdf []byte) string {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r >= 0x202a && r <= 0x202e || r == 0x200b || r == 0x200e {
+		if r >= 0x202a && r <= 0x202e || r >= 0x200b && r <= 0x200f {
 			return -1
 		}
 		return r

@@ -46,7 +46,7 @@ func (d *Document) Shape(face, text string, rtl bool) *Text {
 	text = clean(text)
 	t := &Text{direction: directionOf(text, rtl)}
 	if t.direction == di.DirectionRTL {
-		text = codes.ReplaceAllString(text, fromLeft+"$0"+fromLeft)
+		text = codes.ReplaceAllString(text, fromRight+fromLeft+"$0"+fromLeft+fromRight)
 	}
 	t.runes = []rune(text)
 	if len(t.runes) == 0 {
@@ -73,7 +73,8 @@ func (d *Document) shape(text []rune, direction di.Direction) (runs []shaping.Ou
 // codes are dates and numbers with hyphens. Among words from the right their parts would change places, and they would be other ones.
 var codes = regexp.MustCompile(`[0-9A-Za-z]*[0-9][0-9A-Za-z]*(?:[-/][0-9A-Za-z]+)+`)
 
-const fromLeft = "\u200e" // what stands between two of them is read from the left
+// What stands between two of these marks is read from the left, or from the right.
+const fromLeft, fromRight = "\u200e", "\u200f"
 
 // clean makes a text one line, and takes signs out of it that turn the order of others.
 func clean(text string) string {
