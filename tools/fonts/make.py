@@ -20,7 +20,7 @@ CHOSEN = ["smcp", "c2sc", "subs", "sups", "sinf", "dnom", "numr", "frac", "aalt"
 def common():
     """The letters of Chinese, Japanese and Korean that are in use: of the character sets that computers there had before Unicode."""
     letters = set(range(0x20, 0x7f))
-    for encoding, last in [("euc_jp", 0xfe), ("cp932", 0xfe), ("gb2312", 0xfe), ("euc_kr", 0xfe), ("big5", 0xc6)]:
+    for encoding, last in [("euc_jp", 0xfe), ("cp932", 0xfe), ("gb2312", 0xfe), ("cp949", 0xfe), ("big5", 0xc6)]:
         for lead in range(0x81, last + 1):
             for trail in range(0x40, 0xff):
                 try:
