@@ -48,7 +48,6 @@ type Pen struct {
 type page struct {
 	width, height float64
 	content       bytes.Buffer
-	images        map[int]bool // by their place in the document
 }
 
 // New begins a document without pages. Its time is that of its creation.
