@@ -21,7 +21,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,9 @@ qr: ## build static/js/qr.js of the packages in static/vendor/package.json
 altcha: ## build static/js/altcha.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
 	@{ printf '/*! altcha 3.2.2, (c) Daniel Regeci, BAU Software s.r.o., MIT: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild node_modules/altcha/dist/workers/pbkdf2.js --minify --log-level=error; } > static/js/altcha.js
+
+fonts: ## write the fonts of papers, static/print/noto-*, of the packages of Debian 12 (three minutes)
+	@tools/fonts/make.sh
 
 fmt: ## format everything
 	@$(call TOOL,gofumpt) -w $(GO_FILES)

@@ -631,9 +631,9 @@ func (l Letters) giftCard(ctx context.Context, m mail.Mail) (mail.Letter, error)
 	if err != nil {
 		return letter, err
 	}
-	pdf, err := shop.GiftCardPaper(ctx, c, home, shop.Print{Branding: head.Branding, Logo: head.Logo})
+	pdf := shop.GiftCardPaper(ctx, c, home, shop.Print{Branding: head.Branding, Logo: head.Logo})
 	letter.Files = append(letter.Files, mail.File{Name: "gift-card.pdf", Type: "application/pdf", Content: pdf})
-	return letter, err
+	return letter, nil
 }
 
 // invitation makes the mail that invites a person to a team, and its link: only the mail has it.

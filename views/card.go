@@ -137,7 +137,7 @@ func faceOf(text string, size int, first string) (s sized, ok bool, err error) {
 			return s, false, nil
 		}
 	}
-	for _, name := range []string{first, "dejavu-sans.ttf"} {
+	for _, name := range []string{first, "noto-sans.ttf"} {
 		if s, err = faceFor(name, size); err != nil || writable(s, text) {
 			return s, err == nil, err
 		}

@@ -1,17 +1,14 @@
 package shop
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"time"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // GiftCardsPath is the address where gift cards are bought.
@@ -80,19 +77,16 @@ func validFor(ctx context.Context, o giftcards.Offer) string {
 // giftLines is how many lines of a message a printed gift card has at most, each as it was typed.
 const giftLines = 12
 
-// GiftCardPaper is a gift card to print. home is the address of our pages.
-func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Print) ([]byte, error) {
-	ctx = onPaper(ctx)
-	doc := fpdf.New("P", "mm", "A4", "")
-	doc.SetCatalogSort(true)
-	doc.SetCreationDate(c.CreatedAt)
-	doc.SetModificationDate(c.CreatedAt)
-	doc.SetTitle(text.T(ctx, "Gift card")+", "+c.TeamName, true)
-	doc.SetLang(text.Tag(ctx))
-	doc.SetAutoPageBreak(false, 0)
-	doc.AddPage()
-	pen, inside, width := newPen(doc), paperLeft+10, paperWidth-20
-	look.logo(doc, paperLeft+paperWidth-64, paperTop+4, 60, 14)
+// GiftCardPaper is a gift card to print, as a PDF. home is the address of our pages.
+func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Print) []byte {
+	doc := pdf.New(text.T(ctx, "Gift card")+", "+c.TeamName, text.Tag(ctx), c.CreatedAt)
+	doc.Page(pdf.A4Width, pdf.A4Height)
+	pen, inside, width := newPen(ctx, doc), paperLeft+10, paperWidth-20
+	logo, part := box{paperLeft + paperWidth - 64, paperTop + 4, 60, 14}, 1.0
+	if pen.rtl {
+		logo.x, part = paperLeft+4, 0
+	}
+	logoAt(doc, look.takeLogo(doc), logo, part)
 	y := pen.write(inside, paperTop+13, 12, width-60, 1, c.TeamName)
 	y = pen.write(inside, y+8, 30, width, 1, text.T(ctx, "Gift card %s", views.MoneyIn(ctx, c.Amount, c.Currency)))
 	if c.Giver != "" {
@@ -103,16 +97,13 @@ func GiftCardPaper(ctx context.Context, c giftcards.Card, home string, look Prin
 	for _, line := range lines[:min(len(lines), giftLines)] {
 		y = pen.write(inside, y, 12, width, giftLines, line)
 	}
-	doc.SetFillColor(240, 240, 236)
-	doc.Rect(paperLeft, y, paperWidth, 32, "F")
+	doc.Colour = pdf.Colour{R: 240, G: 240, B: 236}
+	doc.Rectangle(paperLeft, y, paperWidth, 32, 0).Fill()
+	doc.Colour = pdf.Colour{}
 	pen.write(inside, y+12, 20, width, 1, c.Voucher)
 	pen.write(inside, y+20, 10, width, 1, text.T(ctx, "Redeem it at %s, then pay with it at the checkout.", home+AccountPath))
 	pen.write(inside, y+26, 10, width, 1, ValidWords(ctx, c))
 	look.draws(doc)
-	doc.Rect(paperLeft, paperTop, paperWidth, y+32-paperTop, "D")
-	var b bytes.Buffer
-	if err := doc.Output(&b); err != nil {
-		return nil, fmt.Errorf("views: print a gift card: %w", err)
-	}
-	return b.Bytes(), nil
+	doc.Rectangle(paperLeft, paperTop, paperWidth, y+32-paperTop, 0).Draw()
+	return doc.Output()
 }

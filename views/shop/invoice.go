@@ -1,20 +1,14 @@
 package shop
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views/pdf"
 )
-
-// producer names the program in the metadata of a PDF.
-const producer = "Usher"
 
 // Sizes of an invoice on A4, in millimetres.
 const (
@@ -25,27 +19,14 @@ const (
 
 // InvoicePaper is an invoice or credit note as PDF/A-3. It contains its XML if the document has one.
 func InvoicePaper(ctx context.Context, d invoices.Document, look Print) ([]byte, error) {
-	ctx = onPaper(ctx)
 	title := d.Title(ctx)
-	doc := fpdf.New("P", "mm", "A4", "")
-	doc.SetCatalogSort(true)
-	doc.SetCreationDate(d.IssuedAt.UTC())
-	doc.SetModificationDate(d.IssuedAt.UTC())
-	doc.SetTitle(title, true)
-	doc.SetProducer(producer, true)
-	doc.SetLang(text.Tag(ctx))
-	doc.SetAutoPageBreak(false, 0)
-	doc.SetXmpMetadata(d.Metadata(title, producer))
-	doc.AddOutputIntent(fpdf.OutputIntentType{SubtypeIdent: fpdf.OutputIntent_GTS_PDFA1, OutputConditionIdentifier: "sRGB", Info: "sRGB", ICCProfile: invoices.SRGB()})
-	p := invoicePen{pen: newPen(doc), d: d, ctx: ctx, look: look}
+	doc := pdf.New(title, text.Tag(ctx), d.IssuedAt)
+	doc.Metadata, doc.Profile = d.Metadata(title, pdf.Producer), invoices.SRGB()
+	p := invoicePen{pen: newPen(ctx, doc), d: d, ctx: ctx, look: look}
 	p.head(title)
 	p.lines()
 	p.sums()
-	var b bytes.Buffer
-	if err := doc.Output(&b); err != nil {
-		return nil, fmt.Errorf("views: print an invoice: %w", err)
-	}
-	return d.Embed(b.Bytes())
+	return d.Embed(doc.Output())
 }
 
 type invoicePen struct {
@@ -64,10 +45,16 @@ func (p *invoicePen) line(size float64, words string) {
 	}
 }
 
-// right writes a text that ends at x.
-func (p *invoicePen) right(x float64, words string) {
-	p.doc.SetFontSize(9)
-	p.doc.Text(x-p.doc.GetStringWidth(words), p.y, words)
+// amount writes a text that ends at x, in the larger of two sizes in which it is no wider than wide. Where lines begin at the right,
+// it ends as far from the other edge.
+func (p *invoicePen) amount(x, wide, large float64, words string) {
+	b := box{x - wide, p.y - 0.8*1.24*large/millimetre, wide, 1.24 * large / millimetre}
+	if p.rtl {
+		b.x = pdf.A4Width - x
+	}
+	p.right = !p.rtl // at the other end
+	p.fit(b, plainFace, large, 5.5, words)
+	p.right = p.rtl
 }
 
 func (p *invoicePen) money(minor int64) string { return pricing.Amount(minor, p.d.Currency) }
@@ -86,9 +73,13 @@ func (p *invoicePen) address(party invoices.Party) {
 }
 
 func (p *invoicePen) head(title string) {
-	p.doc.AddPage()
+	p.doc.Page(pdf.A4Width, pdf.A4Height)
 	p.y = 25
-	p.look.logo(p.doc, invoiceRight-60, 18, 60, 20)
+	logo, part := box{invoiceRight - 60, 18, 60, 20}, 1.0
+	if p.rtl {
+		logo.x, part = invoiceLeft, 0
+	}
+	logoAt(p.doc, p.look.takeLogo(p.doc), logo, part)
 	p.address(p.d.Seller)
 	p.line(9, p.d.Seller.Email)
 	p.y += 8
@@ -110,10 +101,10 @@ func (p *invoicePen) head(title string) {
 
 // columns writes the heads of the columns.
 func (p *invoicePen) columns() {
-	p.right(120, text.T(p.ctx, "Net"))
-	p.right(140, text.T(p.ctx, "VAT rate"))
-	p.right(162, text.T(p.ctx, "VAT"))
-	p.right(invoiceRight, text.T(p.ctx, "Gross"))
+	p.amount(120, 20, 9, text.T(p.ctx, "Net"))
+	p.amount(140, 18, 9, text.T(p.ctx, "VAT rate"))
+	p.amount(162, 20, 9, text.T(p.ctx, "VAT"))
+	p.amount(invoiceRight, 26, 9, text.T(p.ctx, "Gross"))
 	p.y += 2
 	p.look.draws(p.doc)
 	p.doc.Line(invoiceLeft, p.y, invoiceRight, p.y)
@@ -123,25 +114,29 @@ func (p *invoicePen) columns() {
 func (p *invoicePen) lines() {
 	for _, l := range p.d.Lines {
 		if p.y > invoiceEnd {
-			p.doc.AddPage()
+			p.doc.Page(pdf.A4Width, pdf.A4Height)
 			p.y = 25
 			p.columns()
 		}
 		p.amounts(l.Net, l.Tax, l.Gross, l.Rate)
-		p.y = p.write(invoiceLeft, p.y, 9, 78, 3, p.d.Words(p.ctx, l)) + 1
+		left, wide := invoiceLeft, 78.0
+		if p.rtl {
+			left = invoiceRight - wide
+		}
+		p.y = p.write(left, p.y, 9, wide, 3, p.d.Words(p.ctx, l)) + 1
 	}
 }
 
 func (p *invoicePen) amounts(net, tax, gross int64, rate int) {
-	p.right(120, p.money(net))
-	p.right(140, pricing.Rate(rate)+" %")
-	p.right(162, p.money(tax))
-	p.right(invoiceRight, p.money(gross))
+	p.amount(120, 20, 9, p.money(net))
+	p.amount(140, 18, 9, pricing.Rate(rate)+" %")
+	p.amount(162, 20, 9, p.money(tax))
+	p.amount(invoiceRight, 26, 9, p.money(gross))
 }
 
 func (p *invoicePen) sums() {
 	if p.y > invoiceEnd-40 {
-		p.doc.AddPage()
+		p.doc.Page(pdf.A4Width, pdf.A4Height)
 		p.y = 25
 	}
 	p.doc.Line(invoiceLeft, p.y-3, invoiceRight, p.y-3)
@@ -151,9 +146,7 @@ func (p *invoicePen) sums() {
 		p.y += 5
 	}
 	p.y += 3
-	p.doc.SetFontSize(12)
-	total := p.d.Currency + " " + p.money(p.d.Gross)
-	p.doc.Text(invoiceRight-p.doc.GetStringWidth(total), p.y, total)
+	p.amount(invoiceRight, 60, 12, p.d.Currency+" "+p.money(p.d.Gross))
 	p.line(12, text.T(p.ctx, "Total"))
 	p.y += 4
 	p.line(9, p.d.Terms(p.ctx))

@@ -1,15 +1,11 @@
 package shop
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -18,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // Where papers of a page begin, and how wide they are, in millimetres.
@@ -30,25 +27,16 @@ const (
 // Paper is an order's live tickets as a PDF, each with its QR code, on one of pages.Papers: three on a page of A4, or each on a
 // page of its own.
 func (p OrderPage) Paper(ctx context.Context, look Print, paper string) ([]byte, error) {
-	ctx = onPaper(ctx)
-	doc := fpdf.New("P", "mm", "A4", "")
-	doc.SetCatalogSort(true)
-	doc.SetCreationDate(p.Order.CreatedAt)
-	doc.SetModificationDate(p.Order.CreatedAt)
-	doc.SetTitle(p.Event.Name, true)
-	doc.SetLang(text.Tag(ctx))
-	doc.SetAutoPageBreak(false, 0)
-	pen := newPen(doc)
-	pen.right = text.Direction(ctx) == "rtl"
-	printer := ticketPrinter{pen: pen, look: look, plan: p.Plan, layout: look.Branding.LayoutOf()}
+	doc := pdf.New(p.Event.Name, text.Tag(ctx), p.Order.CreatedAt)
+	printer := ticketPrinter{pen: newPen(ctx, doc), look: look, plan: p.Plan, layout: look.Branding.LayoutOf()}
 	if err := printer.takePictures(cmp.Or(look.Seed, p.Event.Slug), paper); err != nil {
 		return nil, err
 	}
 	tickets := p.printed(ctx, look)
 	switch {
 	case len(tickets) == 0:
-		doc.AddPage()
-		pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, text.T(ctx, "The tickets of this order are no longer valid."))
+		doc.Page(pdf.A4Width, pdf.A4Height)
+		printer.pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, text.T(ctx, "The tickets of this order are no longer valid."))
 	case paper == pages.Roll:
 		printer.rolls(tickets)
 	case paper == pages.A6:
@@ -56,11 +44,7 @@ func (p OrderPage) Paper(ctx context.Context, look Print, paper string) ([]byte,
 	default:
 		printer.sheets(ctx, tickets)
 	}
-	var b bytes.Buffer
-	if err := doc.Output(&b); err != nil {
-		return nil, fmt.Errorf("views: print an order: %w", err)
-	}
-	return b.Bytes(), nil
+	return doc.Output(), nil
 }
 
 // printed is what one ticket says on paper.
@@ -99,6 +83,11 @@ func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
 		}
 		if look.About != nil && look.About.Facts.Doors > 0 {
 			w.facts = append(w.facts, labelled{text.T(ctx, "Doors"), views.ClockIn(ctx, p.Event, p.Event.StartsAt.Add(-look.About.Facts.Doors))})
+		}
+		for _, name := range []string{p.Plan.Seats[t.Idx].Row, p.Plan.Seats[t.Idx].Number} {
+			if name != "" { // stays on the line of the word before it
+				w.seat = strings.ReplaceAll(w.seat, " "+name, "\u00a0"+name)
+			}
 		}
 		w.notes = p.paperNotes(ctx, t, category)
 		list = append(list, w)

@@ -6,11 +6,9 @@ import (
 	"image/color"
 	"image/draw"
 	"image/jpeg"
-	"image/png"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // Print is the branding of a team for papers. The zero one is the standard look.
@@ -36,9 +34,9 @@ func (p Print) colour() (c pages.Colour, own bool) {
 }
 
 // draws makes lines have the colour.
-func (p Print) draws(doc *fpdf.Fpdf) {
+func (p Print) draws(doc *pdf.Document) {
 	c, _ := p.colour()
-	doc.SetDrawColor(int(c.R), int(c.G), int(c.B))
+	doc.Pen = pdf.Pen{Colour: pdf.Colour(c), Width: 0.3}
 }
 
 // ground is the colour that a ticket has behind its title, and that of the words on it.
@@ -49,23 +47,8 @@ func (p Print) ground() (ground, words pages.Colour) {
 	return ink, white
 }
 
-// covers puts a picture of the document into a box, which it fills; what is too much of it is cut off.
-func covers(doc *fpdf.Fpdf, name string, b box) {
-	info := doc.GetImageInfo(name)
-	if info == nil {
-		return
-	}
-	w, h := b.w, b.w*info.Height()/info.Width()
-	if h < b.h {
-		w, h = b.h*info.Width()/info.Height(), b.h
-	}
-	doc.ClipRect(b.x, b.y, b.w, b.h, false)
-	doc.ImageOptions(name, b.x-(w-b.w)/2, b.y-(h-b.h)/2, w, h, false, fpdf.ImageOptions{ImageType: "JPG"}, 0, "")
-	doc.ClipEnd()
-}
-
 // stencil is the logo in black and white alone, as printers of rolls print it; nil without one.
-func (p Print) stencil() []byte {
+func (p Print) stencil() *image.Paletted {
 	if p.Logo == nil {
 		return nil
 	}
@@ -75,31 +58,26 @@ func (p Print) stencil() []byte {
 	}
 	dots := image.NewPaletted(logo.Bounds(), color.Palette{color.White, color.Black})
 	draw.FloydSteinberg.Draw(dots, dots.Rect, logo, logo.Bounds().Min)
-	var b bytes.Buffer
-	if err := png.Encode(&b, dots); err != nil {
+	return dots
+}
+
+// takeLogo puts the logo into a document; nil without one, or if it cannot be read: a paper without a logo is better than none.
+func (p Print) takeLogo(doc *pdf.Document) *pdf.Image {
+	if p.Branding.Picture(pages.Logo) == nil || p.Logo == nil {
 		return nil
 	}
-	return b.Bytes()
+	logo, err := doc.JPEG(p.Logo)
+	if err != nil {
+		return nil
+	}
+	return logo
 }
 
-// logo puts the logo into a box, which it fills in width or in height, at the right.
-func (p Print) logo(doc *fpdf.Fpdf, x, y, width, height float64) {
-	p.logoAt(doc, box{x, y, width, height}, 1)
-}
-
-// middleLogo is logo in the middle of a box.
-func (p Print) middleLogo(doc *fpdf.Fpdf, b box) { p.logoAt(doc, b, 0.5) }
-
-func (p Print) logoAt(doc *fpdf.Fpdf, b box, part float64) {
-	pic := p.Branding.Picture(pages.Logo)
-	if pic == nil || p.Logo == nil || doc.Err() {
+// logoAt puts the logo into a box, which it fills in width or in height. part says where: 0 is its left end, 1 its right one.
+func logoAt(doc *pdf.Document, logo *pdf.Image, b box, part float64) {
+	if logo == nil || b.h <= 0 {
 		return
 	}
-	options := fpdf.ImageOptions{ImageType: "JPG"}
-	if doc.RegisterImageOptionsReader("logo", options, bytes.NewReader(p.Logo)); doc.Err() {
-		doc.ClearError() // a paper without a logo is better than none
-		return
-	}
-	w := min(b.w, b.h*float64(pic.Width)/float64(pic.Height))
-	doc.ImageOptions("logo", b.x+(b.w-w)*part, b.y, w, w*float64(pic.Height)/float64(pic.Width), false, options, 0, "")
+	w := min(b.w, b.h*float64(logo.Width)/float64(logo.Height))
+	doc.Put(logo, b.x+(b.w-w)*part, b.y, w, w*float64(logo.Height)/float64(logo.Width))
 }

@@ -1,15 +1,13 @@
 package shop
 
 import (
-	"bytes"
 	"context"
-
-	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // The colours of tickets. The paper itself is white.
@@ -25,32 +23,32 @@ type ticketPrinter struct {
 	pen     *pen
 	look    Print
 	plan    *seats.Plan
-	layout  string // one of pages.Layouts
-	picture string // its name in the document; empty without one
-	black   bool   // the printer has no other colour
+	layout  string     // one of pages.Layouts
+	picture *pdf.Image // nil without one
+	logo    *pdf.Image // nil without one
+	black   bool       // the printer has no other colour
 }
 
-// takePictures puts the pictures of tickets into the document, once for all of them.
+// takePictures puts the pictures of tickets into the document, once for all of them. A ticket without a picture is better than none.
 func (t *ticketPrinter) takePictures(seed, paper string) error {
-	doc := t.pen.doc
 	if paper == pages.Roll {
 		if logo := t.look.stencil(); logo != nil {
-			doc.RegisterImageOptionsReader("stencil", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(logo))
-			t.picture = "stencil"
+			t.logo = t.pen.doc.Dots(logo)
 		}
-	} else if t.layout != "plain" {
-		if t.look.Picture == nil {
-			var err error
-			if t.look.Picture, err = views.PosterJPEG(seed); err != nil {
-				return err
-			}
-		}
-		doc.RegisterImageOptionsReader("picture", fpdf.ImageOptions{ImageType: "JPG"}, bytes.NewReader(t.look.Picture))
-		t.picture = "picture"
+		return nil
 	}
-	if doc.Err() {
-		doc.ClearError() // a ticket without a picture is better than none
-		t.picture = ""
+	t.logo = t.look.takeLogo(t.pen.doc)
+	if t.layout == "plain" {
+		return nil
+	}
+	if t.look.Picture == nil {
+		var err error
+		if t.look.Picture, err = views.PosterJPEG(seed); err != nil {
+			return err
+		}
+	}
+	if picture, err := t.pen.doc.JPEG(t.look.Picture); err == nil {
+		t.picture = picture
 	}
 	return nil
 }
@@ -60,12 +58,20 @@ func (t *ticketPrinter) write(c pages.Colour) {
 	if t.black {
 		c = pages.Colour{}
 	}
-	t.pen.doc.SetTextColor(int(c.R), int(c.G), int(c.B))
+	t.pen.doc.Colour = pdf.Colour(c)
 }
 
 func (t *ticketPrinter) fill(c pages.Colour, b box) {
-	t.pen.doc.SetFillColor(int(c.R), int(c.G), int(c.B))
-	t.pen.doc.Rect(b.x, b.y, b.w, b.h, "F")
+	t.pen.doc.Colour = pdf.Colour(c)
+	t.pen.doc.Rectangle(b.x, b.y, b.w, b.h, 0).Fill()
+}
+
+// mirrored is a box within another one, at its other side where lines begin at the right.
+func (t *ticketPrinter) mirrored(b, within box) box {
+	if t.pen.rtl {
+		b.x = 2*within.x + within.w - b.x - b.w
+	}
+	return b
 }
 
 // rule draws a line between two points, whole or as one to tear along.
@@ -73,15 +79,12 @@ func (t *ticketPrinter) rule(x1, y1, x2, y2 float64, tear bool) {
 	if t.pen.dry {
 		return
 	}
-	doc := t.pen.doc
-	doc.SetDrawColor(int(faint.R), int(faint.G), int(faint.B))
-	doc.SetLineWidth(0.25)
+	pen := pdf.Pen{Colour: pdf.Colour(faint), Width: 0.25}
 	if tear {
-		doc.SetDrawColor(int(muted.R), int(muted.G), int(muted.B))
-		doc.SetDashPattern([]float64{1.4, 1.2}, 0)
+		pen = pdf.Pen{Colour: pdf.Colour(muted), Width: 0.25, Dash: [2]float64{1.4, 1.2}}
 	}
-	doc.Line(x1, y1, x2, y2)
-	doc.SetDashPattern([]float64{}, 0)
+	t.pen.doc.Pen = pen
+	t.pen.doc.Line(x1, y1, x2, y2)
 }
 
 // Sizes of a ticket on A4, in millimetres. Three go on a page, and a page of US Letter holds them as well.
@@ -96,7 +99,7 @@ const (
 func (t *ticketPrinter) sheets(ctx context.Context, tickets []printed) {
 	for i, w := range tickets {
 		if i%3 == 0 {
-			t.pen.doc.AddPage()
+			t.pen.doc.Page(pdf.A4Width, pdf.A4Height)
 			t.sheetEdges(ctx, w, len(tickets))
 		}
 		t.sheetTicket(w, box{paperLeft, sheetTop + float64(i%3)*(ticketHigh+ticketApart), paperWidth, ticketHigh})
@@ -105,39 +108,52 @@ func (t *ticketPrinter) sheets(ctx context.Context, tickets []printed) {
 
 // sheetEdges writes above and below the tickets of a page: from where they are, and how they are used.
 func (t *ticketPrinter) sheetEdges(ctx context.Context, w printed, n int) {
+	page := box{0, 0, pdf.A4Width, pdf.A4Height}
 	if t.look.Branding != nil {
 		t.write(ink)
-		t.pen.fit(box{paperLeft, 9, 84, 9}, titleFace, 13, 8, t.look.Branding.TeamName)
+		t.pen.fit(t.mirrored(box{paperLeft, 9, 84, 9}, page), titleFace, 13, 8, t.look.Branding.TeamName)
 	}
 	t.write(muted)
 	order := w.order + " · " + text.N(ctx, "%d ticket", "%d tickets", n)
+	end := t.mirrored(box{paperLeft + 90, 11, 90, 8}, page)
 	t.pen.right = !t.pen.right // at the other end
-	t.pen.fit(box{paperLeft + 90, 11, 90, 8}, textFace, 8.5, 7, order)
+	t.pen.fit(end, textFace, 8.5, 7, order)
 	t.pen.right = !t.pen.right
 	foot := sheetTop + 3*ticketHigh + 2*ticketApart + 3
 	foot = t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 7, text.T(ctx, "Each code is valid once. Print the tickets, or show them on your phone."))
 	if t.look.About != nil {
 		facts := t.look.About.Facts
-		if contact := text.List(ctx, said(facts.Email, facts.Phone)); contact != "" {
+		if contact := text.List(ctx, said(facts.Email, fromLeft(facts.Phone))); contact != "" {
 			t.pen.fit(box{paperLeft, foot, paperWidth, 5}, textFace, 8.5, 6, text.T(ctx, "Questions? %s", contact))
 		}
 	}
 }
 
+// fromLeft makes digits and signs stand from the left among words from the right.
+func fromLeft(text string) string {
+	const mark = "\u200e"
+	if text == "" {
+		return ""
+	}
+	return mark + text + mark
+}
+
 // sheetTicket draws one ticket with its stub.
 func (t *ticketPrinter) sheetTicket(w printed, b box) {
 	doc := t.pen.doc
-	main := box{b.x, b.y, b.w - ticketStub, b.h}
+	main := t.mirrored(box{b.x, b.y, b.w - ticketStub, b.h}, b)
 	inside := box{main.x + 6, main.y + 5, main.w - 12, 23}
-	doc.ClipRoundedRect(b.x, b.y, b.w, b.h, 4, false)
-	switch {
-	case t.layout == "classic":
-		t.strip(box{main.x, main.y, main.w, 28}, 44)
-	case t.layout == "poster" && t.picture != "":
-		covers(doc, t.picture, box{main.x, main.y, 46, main.h})
-		inside.x, inside.w = inside.x+46, inside.w-46
-	}
-	doc.ClipEnd()
+	edge := doc.Rectangle(b.x, b.y, b.w, b.h, 4)
+	edge.Clip(func() {
+		switch {
+		case t.layout == "classic":
+			t.strip(box{main.x, main.y, main.w, 28}, 44)
+		case t.layout == "poster" && t.picture != nil:
+			picture := t.mirrored(box{main.x, main.y, 46, main.h}, main)
+			doc.Cover(t.picture, picture.x, picture.y, picture.w, picture.h)
+			inside = t.mirrored(box{main.x + 52, inside.y, inside.w - 46, inside.h}, main)
+		}
+	})
 	switch {
 	case t.layout == "classic":
 		t.heading(w, t.beside(inside, 44))
@@ -146,11 +162,12 @@ func (t *ticketPrinter) sheetTicket(w printed, b box) {
 		t.rule(inside.x, b.y+29, inside.x+inside.w, b.y+29, false)
 	}
 	t.middle(w, box{inside.x, b.y + 31, inside.w, b.h - 31})
-	t.rule(main.x+main.w, b.y+3, main.x+main.w, b.y+b.h-3, true)
-	t.stub(w, box{main.x + main.w, b.y, ticketStub, b.h})
+	stub := t.mirrored(box{b.x + main.w, b.y, ticketStub, b.h}, b)
+	tear := max(main.x, stub.x)
+	t.rule(tear, b.y+3, tear, b.y+b.h-3, true)
+	t.stub(w, stub)
 	t.look.draws(doc)
-	doc.SetLineWidth(0.3)
-	doc.RoundedRect(b.x, b.y, b.w, b.h, 4, "1234", "D")
+	edge.Draw()
 }
 
 // stub has the code, and what is needed to find the ticket without it.
@@ -161,24 +178,25 @@ func (t *ticketPrinter) stub(w printed, b box) {
 	y := t.pen.centre(box{b.x + 4, b.y + 51, b.w - 8, 5}, titleFace, 10, 7, w.number)
 	t.write(muted)
 	y = t.pen.centre(box{b.x + 4, y, b.w - 8, 4}, textFace, 7, 5.5, w.order)
-	t.look.middleLogo(t.pen.doc, box{b.x + 8, y + 2, b.w - 16, b.y + b.h - 5 - y - 2})
+	logoAt(t.pen.doc, t.logo, box{b.x + 8, y + 2, b.w - 16, b.y + b.h - 5 - y - 2}, 0.5)
 }
 
 // strip is the ground of a title, with the picture at its end.
 func (t *ticketPrinter) strip(b box, wide float64) {
 	ground, _ := t.look.ground()
 	t.fill(ground, b)
-	if t.picture != "" {
-		covers(t.pen.doc, t.picture, box{b.x + b.w - wide, b.y, wide, b.h})
+	if t.picture != nil {
+		picture := t.mirrored(box{b.x + b.w - wide, b.y, wide, b.h}, b)
+		t.pen.doc.Cover(t.picture, picture.x, picture.y, picture.w, picture.h)
 	}
 }
 
 // beside is what a picture at the end leaves of a box with a title.
 func (t *ticketPrinter) beside(b box, wide float64) box {
-	if t.picture != "" {
-		b.w -= wide
+	if t.picture == nil {
+		return b
 	}
-	return b
+	return t.mirrored(box{b.x, b.y, b.w - wide, b.h}, b)
 }
 
 // heading is the name of the event, its date and its place, in the colour that its ground needs.
@@ -199,14 +217,14 @@ func (t *ticketPrinter) heading(w printed, b box) {
 func (t *ticketPrinter) middle(w printed, b box) {
 	wide := b.w * 0.22
 	left := b.w
-	if t.planIn(box{b.x + b.w - wide, b.y, wide, 17}, w.idx) {
+	if t.planIn(t.mirrored(box{b.x + b.w - wide, b.y, wide, 17}, b), w.idx) {
 		left -= wide + 4
 	}
-	t.seat(w, box{b.x, b.y, left, 17})
+	t.seat(w, t.mirrored(box{b.x, b.y, left, 17}, b))
 	t.rule(b.x, b.y+18.5, b.x+b.w, b.y+18.5, false)
 	column := b.w / float64(len(w.facts))
 	for i, f := range w.facts {
-		t.fact(f, box{b.x + float64(i)*column, b.y + 20, column - 3, 11.5})
+		t.fact(f, t.mirrored(box{b.x + float64(i)*column, b.y + 20, column - 3, 11.5}, b))
 	}
 	t.write(muted)
 	y := t.pen.fit(box{b.x, b.y + 32, b.w, 6}, textFace, 7.5, 5.5, w.notes)
@@ -232,21 +250,16 @@ func (t *ticketPrinter) seat(w printed, b box) {
 	end := b.x + b.w
 	for i := len(w.where) - 1; i >= 0; i-- {
 		c := w.where[i]
-		t.pen.use(titleFace, c.words)
-		t.pen.doc.SetFontSize(large)
-		wide := t.pen.span(printable(c.words))
-		t.pen.use(textFace, c.label)
-		t.pen.doc.SetFontSize(7.5)
-		wide = max(wide, t.pen.span(printable(c.label))) + 0.5
+		wide := max(t.pen.span(titleFace, large, c.words), t.pen.span(textFace, 7.5, c.label)) + 0.5
 		if i == 0 {
 			wide = end - b.x
 		}
-		at := box{end - wide, b.y, wide, 4}
+		at := t.mirrored(box{end - wide, b.y, wide, 4}, b)
 		t.write(muted)
 		t.pen.fit(at, textFace, 7.5, 5, c.label)
 		t.write(ink)
 		t.pen.fit(box{at.x, b.y + 4, at.w, b.h - 4}, titleFace, large, 5.5, c.words)
-		end = at.x - 5
+		end -= wide + 5
 	}
 }
 
@@ -257,49 +270,48 @@ func (t *ticketPrinter) planIn(b box, idx int) bool {
 		return false
 	}
 	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
-	x, y := b.x+b.w-p.Width*scale, b.y
-	at := func(points []seats.Point) (list []fpdf.PointType) {
+	drawing := t.mirrored(box{b.x + b.w - p.Width*scale, b.y, p.Width * scale, p.Height * scale}, b)
+	x, y := drawing.x, drawing.y
+	figure := func(points []seats.Point) *pdf.Path {
+		var list []pdf.Point
 		for _, q := range simpler(points, max(p.Width, p.Height)/200) {
-			list = append(list, fpdf.PointType{X: x + q.X*scale, Y: y + q.Y*scale})
+			list = append(list, pdf.Point{X: x + q.X*scale, Y: y + q.Y*scale})
 		}
-		return list
+		return doc.Polygon(list)
 	}
-	doc.SetFillColor(int(faint.R), int(faint.G), int(faint.B))
-	doc.SetDrawColor(255, 255, 255)
-	doc.SetLineWidth(0.15)
+	doc.Colour, doc.Pen = pdf.Colour(faint), pdf.Pen{Colour: pdf.Colour(white), Width: 0.15}
 	for _, s := range p.Sections {
 		if len(s.Outline) > 2 {
-			doc.Polygon(at(s.Outline), "FD")
+			figure(s.Outline).FillAndDraw()
 		}
 	}
 	for _, s := range p.Shapes {
 		if s.Kind == "polygon" && s.Role == "stage" && len(s.Points) > 2 {
-			doc.Polygon(at(s.Points), "F")
+			figure(s.Points).Fill()
 		}
 	}
 	c, own := t.look.colour()
 	if !own {
 		c = ink
 	}
-	doc.SetFillColor(int(c.R), int(c.G), int(c.B))
-	doc.SetLineWidth(0.5)
-	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1, "FD")
+	doc.Colour, doc.Pen.Width = pdf.Colour(c), 0.5
+	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1).FillAndDraw()
 	return true
 }
 
 // cards prints each ticket on a page of A6.
 func (t *ticketPrinter) cards(tickets []printed) {
 	const wide, high, edge = 105.0, 148.0, 7.0
-	doc := t.pen.doc
+	doc, page := t.pen.doc, box{0, 0, wide, high}
 	for _, w := range tickets {
-		doc.AddPageFormat("P", fpdf.SizeType{Wd: wide, Ht: high})
+		doc.Page(wide, high)
 		top := box{edge, 8, wide - 2*edge, 28}
 		switch {
 		case t.layout == "classic":
 			t.strip(box{0, 0, wide, 38}, 40)
 			t.heading(w, t.beside(top, 40-edge+3))
-		case t.layout == "poster" && t.picture != "":
-			covers(doc, t.picture, box{0, 0, wide, 31})
+		case t.layout == "poster" && t.picture != nil:
+			doc.Cover(t.picture, 0, 0, wide, 31)
 			top.y, top.h = 33, 17
 			t.heading(w, top)
 		default:
@@ -313,7 +325,7 @@ func (t *ticketPrinter) cards(tickets []printed) {
 		y += 38
 		size := min(50, high-17-y)
 		t.pen.code((wide-size)/2, y, size, w.code)
-		t.look.middleLogo(doc, box{edge, y + 4, (wide-size)/2 - edge - 1, 14})
+		logoAt(doc, t.logo, t.mirrored(box{edge, y + 4, (wide-size)/2 - edge - 1, 14}, page), 0.5)
 		t.write(ink)
 		y = t.pen.centre(box{edge, y + size - 1, wide - 2*edge, 5}, titleFace, 10, 7, w.number)
 		t.write(muted)
@@ -336,7 +348,7 @@ func (t *ticketPrinter) rolls(tickets []printed) {
 		t.pen.dry = true
 		high := t.rollTicket(w)
 		t.pen.dry = false
-		t.pen.doc.AddPageFormat("P", fpdf.SizeType{Wd: rollWide, Ht: high})
+		t.pen.doc.Page(rollWide, high)
 		t.rollTicket(w)
 	}
 }
@@ -351,15 +363,12 @@ func (t *ticketPrinter) rollTicket(w printed) float64 {
 			y = t.pen.fit(box{rollEdge, y + above, rollWide - 2*rollEdge, high}, face, large, small, words)
 		}
 	}
-	if info := doc.GetImageInfo(t.picture); info != nil {
-		w, h := 40.0, 40*info.Height()/info.Width()
-		if h > 16 {
-			w, h = 16*info.Width()/info.Height(), 16
-		}
+	if t.logo != nil {
+		high := min(16, 40*float64(t.logo.Height)/float64(t.logo.Width))
 		if !t.pen.dry {
-			doc.ImageOptions(t.picture, (rollWide-w)/2, y, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+			logoAt(doc, t.logo, box{(rollWide - 40) / 2, y, 40, high}, 0.5)
 		}
-		y += h + 2
+		y += high + 2
 	}
 	t.write(pages.Colour{})
 	line(titleFace, 17, 10, 24, 0, w.event)
@@ -368,7 +377,7 @@ func (t *ticketPrinter) rollTicket(w printed) float64 {
 	line(titleFace, 20, 10, 30, 2, w.seat)
 	for i, f := range w.facts {
 		column := (rollWide - 2*rollEdge) / float64(len(w.facts))
-		t.fact(f, box{rollEdge + float64(i)*column, y + 1, column - 2, 13})
+		t.fact(f, t.mirrored(box{rollEdge + float64(i)*column, y + 1, column - 2, 13}, box{0, y, rollWide, 0}))
 	}
 	y += 13
 	line(textFace, 8.5, 7, 16, 1, w.notes)

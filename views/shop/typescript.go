@@ -1,40 +1,31 @@
 package shop
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
+	"time"
 
-	"codeberg.org/go-pdf/fpdf"
+	"github.com/usherbox/usher/views/pdf"
 )
 
 // Typescript is a text as a PDF, line by line on as many pages as it takes. What a line is indented by is kept.
-func Typescript(title, text string) ([]byte, error) {
+func Typescript(title, text string, at time.Time) []byte {
 	const size, height, bottom = 9, 4.2, 280.0
-	doc := fpdf.New("P", "mm", "A4", "")
-	doc.SetTitle(title, true)
-	doc.SetLang("en")
-	doc.SetAutoPageBreak(false, 0)
-	pen := newPen(doc)
-	doc.AddPage()
+	doc := pdf.New(title, "en", at)
+	pen := pen{doc: doc}
+	doc.Page(pdf.A4Width, pdf.A4Height)
 	y := pen.write(paperLeft, paperTop+8, 14, paperWidth, 3, title) + 4
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		words := strings.TrimLeft(line, " ")
-		indent := 1.5 * float64(min(len(line)-len(words), 40))
-		for _, part := range pen.lines([]rune(printable(words)), paperWidth-indent, 200) {
+		indent := 1.5 * float64(min(len(line)-len(strings.TrimLeft(line, " ")), 40))
+		lines, _ := doc.Shape(plainFace, line, false).Lines((paperWidth-indent)*millimetre/size, 200)
+		for _, part := range lines {
 			if y > bottom {
-				doc.AddPage()
+				doc.Page(pdf.A4Width, pdf.A4Height)
 				y = paperTop + 8
 			}
-			doc.SetFontSize(size)
-			doc.Text(paperLeft+indent, y, seen(part))
+			doc.Write(paperLeft+indent, y, size, part)
 			y += height
 		}
 	}
-	var b bytes.Buffer
-	if err := doc.Output(&b); err != nil {
-		return nil, fmt.Errorf("views: print a text: %w", err)
-	}
-	return b.Bytes(), nil
+	return doc.Output()
 }
