@@ -163,7 +163,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /orders/{code}/email-changes": func(t *testing.T, w *wall, _ string) sent {
 			_, o := w.ordered(t)
-			return sent{who: person(t), to: "/orders/" + o.Code + "/email-changes", form: of("email", "bea@example.org"), other: of("email", "cid@example.org")}
+			return sent{who: person(t), to: "/orders/" + o.Code + "/email-changes", form: of("email", "cid@example.org"), other: of("email", "dan@example.org")}
 		},
 		"POST /orders/{code}/transfers": func(t *testing.T, w *wall, _ string) sent {
 			_, o := w.ordered(t)

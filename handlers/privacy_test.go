@@ -81,6 +81,9 @@ func (s *site) leavesTraces(t *testing.T, ann, who *http.Client, folder mail.Fol
 	s.exec(t, `INSERT INTO session (token, data, expires_at) VALUES ('planted', convert_to('{"account":"' || lower($1) || '"}', 'UTF8'), now() + interval '1 hour')`, goneEmail)
 	s.exec(t, `INSERT INTO idempotency_key (scope, key, request, answer) VALUES ('form/x', 'k', '', convert_to(json_build_object('Status', 200, 'Body', encode(convert_to('<p>' || lower($1) || '</p>', 'UTF8'), 'base64'))::text, 'UTF8'))`, goneEmail)
 	s.exec(t, `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) VALUES (gen_random_uuid(), 1, 'GIFT', 'EUR', 5000, 'eve@example.org', lower($1), $2, $2, 'card', 'closed')`, goneEmail, goneName)
+	s.exec(t, `UPDATE ticket SET name = $2 WHERE order_id = (SELECT id FROM orders WHERE code = $1)`, code, goneName)
+	s.exec(t, `INSERT INTO email_change (id, event_id, order_id, old_email, new_email, allow_code, confirm_code) SELECT gen_random_uuid(), event_id, id, 'old.' || email, email, 'A', 'B' FROM orders WHERE code = $1`, code)
+	s.exec(t, `INSERT INTO mail (email_change_id, kind, sent_at, sent_to) SELECT id, 'email-confirm', now(), sha256(new_email::bytea) FROM email_change`)
 	o, err := s.sold.Find(t.Context(), code)
 	if err != nil {
 		t.Fatal(err)
