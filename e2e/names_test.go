@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,83 +11,68 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-var emailChangeLink = regexp.MustCompile(`/email-changes/[0-9A-Z]{26}`)
+// strayed lists the names in the map that lie on another section than their own, and how many names are there to be read.
+const strayed = `async () => {
+	const {unpack, inside} = GEOMETRY
+	const house = unpack(await (await fetch(document.body.dataset.geometry)).json())
+	const at = document.querySelector('#map > svg').getScreenCTM().inverse()
+	const shown = [...document.querySelectorAll('.names > span:not([hidden])')]
+	const off = shown.filter(name => {
+		const r = name.getBoundingClientRect(), own = Number(name.dataset.section)
+		const on = (x, y) => { const p = new DOMPoint(r.left + r.width * x, r.top + r.height * y).matrixTransform(at); return i => inside(house.sections[i].outline, p.x, p.y) }
+		const others = [...house.sections.keys()].filter(i => i !== own)
+		return !on(.5, .5)(own) || [[.02, .1], [.5, .1], [.98, .1], [.02, .9], [.5, .9], [.98, .9]].some(([x, y]) => others.some(on(x, y)))
+	})
+	return (shown.length ? 'there are names' : 'there are none') + ', astray: ' + off.map(name => name.firstChild.textContent).join(', ')
+}`
 
-// Ann buys two tickets, each with a name, and changes one of them. Then she moves the order to another email: it changes once she pressed
-// the button in the mails to both addresses, and the tickets go to the new one. The door reads the names.
-func TestNames_TwoTicketsAndAnotherEmail(t *testing.T) {
+// planted puts a name onto another section.
+const planted = `() => {
+	const [one, other] = document.querySelectorAll('.names > span:not([hidden])')
+	one.style.translate = other.style.translate
+}`
+
+// module is a script of the page without what it imports, as an expression: pages have it bundled with others.
+func module(t *testing.T, name string, exports ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "static", "js", name+".js"))
+	check(t, err)
+	alone := regexp.MustCompile(`(?m)^import .*$`).ReplaceAllString(string(text), "")
+	return "(() => {" + strings.ReplaceAll(alone, "export ", "") + "\nreturn {" + strings.Join(exports, ", ") + "}})()"
+}
+
+func TestNames_StandInTheirSectionsAndNeverOnAnother(t *testing.T) {
 	t.Parallel()
-	for name, d := range map[string]device{"phone": phone, "desktop": desktop, "without script": {width: 390, height: 844, noScript: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := ownOffice(t)
-			slug := o.event(t, "theatre", "--demo-card", "--paid-ahead", "--ticket-names", "required")
-			ann, usher := someone(t, o, "ann", d), someone(t, o, "usher", phone)
-			pictured := func(page string) {
-				if !d.noScript { // what looks at pages is a script
-					ann.inBothLights(page)
-				}
+	geometry := strings.NewReplacer("GEOMETRY", module(t, "geometry", "unpack", "inside"))
+	strayed, want := geometry.Replace(strayed), "there are names, astray: "
+	for _, plan := range []string{"theatre", "club", "stadium"} {
+		slug := boxOffice.named(t, plan, plan)
+		for _, d := range []device{phone, desktop} {
+			p := someone(t, boxOffice, fmt.Sprint(plan, d.width), d)
+			p.openEvent(slug)
+			p.sees(p.page.Locator(".names > span").First())
+			got, err := p.page.Evaluate(strayed)
+			check(t, err)
+			if got != want {
+				t.Errorf("%s on %v: %v", plan, d, got)
 			}
-			ann.visit("/events/" + slug)
-			ann.asksForBest(2, "A")
-			ann.holdsSeats(2)
-			ann.visit("/events/" + slug + "/checkout")
-			names := ann.page.Locator(`input[name^="ticket-name-"]`)
-			check(t, expect.Locator(names).ToHaveCount(2))
-			check(t, names.Nth(0).Fill("Bea Ek"))
-			check(t, names.Nth(1).Fill("\u00ad")) // nothing that is seen
-			old := ownAddress(t)
-			ann.orders("Ann Ørsted", old, "")
-			ann.sees(ann.page.GetByText("Enter the name of the attendee."))
-			ann.seesTyped("Ann Ørsted", old)
-			pictured("checkout-names")
-			check(t, expect.Locator(names.Nth(0)).ToHaveValue("Bea Ek"))
-			check(t, names.Nth(1).Fill("Cid"))
-			ann.press(ann.page.Locator("form .primary"))
-			ann.card("Pay")
-			codes := ann.codes(2)
-			ann.seesAfterReload("Change names")
-			order := strings.TrimPrefix(ann.page.URL(), o.url)
-			ann.sees(ann.page.Locator(".tickets").GetByText("Bea Ek"))
-
-			ann.press(ann.page.GetByText("Change names"))
-			check(t, names.Nth(1).Fill("Dan Ek"))
-			pictured("order-names")
-			ann.visit(order)
-			ann.press(ann.page.GetByText("Change names"))
-			check(t, names.Nth(1).Fill("Dan Ek"))
-			ann.press(ann.button("Save changes"))
-			ann.sees(ann.page.Locator(".tickets").GetByText("Dan Ek"))
-
-			fresh := "new." + old
-			ann.press(ann.page.Locator("summary", playwright.PageLocatorOptions{HasText: "Change email"}))
-			check(t, ann.page.GetByLabel("New email address").Fill(fresh))
-			ann.press(ann.button("Change email"))
-			ann.sees(ann.page.GetByText("press the buttons in our emails to"))
-			pictured("order-email")
-			tickets := o.mails(t, order)
-			allow, confirm := o.mailed(t, old, emailChangeLink), o.mailed(t, fresh, emailChangeLink)
-
-			ann.visit(confirm)
-			pictured("email-confirm")
-			ann.press(ann.button("Confirm this address"))
-			ann.sees(ann.page.GetByText("allows it, too"))
-			ann.visit(order)
-			ann.sees(ann.page.GetByText("press the button in our email to " + old))
-			ann.visit(allow)
-			pictured("email-allow")
-			ann.press(ann.button("Allow this change"))
-			ann.sees(ann.page.GetByText("The email address of the order was changed."))
-			pictured("email-changed")
-			o.hasMails(t, tickets+1, order)
-			ann.visit(order)
-			ann.sees(ann.page.GetByText(fresh).First())
-
-			usher.door(slug, "Foyer")
-			for i, name := range []string{"Bea Ek", "Dan Ek"} {
-				usher.scans(codes[i], "in", "Let them in.")
-				usher.sees(usher.page.Locator(".verdict").GetByText(name))
+			if _, err = p.page.Evaluate(planted); err != nil {
+				t.Fatal(err)
 			}
-		})
+			if got, err := p.page.Evaluate(strayed); err != nil || got == want {
+				t.Errorf("%s on %v: a name on another section is not noticed (%v)", plan, d, err)
+			}
+		}
 	}
+}
+
+func TestNames_SayWhatASectionCostsAndWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.event(t, "theatre")
+	ann := someone(t, boxOffice, "ann", desktop)
+	ann.openEvent(slug)
+	circle := ann.page.Locator(".names > span", playwright.PageLocatorOptions{HasText: "Circle"})
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 378 available"))
+	someProgram(t, boxOffice).claim(slug, "Circle/A/1")
+	check(t, expect.Locator(circle).ToHaveText("Circle€35–€55 · 377 available"))
 }

@@ -126,7 +126,7 @@ func (h *Handlers) AnswerEmailChange(w http.ResponseWriter, r *http.Request) err
 			return err
 		}
 	}
-	c, s, err := h.emailChange(r)
+	_, s, err := h.emailChange(r)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,8 @@ func (h *Handlers) AnswerEmailChange(w http.ResponseWriter, r *http.Request) err
 	var refusal *seats.Conflict
 	switch {
 	case errors.As(err, &refusal) && !web.WantsJSON(r):
-		if c, _, err = h.emailChange(r); err != nil {
+		c, _, err := h.emailChange(r)
+		if err != nil {
 			return err
 		}
 		return h.showEmailChange(w, r, http.StatusConflict, c, s, refusal.In(h.Reading(r)))

@@ -47,8 +47,8 @@ func (d *Document) Output() []byte {
 	var kids, fonts, images strings.Builder
 	for _, p := range d.pages {
 		content := f.packed("", p.content.Bytes())
-		fmt.Fprintf(&kids, "%d 0 R ", f.add("<<\n/Type /Page\n/Parent %d 0 R /MediaBox [0 0 %s %s] /Resources %d 0 R /Contents %d 0 R\n>>",
-			tree, number(p.width*mm), number(p.height*mm), resources, content))
+		fmt.Fprintf(&kids, "%d 0 R ", f.add("<<\n/Type /Page\n/Parent %d 0 R /MediaBox [0 0 %.2f %.2f] /Resources %d 0 R /Contents %d 0 R\n>>",
+			tree, p.width*mm, p.height*mm, resources, content))
 	}
 	f.object(tree, "<< /Type /Pages /Count %d /Kids [%s] >>", len(d.pages), kids.String())
 	for i, e := range d.fonts {
