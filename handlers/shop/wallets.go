@@ -123,7 +123,7 @@ func (h *Handlers) GooglePass(w http.ResponseWriter, r *http.Request) error {
 
 // The rest is Apple's web service for passes: https://developer.apple.com/documentation/walletpasses/adding-a-web-service-to-update-passes
 
-// holding returns whose the pass of the address is, for a phone that shows its token.
+// holding returns the holder of the pass of the address, for a phone that shows its token.
 func (h *Handlers) holding(r *http.Request) (wallets.Holding, error) {
 	if h.Wallets.Apple == nil {
 		return wallets.Holding{}, errNoWallet

@@ -1,6 +1,6 @@
 // Package wallets makes tickets that phones keep: passes for Apple Wallet, and links that save a ticket in Google Wallet.
 //
-//	pass.go    what a pass says, and whose it is
+//	pass.go    what a pass says, and who has it
 //	apple.go   the certificate, and the file of a pass
 //	device.go  phones that have a pass, and what changed for them
 //	push.go    telling phones that a pass changed

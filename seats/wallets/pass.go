@@ -73,7 +73,7 @@ type File struct {
 // ErrNoPass is a serial number that no pass has, or a token that is not that of its pass.
 var ErrNoPass = errors.New("there is no such pass")
 
-// Holding is whose a pass is, and what it is for now.
+// Holding says who has a pass, and what it is for now.
 type Holding struct {
 	Code     string // of the order, or of the friend's ticket
 	Received bool   // a ticket that was sent to a friend
@@ -88,10 +88,10 @@ type Holding struct {
 // The end of the line of tickets that a pass begins with. A ticket that moved leads to the next one.
 const lastTicket = `
 LATERAL (WITH RECURSIVE line AS (
-           SELECT id, moved_to, revoked_at, idx FROM ticket WHERE id = d.ticket_id
+           SELECT id, moved_to, revoked_at, idx, name FROM ticket WHERE id = d.ticket_id
             UNION ALL
-           SELECT t.id, t.moved_to, t.revoked_at, t.idx FROM line l JOIN ticket t ON t.id = l.moved_to)
-         SELECT id, revoked_at, idx FROM line WHERE moved_to IS NULL) t`
+           SELECT t.id, t.moved_to, t.revoked_at, t.idx, t.name FROM line l JOIN ticket t ON t.id = l.moved_to)
+         SELECT id, revoked_at, idx, name FROM line WHERE moved_to IS NULL) t`
 
 const holdingSQL = `
 SELECT d.code, d.transfer_id IS NOT NULL, t.id, d.ticket_id, d.transfer_id, d.order_id, d.event_id
@@ -99,7 +99,7 @@ SELECT d.code, d.transfer_id IS NOT NULL, t.id, d.ticket_id, d.transfer_id, d.or
          UNION ALL
         SELECT o.code, NULL, t.id, o.id, o.event_id FROM ticket t JOIN orders o ON o.id = t.order_id WHERE t.id = $1) d, ` + lastTicket
 
-// Find returns whose the pass with a serial number is, if token is the one that the pass has. ErrNoPass otherwise.
+// Find returns the holder of the pass with a serial number, if token is the one that the pass has. ErrNoPass otherwise.
 func (w *Wallets) Find(ctx context.Context, serial, token string) (h Holding, err error) {
 	if h.Serial, err = seats.ParseID(serial); err != nil {
 		return h, ErrNoPass

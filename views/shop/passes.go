@@ -82,7 +82,7 @@ func (p OrderPage) Pass(ctx context.Context, look Print, t orders.Ticket) (walle
 		Language: text.Tag(ctx), Event: e.ID, Name: e.Name, StartsAt: e.Local(e.StartsAt), Number: p.Order.Number(), Ticket: t.ID, Void: p.PassVoid(ctx, t),
 		When:   wallets.Field{Key: "when", Label: text.T(ctx, "Date"), Words: views.WhenIn(ctx, e)},
 		Place:  wallets.Field{Key: "place", Label: text.T(ctx, "Venue"), Words: views.PlaceIn(ctx, e)},
-		Holder: wallets.Field{Key: "name", Label: text.T(ctx, "Name"), Words: p.Order.Name},
+		Holder: wallets.Field{Key: "name", Label: text.T(ctx, "Name"), Words: p.Order.NameOn(t)},
 		Ground: [3]uint8{ground.R, ground.G, ground.B}, Words: [3]uint8{words.R, words.G, words.B},
 	}
 	if pass.Void == "" {
