@@ -351,7 +351,7 @@ func TestAFormWithoutAKeyIsNoticed(t *testing.T) {
 	planted := []route{{"POST /desk/account", h.desk.Member(organizers.Self, asked), secretRule}, {"POST /desk/team", h.desk.MemberOnce(organizers.Self, asked), secretRule}, {"POST /desk/new", h.desk.MemberOnce(organizers.Self, asked), secretRule}}
 	w.serve(t, planted)
 	found := strings.Join(w.unsafe(t, planted), "\n")
-	for _, want := range []string{"POST /desk/account sent again changes [invitation]", "POST /desk/account with other content gets 303", "POST /desk/new has no form here"} {
+	for _, want := range []string{"POST /desk/account sent again changes [invitation", "POST /desk/account with other content gets 303", "POST /desk/new has no form here"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("%q is not noticed:\n%s", want, found)
 		}

@@ -20,7 +20,7 @@ import (
 // stormy is a ledger that 64 clients reach at once, and a few accounts with little in them.
 func stormy(t *testing.T) *fixture {
 	t.Helper()
-	db, err := database.Connect(t.Context(), seatstest.DSN(t)+" pool_max_conns=64")
+	db, err := database.Connect(t.Context(), seatstest.DSN(t)+" pool_max_conns=36") // two storms at once, and the server takes 100
 	if err != nil {
 		t.Fatal(err)
 	}
