@@ -116,6 +116,24 @@ func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
 	}
 }
 
+func TestPayment_PageFromBeforeTheProviderAnsweredLeadsToIt(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead")
+	ann := someone(t, boxOffice, "ann", phone)
+	ann.picksToPay(slug, 2)
+	card := ann.page.URL()
+	ann.visit("/events/" + slug + "/checkout")
+	// The form was sent twice, and the second is answered while the first asks the provider.
+	check(t, ann.page.AddInitScript(playwright.Script{Content: playwright.String(`addEventListener('DOMContentLoaded', () => location.search || document.querySelector('.choices .primary')?.remove())`)}))
+	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Continue payment"}))
+	ann.sees(ann.page.GetByText("No money moves here."))
+	if ann.page.URL() != card {
+		t.Errorf("there are two charges, %s and %s", card, ann.page.URL())
+	}
+	ann.card("Pay")
+	ann.hasTickets(2)
+}
+
 func TestPayment_LateMoneyBuysTheSeatsIfAvailable(t *testing.T) {
 	t.Parallel()
 	for name, taken := range map[string]bool{"free": false, "taken": true} {

@@ -11,7 +11,11 @@ async function look() {
   try {
     const answer = await fetch(`${data.payment}?back`, {headers: {Accept: 'application/json'}, cache: 'no-store'})
     misses = answer.ok ? 0 : misses + 1
-    if (answer.ok && (await answer.json()).payment.state !== 'open') return location.replace(data.payment)
+    if (answer.ok) {
+      const {state, page} = (await answer.json()).payment
+      if (state !== 'open') return location.replace(data.payment)
+      if (page && !$('.choices .primary')) return location.replace(`${data.payment}?go`) // the provider had not answered when this page was written
+    }
   } catch { misses++ }
   setTimeout(look, EVERY * Math.min(2 ** misses, 16))
 }
