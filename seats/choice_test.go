@@ -228,14 +228,9 @@ func TestChoice_EndAnnouncedBehindTheBatchIsNotSoldOut(t *testing.T) {
 			ann := seats.NewID()
 			b.claim(t, ann, seats.ClaimRequest{Area: "Floor", Quantity: 1})
 			again, err := b.sale.DecideLate(t.Context(), seats.NewID(), w, func() {
-				for _, sql := range []string{
-					`UPDATE hold SET expires_at = clock_timestamp() - interval '1 second'`,
-					`UPDATE seat_state SET expires_at = clock_timestamp() - interval '1 second' WHERE state = 1`,
-				} {
-					if _, err := b.db.Exec(t.Context(), sql); err != nil {
-						t.Fatal(err)
-					}
-				}
+				b.exec(t, `
+					WITH h AS (UPDATE hold SET expires_at = now() - interval '1 second')
+					UPDATE seat_state SET expires_at = now() - interval '1 second' WHERE state = 1`) // at once: the node ends holds, too
 				if err := b.sale.Expire(t.Context(), ann); err != nil {
 					t.Fatal(err)
 				}

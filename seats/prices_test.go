@@ -232,10 +232,9 @@ func TestPhase_GetsThePlacesBackOfWhatIsLetGoOrExpires(t *testing.T) {
 // overdue moves the end of a hold into the past.
 func (b *bench) overdue(t *testing.T, holder seats.ID) {
 	t.Helper()
-	if _, err := b.db.Exec(t.Context(), `UPDATE hold SET expires_at = clock_timestamp() - interval '1 second' WHERE holder = $1`, holder); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.db.Exec(t.Context(), `UPDATE seat_state s SET expires_at = h.expires_at FROM hold h WHERE h.holder = $1 AND s.holder = $1`, holder); err != nil {
+	if _, err := b.db.Exec(t.Context(), `
+		WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 second' WHERE holder = $1 RETURNING holder, expires_at)
+		UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`, holder); err != nil { // at once: the node ends holds, too
 		t.Fatal(err)
 	}
 }

@@ -94,8 +94,9 @@ func TestAwait_MoneyAfterItsTimeBuysTheSameSeatsOrGoesBack(t *testing.T) {
 		h := openShop(t, events.Settings{})
 		p := h.slowly(t, seats.NewID())
 		h.exec(t, `UPDATE payment SET awaited_until = clock_timestamp()`)
-		h.exec(t, `UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1`, p.ID)
-		h.exec(t, `UPDATE seat_state SET expires_at = (SELECT expires_at FROM hold WHERE hold.holder = seat_state.holder) WHERE holder = $1`, p.ID)
+		h.exec(t, `
+			WITH h AS (UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1 RETURNING holder, expires_at)
+			UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`, p.ID) // at once: the node ends holds, too
 		h.webhook(t, p, "still nothing")
 		h.until(t, p.Code, "lost")
 		if taken {
