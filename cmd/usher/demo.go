@@ -22,6 +22,8 @@ type demoEvent struct {
 	event events.Settings
 	page  pages.EventDraft
 	alt   string // what its picture shows; empty: it has none
+
+	picture pages.Prepared
 }
 
 // demoEvents are one of each kind of venue. serve shows the first one first.
@@ -30,33 +32,31 @@ func demoEvents() []demoEvent {
 	unconfirmed.Confirm = seats.ConfirmNever // a demo has no mail to read
 	return []demoEvent{
 		{
-			"theatre", 17,
-			events.Settings{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"},
-			seagullPage(), "A white gull flies before a red sun that sets in a dark sea",
+			plan: "theatre", days: 17,
+			event: events.Settings{Slug: "seagull", Name: "The Seagull", Venue: "Lindengasse Playhouse, Vienna", Demo: true, TimeZone: "Europe/Vienna"},
+			page:  seagullPage(), alt: "A white gull flies before a red sun that sets in a dark sea",
 		},
 		{
-			"club", 24,
-			events.Settings{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"},
-			pages.EventDraft{
+			plan: "club", days: 24,
+			event: events.Settings{Slug: "night-trains", Name: "Night Trains", Venue: "Kesselhaus, Berlin", Demo: true, TimeZone: "Europe/Berlin"},
+			page: pages.EventDraft{
 				Facts: pages.Facts{Category: "concert", Doors: time.Hour, Running: 135 * time.Minute, Age: 16, Street: "Knaackstraße 97", PostalCode: "10435", Town: "Berlin", Country: "DE"},
 				Text:  pages.EventText{Subtitle: "Four women, two drum kits, the last train home", Description: "Songs from the sleeper between Berlin and Vienna, written at night and played loud.\n\nSupport: **Halt auf Verlangen**."},
 			},
-			"",
 		},
 		{
-			"conference", 31,
-			events.Settings{
+			plan: "conference", days: 31,
+			event: events.Settings{
 				Slug: "small-web-day", Name: "Small Web Day", HoldLength: 5 * time.Minute, SeatsPerHolder: 1, AsksBirth: true, Policy: &unconfirmed,
 				Online:       seats.Online{On: true, Link: "https://example.org/small-web-day", Early: 15 * time.Minute},
 				Confirmation: "Have a cup of tea ready. We begin with a short round of introductions.",
 			},
-			pages.EventDraft{
+			page: pages.EventDraft{
 				Facts: pages.Facts{Category: "conference", Running: 3 * time.Hour, Breaks: 1},
 				Text:  pages.EventText{Subtitle: "Talks for people who make their own pages", Description: "An evening about websites that one person can keep: light, quick and readable in twenty years.\n\n* Pages of 14 kilobytes\n* Forms that work without scripts\n* Maps of everything", Access: "All talks have live captions in English. You can ask questions in writing."},
 			},
-			"",
 		},
-		{"stadium", 45, events.Settings{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}, pages.EventDraft{}, ""},
+		{plan: "stadium", days: 45, event: events.Settings{Slug: "cup-final", Name: "Cup Final", Venue: "Stadion am See, Zürich", Demo: true, TimeZone: "Europe/Zurich", Currency: "CHF"}},
 	}
 }
 
@@ -97,9 +97,18 @@ func addDemo(ctx context.Context, db *pgxpool.Pool) error {
 	if err != nil || len(there) > 0 {
 		return err
 	}
+	all := demoEvents()
+	for i, d := range all {
+		if d.alt == "" {
+			continue
+		}
+		if all[i].picture, err = pages.New(db, nil).Prepare(ctx, pages.Upload{Kind: pages.Header, Alt: d.alt, Content: drawSeagull()}); err != nil {
+			return fmt.Errorf("demo event %q: %w", d.event.Name, err)
+		}
+	}
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		for _, d := range demoEvents() {
-			if err := d.create(ctx, tx, pages.New(db, nil)); err != nil {
+		for _, d := range all {
+			if err := d.create(ctx, tx); err != nil {
 				return fmt.Errorf("demo event %q: %w", d.event.Name, err)
 			}
 		}
@@ -111,7 +120,7 @@ func addDemo(ctx context.Context, db *pgxpool.Pool) error {
 	return err
 }
 
-func (d *demoEvent) create(ctx context.Context, tx pgx.Tx, site *pages.Pages) error {
+func (d *demoEvent) create(ctx context.Context, tx pgx.Tx) error {
 	p, ok := plan.Named(d.plan)
 	if !ok {
 		return fmt.Errorf("no plan %q comes with usher", d.plan)
@@ -129,5 +138,5 @@ func (d *demoEvent) create(ctx context.Context, tx pgx.Tx, site *pages.Pages) er
 	if err := pages.CreateEvent(ctx, tx, e.ID, d.page); err != nil || d.alt == "" {
 		return err
 	}
-	return site.CreatePicture(ctx, tx, e.Team, e.ID, pages.Upload{Kind: pages.Header, Alt: d.alt, Content: drawSeagull()})
+	return pages.CreatePicture(ctx, tx, e.Team, e.ID, d.picture)
 }

@@ -201,11 +201,15 @@ func TestPurge_TakesFilesThatNoPictureHas(t *testing.T) {
 	p := pages.New(db, organizers.New(db, func() {}))
 	ctx := t.Context()
 	made := newEvent(t, db, "first").ID
-	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+	lake, err := p.Prepare(ctx, pages.Upload{Kind: pages.Header, Alt: "A lake", Content: blue(t, 1000, 7)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if err := pages.CreateEvent(ctx, tx, made, pages.EventDraft{Facts: pages.Facts{Town: "Vienna"}, Text: pages.EventText{Language: "en"}}); err != nil {
 			return err
 		}
-		return p.CreatePicture(ctx, tx, 1, made, pages.Upload{Kind: pages.Header, Alt: "A lake", Content: blue(t, 1000, 7)})
+		return pages.CreatePicture(ctx, tx, 1, made, lake)
 	})
 	if err != nil {
 		t.Fatal(err)

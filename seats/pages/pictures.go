@@ -106,6 +106,29 @@ type Upload struct {
 	Content []byte
 }
 
+// Prepared is an upload with its files.
+type Prepared struct {
+	upload Upload
+	file   *made
+}
+
+// Prepare checks an upload and makes its files. That may take seconds, so transactions begin later.
+//
+// Errors: organizers.Mistakes; *PictureError.
+func (p *Pages) Prepare(ctx context.Context, u Upload) (made Prepared, err error) {
+	if err := u.tidy(); err != nil {
+		return made, err
+	}
+	made.upload = u
+	made.file, err = p.make(ctx, u.Content, leastWidth)
+	return made, err
+}
+
+// picture is its row.
+func (m Prepared) picture() Picture {
+	return Picture{Kind: m.upload.Kind, Section: m.upload.Section, Hash: m.file.hash, Widths: m.file.widths, Width: m.file.width, Height: m.file.height, Alt: m.upload.Alt}
+}
+
 const (
 	countPicturesSQL = `SELECT count(*) FROM event_picture WHERE event_id = $1 AND NOT (kind = 'header' AND $2 = 'header')`
 
@@ -119,19 +142,17 @@ INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height,
 //
 // Errors: organizers.Mistakes; *PictureError; those of idempotency.Key.Take; the database's.
 func (p *Pages) AddPicture(ctx context.Context, m organizers.Member, e Subject, u Upload, key string) (pic Picture, err error) {
-	if err := u.tidy(); err != nil {
-		return pic, err
-	}
-	file, err := p.make(ctx, u.Content, leastWidth)
+	made, err := p.Prepare(ctx, u)
 	if err != nil {
 		return pic, err
 	}
+	u, file := made.upload, made.file
 	for i, width := range file.widths { // first the files, then the row: a picture always has its files
 		if err := p.files.store.Put(ctx, file.hash, width, file.files[i]); err != nil {
 			return pic, err
 		}
 	}
-	pic = Picture{Kind: u.Kind, Section: u.Section, Hash: file.hash, Widths: file.widths, Width: file.width, Height: file.height, Alt: u.Alt}
+	pic = made.picture()
 	err = p.desk.Change(ctx, m, key, []any{"picture", e.Slug, u.Kind, u.Section, u.Alt, file.hash}, func(tx pgx.Tx) error {
 		if pic.ID, err = addPicture(ctx, tx, m.Team, e.ID, pic); err != nil {
 			return err
@@ -185,20 +206,13 @@ func addPicture(ctx context.Context, tx pgx.Tx, team, event int64, pic Picture) 
 }
 
 // CreatePicture adds a picture in the transaction that makes an event, for demo events.
-func (p *Pages) CreatePicture(ctx context.Context, tx pgx.Tx, team, event int64, u Upload) error {
-	if err := u.tidy(); err != nil {
-		return err
-	}
-	file, err := p.make(ctx, u.Content, leastWidth)
-	if err != nil {
-		return err
-	}
-	for i, width := range file.widths {
-		if _, err := tx.Exec(ctx, putFileSQL, file.hash, width, file.files[i]); err != nil {
+func CreatePicture(ctx context.Context, tx pgx.Tx, team, event int64, made Prepared) error {
+	for i, width := range made.file.widths {
+		if _, err := tx.Exec(ctx, putFileSQL, made.file.hash, width, made.file.files[i]); err != nil {
 			return fmt.Errorf("pages: keep a picture: %w", err)
 		}
 	}
-	_, err = addPicture(ctx, tx, team, event, Picture{Kind: u.Kind, Section: u.Section, Hash: file.hash, Widths: file.widths, Width: file.width, Height: file.height, Alt: u.Alt})
+	_, err := addPicture(ctx, tx, team, event, made.picture())
 	return err
 }
 
