@@ -257,6 +257,7 @@ var matrix = map[string]access{
 	"GET /orders/{code}":                         anyone,
 	"GET /orders/{code}/exchange":                anyone,
 	"GET /orders/{code}/calendar.ics":            anyone,
+	"GET /orders/{code}/receipt.pdf":             anyone,
 	"GET /orders/{code}/tickets.pdf":             anyone,
 	"GET /orders/{code}/invoices":                anyone,
 	"GET /orders/{code}/invoices/{file}":         anyone,

@@ -121,6 +121,7 @@ func (h *Handlers) table() []route {
 		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
+		{"GET /orders/{code}/receipt.pdf", h.shop.Receipt, pageRule},
 		{"GET /orders/{code}/apple-wallet/{ticket}", h.shop.ApplePass, secretRule},
 		{"GET /orders/{code}/google-wallet/{ticket}", h.shop.GooglePass, secretRule},
 		{"GET /orders/{code}/invoices", h.shop.Invoices, pageRule},

@@ -112,6 +112,32 @@ func (h *Handlers) Calendar(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+var errNoReceipt = web.NewProblem(http.StatusNotFound, "unknown", text.Mark("There is no receipt: nothing was paid for this order, or it has an invoice."), "", text.Mark("Look at the order's page."))
+
+// Receipt answers GET /orders/{code}/receipt.pdf
+func (h *Handlers) Receipt(w http.ResponseWriter, r *http.Request) error {
+	order, s, err := h.find(r)
+	if err != nil {
+		return err
+	}
+	page := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}
+	if page.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
+		return err
+	}
+	if !page.HasReceipt() {
+		return errNoReceipt
+	}
+	writePDF(w, s.Event.Slug+"-"+order.Number(), page.Receipt(r.Context(), h.Print(r, s.Event.Team)))
+	return nil
+}
+
+// writePDF answers with a PDF to be read in the browser.
+func writePDF(w http.ResponseWriter, name string, file []byte) {
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", `inline; filename="`+name+`.pdf"`)
+	_, _ = w.Write(file) // a reader who is gone needs none
+}
+
 var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
 
 // Paper answers GET /orders/{code}/tickets.pdf and GET /tickets/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
@@ -132,8 +158,6 @@ func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `inline; filename="`+s.Event.Slug+`.pdf"`)
-	_, _ = w.Write(pdf) // a reader who is gone needs none
+	writePDF(w, s.Event.Slug, pdf)
 	return nil
 }

@@ -72,14 +72,19 @@ func (p *invoicePen) address(party invoices.Party) {
 	p.line(9, party.Register)
 }
 
-func (p *invoicePen) head(title string) {
-	p.doc.Page(pdf.A4Width, pdf.A4Height)
-	p.y = 25
+// logo draws the team's logo at the head of a page.
+func (p *invoicePen) logo() {
 	logo, part := box{invoiceRight - 60, 18, 60, 20}, 1.0
 	if p.rtl {
 		logo.x, part = invoiceLeft, 0
 	}
 	logoAt(p.doc, p.look.takeLogo(p.doc), logo, part)
+}
+
+func (p *invoicePen) head(title string) {
+	p.doc.Page(pdf.A4Width, pdf.A4Height)
+	p.y = 25
+	p.logo()
 	p.address(p.d.Seller)
 	p.line(9, p.d.Seller.Email)
 	p.y += 8
