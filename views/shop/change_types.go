@@ -15,11 +15,11 @@ type TypesPage struct {
 	views.Page
 	Sale
 	Order   orders.Order
-	Chosen  map[seats.ID]string                // of tickets, the key of their type
-	Choices map[seats.ID][]orders.TypeChoice   // of tickets: the types that they may have
-	Quote   orders.Quote                       // without swaps while nothing is chosen
-	Message string                             // why what was asked was not done, or why no type can be changed
-	Refused bool                               // no type can be changed
+	Chosen  map[seats.ID]string              // of tickets, the key of their type
+	Choices map[seats.ID][]orders.TypeChoice // of tickets: the types that they may have
+	Quote   orders.Quote                     // without swaps while nothing is chosen
+	Message string                           // why what was asked was not done, or why no type can be changed
+	Refused bool                             // no type can be changed
 }
 
 // TypesPath is where types of tickets of an order are changed.
