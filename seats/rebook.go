@@ -69,15 +69,15 @@ func (b *batch) rebook(r Rebooking) ([]fare, error) {
 			price, there = r.Agreed[at].Price, true
 		}
 		if !there {
-			return nil, &Conflict{Code: CodeType, Seats: []int{idx}, Message: text.Mark("This ticket type is not sold for %s. Nothing was changed, and your tickets are still valid. Choose another type."), Args: []any{b.sale.Plan.SeatName(idx)}}
+			return nil, &Conflict{Code: CodeType, Seats: []int{idx}, Message: text.Mark("Tickets of the type “%s” cannot be chosen for %s. Nothing was changed, and your tickets are still valid. Choose another type."), Args: []any{b.sale.Prices.Types[r.Types[i]].Name, b.sale.Plan.SeatName(idx)}}
 		}
 		fares[i] = fare{kind: int16(r.Types[i]), phase: before.phase, price: &price}
 	}
 	switch {
 	case len(foreign) > 0 || len(r.Seats) == 0:
-		return nil, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("These tickets changed since the page was shown. Nothing was changed. Look at the order again.")}
+		return nil, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("The tickets of this order changed since the page was shown. Nothing else was changed. Look at the order again.")}
 	case len(coded) > 0:
-		return nil, &Conflict{Code: CodeReserved, Seats: coded, Message: text.Mark("Tickets that were bought with a code keep their type. Nothing was changed.")}
+		return nil, &Conflict{Code: CodeReserved, Seats: coded, Message: text.Mark("Tickets that were bought with a code keep their type. They are still valid.")}
 	}
 	return fares, nil
 }

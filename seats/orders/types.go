@@ -70,9 +70,9 @@ func (o Order) RefuseTypes() *seats.Conflict {
 	case o.Repriced() || o.subscribed:
 		return refuse(CodeOffer, text.Mark("Your tickets were sold together at a reduced price, so they keep their type. They are still valid."))
 	case o.DiscountCode != "":
-		return refuse(CodeDiscount, text.Mark("These tickets were bought with a discount code, so they keep their type. They are still valid."))
+		return refuse(CodeDiscount, text.Mark("Tickets that were bought with a code keep their type. They are still valid."))
 	case o.PaidOutside() || o.AtOffice:
-		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can change it. Your tickets are still valid."))
+		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can exchange its tickets. Your tickets are still valid."))
 	case o.Due() > 0:
 		return refuse(CodeUnpaid, text.Mark("This order is not paid yet, so its tickets keep their type. They are still valid."))
 	}
