@@ -43,7 +43,7 @@ func TestChangeTypes_PagesUpAndDown(t *testing.T) {
 	if _, page := s.page(t, ann, at); !strings.Contains(page, at+"/types") {
 		t.Fatal("the order does not lead to the change of types")
 	}
-	if _, page := s.page(t, ann, at+"/types"); !strings.Contains(page, "Premium · €80") || !strings.Contains(page, "Student, to be shown at the door: student card · €30") {
+	if _, page := s.page(t, ann, at+"/types"); !strings.Contains(page, "Premium · €80") || !strings.Contains(page, "Student · €30 · student card") {
 		t.Errorf("the page does not show types and prices: %s", page[strings.Index(page, "<main"):])
 	}
 	up, down := order.Tickets[0].ID+":premium", order.Tickets[1].ID+":student"

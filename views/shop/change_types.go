@@ -44,9 +44,13 @@ func (p TypesPage) becomes(ctx context.Context, s orders.Swap) string {
 	return TypeWords(ctx, orders.Ticket{Type: named.Name, Proof: named.Proof})
 }
 
-// choiceWords names a type that a ticket may have, with its price.
+// choiceWords names a type that a ticket may have, with its price and what has to be shown for it.
 func (p TypesPage) choiceWords(ctx context.Context, c orders.TypeChoice) string {
-	return TypeWords(ctx, orders.Ticket{Type: c.Name, Proof: c.Proof}) + " · " + views.PriceIn(ctx, c.Price, p.Order.Currency)
+	said := c.Name + " · " + views.PriceIn(ctx, c.Price, p.Order.Currency)
+	if c.Proof != "" {
+		said += " · " + c.Proof
+	}
+	return said
 }
 
 // difference says what the change costs or gives back.
