@@ -44,6 +44,8 @@ func TestTickets_WholeStory(t *testing.T) {
 			cleo.visit("/events/" + slug + "/waitlist")
 			cleo.waits("cleo" + at)
 			cleo.sees(cleo.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your place: 1"}))
+			_, err := cleo.page.Evaluate(`window.same = true`)
+			check(t, err)
 
 			ann.visit(order)
 			ann.sends(2, "bea"+at)
@@ -81,8 +83,9 @@ func TestTickets_WholeStory(t *testing.T) {
 			ann.sees(ann.page.GetByText("These tickets replace yours of another type."))
 			ann.hasTickets(1)
 
-			var valid []string
-			for who, of := range map[string]*person{"ann": ann, "bea": bea, "cleo": cleo} {
+			valid, named := []string{}, []string{"Ann Ørsted", "Bea Ek", "Cleo"}
+			for i, who := range []string{"ann", "bea", "cleo"} {
+				of := []*person{ann, bea, cleo}[i]
 				mine := of.codes(1)[0]
 				again := someone(t, o, who+"-again", d)
 				again.visit("/account")
@@ -106,8 +109,9 @@ func TestTickets_WholeStory(t *testing.T) {
 				}
 				usher.scans(code, word, said)
 			}
-			for _, code := range valid {
+			for i, code := range valid {
 				usher.scans(code, "in", "Let them in.")
+				usher.sees(usher.page.Locator(".verdict").GetByText(named[i]))
 			}
 			usher.scans(valid[0], "again", "This ticket was already used on ")
 		})
