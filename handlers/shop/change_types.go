@@ -189,7 +189,7 @@ func (h *Handlers) ChangeTypes(w http.ResponseWriter, r *http.Request) error {
 	f.Language, _ = h.LanguageOf(r)
 	code, paid, err := h.Orders.ChangeTypes(r.Context(), s, order, f)
 	if err != nil {
-		return h.refuseTypes(w, r, s, order, f, err)
+		return h.refuseTypes(w, r, s, f, err)
 	}
 	if paid != nil { // it may be declined: they come back
 		return h.leadToPayment(w, r, *paid)
@@ -206,7 +206,7 @@ func (h *Handlers) ChangeTypes(w http.ResponseWriter, r *http.Request) error {
 }
 
 // refuseTypes says why types were not changed, as JSON or on the page where they are chosen.
-func (h *Handlers) refuseTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, order orders.Order, f orders.TypesForm, err error) error {
+func (h *Handlers) refuseTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, f orders.TypesForm, err error) error {
 	var refusal *seats.Conflict
 	var nonsense *seats.ValidationError
 	var wrong orders.Mistakes
@@ -225,7 +225,8 @@ func (h *Handlers) refuseTypes(w http.ResponseWriter, r *http.Request, s *seats.
 	default:
 		return err
 	}
-	if order, s, err = h.find(r); err != nil {
+	order, s, err := h.find(r)
+	if err != nil {
 		return err
 	}
 	return h.showTypes(w, r, s, order, f.Types, status, message)
