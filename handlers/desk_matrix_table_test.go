@@ -256,6 +256,8 @@ var matrix = map[string]access{
 	"POST /events/{slug}/exchange/{code}":        anyone,
 	"GET /orders/{code}":                         anyone,
 	"GET /orders/{code}/exchange":                anyone,
+	"GET /orders/{code}/types":                   anyone,
+	"POST /orders/{code}/types":                  anyone,
 	"GET /orders/{code}/calendar.ics":            anyone,
 	"GET /orders/{code}/receipt.pdf":             anyone,
 	"GET /orders/{code}/tickets.pdf":             anyone,

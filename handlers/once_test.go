@@ -43,6 +43,7 @@ var harmless = map[string]string{
 	"POST /tickets/{code}/attendances":       "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /orders/{code}/attendances":        "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /events/{slug}/exchange/{code}":    "a hold makes one order, and a repeat is led to it",
+	"POST /orders/{code}/types":              "a key makes one order, and a repeat is led to it: TestChangeTypes_PagesUpAndDown",
 	"POST /events/{slug}/codes":              "a browser keeps a code once",
 	"POST /events/{slug}/challenge":          "a proof that comes again gives a pass again",
 	"POST /rooms/{slug}/places":              "a browser has one place in a room, and is given that one again",

@@ -119,6 +119,8 @@ func (h *Handlers) table() []route {
 		{"POST /events/{slug}/exchange/{code}", h.Act(h.shop.Exchange), pageRule},
 		{"GET /orders/{code}", h.shop.Order, buyRule},
 		{"GET /orders/{code}/exchange", h.shop.ExchangeDates, pageRule},
+		{"GET /orders/{code}/types", h.shop.Types, pageRule},
+		{"POST /orders/{code}/types", h.shop.ChangeTypes, pageRule},
 		{"GET /orders/{code}/calendar.ics", h.shop.Calendar, pageRule},
 		{"GET /orders/{code}/tickets.pdf", h.shop.Paper, pageRule},
 		{"GET /orders/{code}/receipt.pdf", h.shop.Receipt, pageRule},

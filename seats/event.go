@@ -285,6 +285,8 @@ type Policy struct {
 	Resale        bool          // buyers offer tickets back, which are sold again
 	ResaleUntil   time.Duration // before the start; they do until then
 	ResaleFee     int64         // kept of each ticket that is sold again, minor units
+	ChangingTypes bool          // buyers change the ticket type of tickets that they have
+	TypesUntil    time.Duration // before the start; they do until then
 }
 
 // Confirm says whether free orders confirm the email first. Orders that are paid later always do.
@@ -300,16 +302,16 @@ const (
 // DefaultPolicy is that of a new event.
 var DefaultPolicy = Policy{CancelUntil: 7 * 24 * time.Hour, PayLater: 3 * 24 * time.Hour, PayBefore: time.Hour}
 
-const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee, extract(epoch FROM e.transfer_until)::float8, extract(epoch FROM e.resale_until)::float8, e.resale_fee`
+const policyColumns = `extract(epoch FROM e.cancel_until)::float8, e.cancel_fee, e.cancel_percent, extract(epoch FROM e.pay_later)::float8, extract(epoch FROM e.pay_before)::float8, coalesce(e.confirm_email, ''), extract(epoch FROM e.exchange_until)::float8, e.exchange_fee, extract(epoch FROM e.transfer_until)::float8, extract(epoch FROM e.resale_until)::float8, e.resale_fee, extract(epoch FROM e.types_until)::float8`
 
 // policyScan is where the columns of a policy are read to.
 type policyScan struct {
-	until, exchange, transfer, resale *float64
-	later, before                     float64
+	until, exchange, transfer, resale, types *float64
+	later, before                            float64
 }
 
 func (s *policyScan) into(p *Policy) []any {
-	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee, &s.transfer, &s.resale, &p.ResaleFee}
+	return []any{&s.until, &p.CancelFee, &p.CancelPercent, &s.later, &s.before, &p.Confirm, &s.exchange, &p.ExchangeFee, &s.transfer, &s.resale, &p.ResaleFee, &s.types}
 }
 
 func (s *policyScan) end(p *Policy) {
@@ -326,6 +328,9 @@ func (s *policyScan) end(p *Policy) {
 	}
 	if p.Resale, p.ResaleUntil = s.resale != nil, 0; p.Resale {
 		p.ResaleUntil = seconds(*s.resale)
+	}
+	if p.ChangingTypes, p.TypesUntil = s.types != nil, 0; p.ChangingTypes {
+		p.TypesUntil = seconds(*s.types)
 	}
 }
 

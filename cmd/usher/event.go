@@ -51,6 +51,7 @@ type eventCreate struct {
 	ExchangeFee   string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that an attendee exchanges, such as 2.00."`
 	TransferUntil string        `default:"0" placeholder:"TIME" help:"How long before the start attendees send tickets to another person, such as \"1 day\", 0 or never."`
 	ResaleUntil   string        `default:"never" placeholder:"TIME" help:"How long before the start buyers offer tickets back, to be sold to others, such as \"1 day\", 0 or never."`
+	TypesUntil    string        `name:"change-types-until" default:"never" placeholder:"TIME" help:"How long before the start buyers change the ticket type of tickets that they have, such as \"1 day\", 0 or never."`
 	ResaleFee     string        `default:"0" placeholder:"AMOUNT" help:"What you keep of each ticket that is sold again, such as 2.00."`
 	DemoCard      bool          `help:"Take the demo card, which moves no money, instead of a real one."`
 	Invoices      bool          `help:"Let people pay by bank transfer; the desk notes the payment."`
@@ -146,6 +147,7 @@ func (c *eventCreate) policy() (*seats.Policy, error) {
 		{"exchange-until", c.ExchangeUntil, func(text string) error { return events.ReadExchangeUntil(&p, text) }},
 		{"transfer-until", c.TransferUntil, func(text string) error { return events.ReadTransferUntil(&p, text) }},
 		{"resale-until", c.ResaleUntil, func(text string) error { return events.ReadResaleUntil(&p, text) }},
+		{"change-types-until", c.TypesUntil, func(text string) error { return events.ReadTypesUntil(&p, text) }},
 		{"resale-fee", c.ResaleFee, func(text string) (err error) {
 			p.ResaleFee, err = pricing.ReadAmount(text, c.Currency)
 			return err

@@ -68,7 +68,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept, FeeAbsorbed: e.Fees.Absorbed,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: pricing.Amount(e.Policy.CancelFee, e.Currency), CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: pricing.Amount(e.Policy.ExchangeFee, e.Currency), TransferUntil: events.TransferUntilText(e.Policy),
-		ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: pricing.Amount(e.Policy.ResaleFee, e.Currency),
+		ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: pricing.Amount(e.Policy.ResaleFee, e.Currency), TypesUntil: events.TypesUntilText(e.Policy),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames),
 	}
@@ -100,7 +100,7 @@ func typed(form url.Values) desk.SettingsForm {
 		FeeTicket: form.Get("fee_ticket"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"), FeeAbsorbed: is("fee_absorbed"),
 		CancelUntil: form.Get("cancel_until"), CancelFee: form.Get("cancel_fee"), CancelPercent: form.Get("cancel_percent"),
 		ExchangeUntil: form.Get("exchange_until"), ExchangeFee: form.Get("exchange_fee"), TransferUntil: form.Get("transfer_until"),
-		ResaleUntil: form.Get("resale_until"), ResaleFee: form.Get("resale_fee"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
+		ResaleUntil: form.Get("resale_until"), ResaleFee: form.Get("resale_fee"), TypesUntil: form.Get("types_until"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
 		Prices: form["price"], TicketNames: form.Get("ticket_names"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
@@ -210,6 +210,9 @@ func policyIn(ctx context.Context, f desk.SettingsForm, currency string, wrong d
 		wrong["resale_until"] = text.T(ctx, "Enter a time such as 7 days or 12 hours, 0 for the start, or never.")
 	}
 	p.ExchangeFee = feeIn(ctx, f.ExchangeFee, "exchange_fee", currency, wrong)
+	if err := events.ReadTypesUntil(&p, cmp.Or(strings.TrimSpace(f.TypesUntil), events.TypesUntilText(def))); err != nil {
+		wrong["types_until"] = text.T(ctx, "Enter a time such as 7 days or 12 hours, 0 for the start, or never.")
+	}
 	p.ResaleFee = feeIn(ctx, f.ResaleFee, "resale_fee", currency, wrong)
 	if p.PayLater, err = events.ReadSpan(cmp.Or(strings.TrimSpace(f.PayLater), events.Span(def.PayLater))); err != nil || p.PayLater == 0 {
 		wrong["pay_later"] = text.T(ctx, "Enter a time such as 3 days or 12 hours.")
@@ -316,7 +319,7 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 	all := url.Values{
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
-		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
+		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "types_until": {f.TypesUntil}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames},
 	}
 	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
@@ -365,6 +368,7 @@ type settingsBody struct {
 	TransferUntil string   `json:"transfer_until"` // as cancel_until
 	ResaleUntil   string   `json:"resale_until"`   // as cancel_until
 	ResaleFee     int64    `json:"resale_fee"`     // minor units
+	TypesUntil    string   `json:"types_until"`    // as cancel_until
 	PayLater      string   `json:"pay_later"`      // "3 days"
 	PayBefore     string   `json:"pay_before"`     // "1 hour"
 	ConfirmEmail  string   `json:"confirm_email"`  // automatic, always, never
@@ -389,7 +393,7 @@ func settingsAnswer(s *seats.Sale) any {
 		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
-		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
+		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, TypesUntil: events.TypesUntilText(e.Policy), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
 		TicketNames: string(e.TicketNames), Questions: []string{}, Prices: []priced{},
 	}

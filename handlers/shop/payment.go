@@ -147,7 +147,10 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, s *seats.
 		return err
 	}
 	holder, known := h.Holder(r)
-	mine := known && holder == p.Holder
+	mine := known && holder == p.Holder || p.ChangesTypes() // the visitor may have found the order by email
+	if p.Over() && p.ChangesTypes() {
+		return h.showDifferenceOver(w, r, s, p)
+	}
 	if p.Over() && mine {
 		form, err := orders.FormOf(p)
 		if err != nil {

@@ -47,6 +47,7 @@ type OrderBody struct {
 	Tickets     []ticketBody `json:"tickets"`
 
 	ExchangeUntil *time.Time        `json:"exchange_until,omitempty"` // until when its attendee exchanges tickets; left out: never
+	TypesUntil    *time.Time        `json:"types_until,omitempty"`    // until when its buyer changes types of tickets; left out: never
 	Exchanges     []orders.Exchange `json:"exchanges,omitempty"`      // that it came of, or that its tickets went into
 
 	Answers map[string]string `json:"answers,omitempty"` // by number of the question, from 1
@@ -100,7 +101,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
 		Code: o.Code, Number: o.Number(), Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
-		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, TypesUntil: o.TypesEnd, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
 	}
 	if o.Consent != nil {
 		at := o.Consent.At.UTC()

@@ -165,6 +165,8 @@ func checkPolicy(p seats.Policy) string {
 		return text.Mark("Sending tickets ends between the start and a year before it.")
 	case p.ResaleUntil < 0 || p.ResaleUntil > mostSpan:
 		return text.Mark("Offering tickets back ends between the start and a year before it.")
+	case p.TypesUntil < 0 || p.TypesUntil > mostSpan:
+		return text.Mark("Changing ticket types ends between the start and a year before it.")
 	case p.ResaleFee < 0 || p.ResaleFee > mostFee:
 		return text.Mark("A fee is an amount that is not negative.")
 	case p.PayLater < time.Minute || p.PayLater > mostSpan || p.PayBefore < 0 || p.PayBefore > mostSpan:
@@ -179,6 +181,7 @@ func sameCancelling(p, before seats.Policy) bool {
 	before.PayLater, before.PayBefore, before.Confirm = p.PayLater, p.PayBefore, p.Confirm
 	before.NoTransfers, before.TransferUntil = p.NoTransfers, p.TransferUntil
 	before.Resale, before.ResaleUntil, before.ResaleFee = p.Resale, p.ResaleUntil, p.ResaleFee // a ticket is offered back at the fee of that moment
+	before.ChangingTypes, before.TypesUntil = p.ChangingTypes, p.TypesUntil
 	if !before.Exchanging {
 		before.Exchanging, before.ExchangeUntil, before.ExchangeFee = p.Exchanging, p.ExchangeUntil, p.ExchangeFee
 	}
@@ -248,6 +251,11 @@ func JoinsAt(e seats.Event) (time.Time, bool) {
 // ResaleEnds returns until when buyers may offer tickets back, and false if they never may.
 func ResaleEnds(e seats.Event) (time.Time, bool) {
 	return e.StartsAt.Add(-e.Policy.ResaleUntil), e.Policy.Resale
+}
+
+// TypesEnd returns until when buyers may change the ticket types of their tickets, and false if they never may.
+func TypesEnd(e seats.Event) (time.Time, bool) {
+	return e.StartsAt.Add(-e.Policy.TypesUntil), e.Policy.ChangingTypes
 }
 
 // TransferEnds returns until when attendees may send tickets to another person, and false if they never may.

@@ -163,6 +163,24 @@ func ResaleUntilText(p seats.Policy) string {
 	return Span(p.ResaleUntil)
 }
 
+// ReadTypesUntil reads until when buyers may change ticket types: "1 day", "0" for the start, or "never".
+func ReadTypesUntil(p *seats.Policy, text string) (err error) {
+	if p.ChangingTypes = !strings.EqualFold(strings.TrimSpace(text), never); !p.ChangingTypes {
+		p.TypesUntil = 0
+		return nil
+	}
+	p.TypesUntil, err = ReadSpan(text)
+	return err
+}
+
+// TypesUntilText writes what ReadTypesUntil reads.
+func TypesUntilText(p seats.Policy) string {
+	if !p.ChangingTypes {
+		return never
+	}
+	return Span(p.TypesUntil)
+}
+
 // ReadConfirm reads what ConfirmText writes.
 func ReadConfirm(p *seats.Policy, text string) error {
 	switch c := seats.Confirm(strings.ToLower(strings.TrimSpace(text))); c {

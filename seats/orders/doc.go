@@ -31,6 +31,9 @@
 // Tickets of one performance of a series are exchanged for another one (exchange.go): a cancellation of one order, and a new
 // order that is paid with what the tickets were paid with, in one transaction over both events.
 //
+// A change of ticket types (types.go) is an exchange within the event: the same seats go to another order as other types, and the
+// difference is paid first, or goes back. Tickets whose types have a rule go on together.
+//
 // A ticket that is sent to a friend (transfer.go) is offered first. Once the friend accepts, it is revoked and replaced by another one of its
 // order, for the same seat, which the friend alone has.
 //

@@ -45,10 +45,13 @@ type Exchanging struct {
 	Code    string     `json:"code"`    // of the order with the old tickets
 	Tickets []seats.ID `json:"tickets"` // as they were asked for
 
+	Types []string `json:"types,omitempty"` // of a change of types (types.go): those that the tickets get, by key
+
 	Chosen   []seats.ID `json:"chosen,omitempty"`
-	Fee      int64      `json:"fee"`     // of the policy, minor units
-	Worth    int64      `json:"worth"`   // what was paid for the tickets, without what the order keeps
-	Carried  int64      `json:"carried"` // of Worth, that pays the new order
+	Kinds    []int      `json:"kinds,omitempty"` // of a change of types: the numbers of those that the chosen tickets get
+	Fee      int64      `json:"fee"`             // of the policy, minor units
+	Worth    int64      `json:"worth"`           // what was paid for the tickets, without what the order keeps
+	Carried  int64      `json:"carried"`         // of Worth, that pays the new order
 	AtOffice bool       `json:"at_office,omitempty"`
 	Received int64      `json:"received,omitempty"` // at the box office
 }
@@ -221,13 +224,19 @@ func (o *Orders) QuoteExchange(from, to *seats.Sale, order Order, tickets []seat
 	}
 	q.Total = pricing.Agreed(&to.Event, lines, nil, order.reverse).Total
 	if q.Difference = q.Total - q.Worth; q.Difference > 0 {
-		for _, method := range o.Methods(to.Event, q.Difference) {
-			if method == payments.Demo || method == payments.Card {
-				q.Methods = append(q.Methods, method)
-			}
-		}
+		q.Methods = o.differenceMethods(to.Event, q.Difference)
 	}
 	return q, nil
+}
+
+// differenceMethods lists how a difference may be paid.
+func (o *Orders) differenceMethods(e seats.Event, difference int64) (methods []string) {
+	for _, method := range o.Methods(e, difference) {
+		if method == payments.Demo || method == payments.Card {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }
 
 // Exchange exchanges tickets of an order for seats that a visitor holds in another performance, all of it or nothing. It returns the
@@ -300,7 +309,7 @@ func refuseMethod(q Quote) error {
 // agree notes what was agreed, if that is what the page showed.
 func (p *placed) agree(to *seats.Sale, q Quote, f ExchangeForm) error {
 	if f.Difference != nil && *f.Difference != q.Difference {
-		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The difference is another one now than the page showed. Nothing was exchanged, and your tickets are still valid. Check it, then confirm again.")}
+		return refuseDifference()
 	}
 	x := p.form.Exchange
 	p.form.Names = map[int]string{}
@@ -318,6 +327,10 @@ func (p *placed) agree(to *seats.Sale, q Quote, f ExchangeForm) error {
 	return nil
 }
 
+func refuseDifference() error {
+	return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The difference is another one now than the page showed. Nothing was exchanged, and your tickets are still valid. Check it, then confirm again.")}
+}
+
 // exchangedOrderSQL is what a new order takes over of the old one, besides what Order says.
 const exchangedOrderSQL = `
 SELECT nullif(billing, '{}'), language, (SELECT jsonb_object_agg(n.number, o.answers->>q.number::text) FROM question q JOIN question n ON n.event_id = $2 AND n.label = q.label AND n.kind = q.kind
@@ -331,15 +344,21 @@ func (o *Orders) placedFor(ctx context.Context, to *seats.Sale, order Order, f E
 			return p, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no such seat. Nothing was exchanged.")}
 		}
 	}
-	form := Form{Hold: f.Hold, Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Name: order.Name, Email: order.Email, Exchange: &Exchanging{Code: order.Code, Tickets: f.Tickets}}
+	form := Form{Hold: f.Hold, Seats: slices.Compact(slices.Sorted(slices.Values(f.Seats))), Exchange: &Exchanging{Code: order.Code, Tickets: f.Tickets}}
 	if len(form.Seats) == 0 || form.Hold == (seats.ID{}) {
 		return p, seats.ErrNoHold
 	}
+	return o.placedAs(ctx, to, order, form, f.Language)
+}
+
+// placedAs takes over what the old order says of its buyer.
+func (o *Orders) placedAs(ctx context.Context, to *seats.Sale, order Order, form Form, language string) (p placed, err error) {
+	form.Name, form.Email = order.Name, order.Email
 	if err := o.db.QueryRow(ctx, exchangedOrderSQL, order.ID, to.Event.ID).Scan(&form.Billing, &form.Language, &form.Answers); err != nil {
 		return p, fmt.Errorf("orders: read what is exchanged: %w", err)
 	}
 	if form.Language == "" {
-		form.Language = f.Language
+		form.Language = language
 	}
 	if c := order.Consent; c != nil {
 		form.Terms, form.InForce, form.AgreedAt = c.Version, c.Version, &c.At
@@ -388,6 +407,11 @@ func (o *Orders) sellPayment(ctx context.Context, p payments.Payment, s *seats.S
 	if worth, _ := order.worthOf(going, form.Exchange.Fee == 0); worth != form.Exchange.Worth {
 		return refuseChanged()
 	}
+	if form.Exchange.changesTypes() {
+		if err := order.refuseRetyped(form, going); err != nil {
+			return err
+		}
+	}
 	return o.swap(ctx, s, order, form.Exchange, d, nil)
 }
 
@@ -420,19 +444,26 @@ func (o *Orders) swap(ctx context.Context, to *seats.Sale, order Order, x *Excha
 		}
 		return err
 	}
-	selling, err := to.Selling(d)
-	if err == nil {
-		_, err = o.office.Together(ctx, func(q *pgx.Batch) {
-			q.Queue(oneAtATimeSQL, order.ID)
-			q.Queue(theseTicketsSQL, ids)
-			q.Queue(cancelSQL, order.ID, ids, c.id, from.Event.ID, false, c.fee, c.difference, true)
-			q.Queue(exchangeSQL, c.id, order.ID, d.Order, x.Carried, x.Worth)
-			payments.QueueCarry(q, order.ID, d.Order, x.Carried)
-			payments.QueueRefund(q, order.ID, c.reason, &c.id)
-			if also != nil {
-				also(q)
-			}
-		}, from.GivingBack(order.Holder, order.ID, idxs, order.keys, nil), selling)
+	cancels := func(q *pgx.Batch) {
+		q.Queue(oneAtATimeSQL, order.ID)
+		q.Queue(theseTicketsSQL, ids)
+		q.Queue(cancelSQL, order.ID, ids, c.id, from.Event.ID, false, c.fee, c.difference, true)
+	}
+	carries := func(q *pgx.Batch) {
+		q.Queue(exchangeSQL, c.id, order.ID, d.Order, x.Carried, x.Worth)
+		payments.QueueCarry(q, order.ID, d.Order, x.Carried)
+		payments.QueueRefund(q, order.ID, c.reason, &c.id)
+		if also != nil {
+			also(q)
+		}
+	}
+	if x.changesTypes() {
+		err = o.rebook(ctx, from, order, x, d, cancels, carries)
+	} else {
+		var selling seats.Step
+		if selling, err = to.Selling(d); err == nil {
+			_, err = o.office.Together(ctx, seats.Both(cancels, carries), from.GivingBack(order.Holder, order.ID, idxs, order.keys, nil), selling)
+		}
 	}
 	if err != nil {
 		return errors.Join(exchangeRefused(err), o.stay(ctx, c))

@@ -252,7 +252,10 @@ func wrongTerms(accepted, inForce int) string {
 func (f Form) hash() []byte {
 	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", nil, nil, nil, nil, nil, nil, nil
 	if f.Exchange != nil { // what it costs is not what was asked for, nor is what the order says of the person
-		f.Exchange, f.Method, f.Name, f.Answers, f.Names = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets}, "", "", nil, nil
+		if f.Exchange.changesTypes() {
+			f.Seats = nil
+		}
+		f.Exchange, f.Method, f.Name, f.Answers, f.Names = &Exchanging{Code: f.Exchange.Code, Tickets: f.Exchange.Tickets, Types: f.Exchange.Types}, "", "", nil, nil
 	}
 	text, _ := json.Marshal(f) // texts and numbers always marshal
 	sum := sha256.Sum256(text)

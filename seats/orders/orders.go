@@ -113,6 +113,8 @@ type Order struct {
 	TransferOver bool       // as CancelOver
 	ResaleEnds   *time.Time // until when its tickets may be offered back; nil: never
 	ResaleOver   bool       // as CancelOver
+	TypesEnd     *time.Time // until when types of its tickets may be changed; nil: never
+	TypesOver    bool       // as CancelOver
 
 	Received *Transfer // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
 
@@ -211,6 +213,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
        e.starts_at - e.transfer_until, coalesce(e.starts_at - e.transfer_until <= clock_timestamp(), true),
        e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee,
+       e.starts_at - e.types_until, coalesce(e.starts_at - e.types_until <= clock_timestamp(), true),
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
            SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
        coalesce((o.billing->>'reverse_charge')::boolean, false), EXISTS (SELECT FROM subscriber_order WHERE order_id = o.id), ` + exchangesOf + `
@@ -228,7 +231,7 @@ const typeOfTicket = `
 
 const ticketsSQL = `
 SELECT t.id, t.idx, t.price, t.fee, t.discount, t.tax, t.fee_tax, t.tax_rate, t.fee_rate, coalesce(y.name, ''), coalesce(y.proof, ''), t.name, t.revoked_at IS NOT NULL, s.scanned_at,
-       t.type, coalesce(d.category, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to, r.id IS NOT NULL AND r.ended_at IS NULL, r.sold_to IS NOT NULL
+       t.type, coalesce(d.category, 0), coalesce(z.phase, 0), coalesce(z.price, 0), z.price IS NOT NULL, f.name, f.email, w.code, w.sent_to, r.id IS NOT NULL AND r.ended_at IS NULL, r.sold_to IS NOT NULL
   FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
   LEFT JOIN seat d ON d.event_id = t.event_id AND d.idx = t.idx
   LEFT JOIN seat_state z ON z.event_id = t.event_id AND z.idx = t.idx AND z.holder = t.order_id AND t.revoked_at IS NULL
@@ -251,7 +254,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -279,7 +282,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
 		var name, email, offer, to *string
 		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Name, &t.Revoked, &t.In,
-			&t.line.Type, &t.line.Category, &t.line.Price, &t.listed, &name, &email, &offer, &to, &t.OfferedBack, &t.Resold); err == nil && name != nil {
+			&t.line.Type, &t.line.Category, &t.line.Phase, &t.line.Price, &t.listed, &name, &email, &offer, &to, &t.OfferedBack, &t.Resold); err == nil && name != nil {
 			t.Friend = &Friend{*name, *email}
 		}
 		if err != nil || t.Revoked {

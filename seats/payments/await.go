@@ -40,7 +40,7 @@ UPDATE intention SET next_try = clock_timestamp() + interval '6 hours' WHERE pay
 // await is for money that comes days later.
 func (ps *Payments) await(ctx context.Context, p Payment, s Standing) (again bool, err error) {
 	switch {
-	case p.Shared(): // methods that take days are not offered for several orders: what comes is late
+	case p.Shared(), p.ChangesTypes(): // methods that take days are not offered for several orders or differences: what comes is late
 		return ps.lose(ctx, p, 0, reasonEnded, "")
 	case p.awaitOver:
 		return ps.lose(ctx, p, 0, reasonAwaited, "")

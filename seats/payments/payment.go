@@ -134,6 +134,7 @@ type Details struct {
 
 	Exchange struct {
 		Worth int64 `json:"worth"` // minor units of the order that tickets of another one pay
+		Kinds []int `json:"kinds"` // if their types are changed: those that they get; the payment keeps no seats then
 	} `json:"exchange"`
 
 	Billing struct {
@@ -145,6 +146,9 @@ type Details struct {
 	Lines  []seats.Line   `json:"lines,omitempty"`  // what the seats cost when the payment began; none for payments of earlier versions
 	Agreed *pricing.Terms `json:"agreed,omitempty"` // fees, tax and offers then; nil for payments of earlier versions
 }
+
+// ChangesTypes reports whether it is of the difference between types of tickets that the buyer has. It keeps no seats.
+func (p Payment) ChangesTypes() bool { return len(p.Exchange.Kinds) > 0 }
 
 // Done reports whether the order is placed.
 func (p Payment) Done() bool { return p.State == sold || p.State == captured }

@@ -119,6 +119,9 @@ func (ps *Payments) wait(ctx context.Context, p Payment) (again bool, err error)
 
 // taken reports whether a seat of a payment has another holder by now, and whether an event of it has strict holds.
 func (ps *Payments) taken(ctx context.Context, p Payment) (taken, strict bool, err error) {
+	if p.ChangesTypes() { // its seats are sold to the buyer
+		return false, false, nil
+	}
 	all, err := p.each()
 	if err != nil {
 		return false, false, err

@@ -38,6 +38,7 @@ const (
        (e.cancel_until, e.cancel_fee, e.cancel_percent, e.pay_later, e.pay_before, e.confirm_email, e.online, e.join_link, e.join_early, e.confirmation)::text,
        CASE WHEN e.exchange_until IS NOT NULL THEN (e.exchange_until, e.exchange_fee)::text END,
        CASE WHEN e.resale_until IS NOT NULL THEN (e.resale_until, e.resale_fee)::text END,
+       'types ' || e.types_until,
        CASE WHEN e.transfer_until IS DISTINCT FROM '0' THEN coalesce(e.transfer_until::text, 'never') END,
        CASE WHEN e.ticket_names <> 'none' THEN e.ticket_names END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`

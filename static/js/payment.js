@@ -25,7 +25,8 @@ const tick = () => countdown(data.deadline - clock.now())
 
 export function start() {
   if (!/open|authorized/.test($('main').dataset.state)) return
-  setInterval(tick, 250)
   setTimeout(look, EVERY)
+  if (!$('[data-countdown]')) return // it keeps no seats
+  setInterval(tick, 250)
   listen()
 }

@@ -70,7 +70,7 @@ func kindWords(ctx context.Context, k webhooks.Kind) string {
 	case webhooks.Refunded:
 		return text.T(ctx, "money went back")
 	case webhooks.Exchanged:
-		return text.T(ctx, "tickets are exchanged for another date")
+		return text.T(ctx, "tickets are exchanged for another date or type")
 	case webhooks.Moved:
 		return text.T(ctx, "a ticket moves to another seat")
 	case webhooks.Scanned:

@@ -79,6 +79,7 @@ type SettingsForm struct {
 	ExchangeUntil, ExchangeFee          string // as seats.Policy reads it; an amount
 	TransferUntil                       string // as seats.Policy reads it
 	ResaleUntil, ResaleFee              string // as seats.Policy reads it; an amount
+	TypesUntil                          string // as seats.Policy reads it
 	Confirm                             string // automatic, always or never
 	PayLater, PayBefore                 string // as events.ReadSpan reads it
 	Questions                           string // one on a line

@@ -161,7 +161,12 @@ func (p OrderPage) exchangeable() bool { return p.Order.RefuseExchange() == nil 
 // ExchangedWords says what an exchange of an order of an event was.
 func ExchangedWords(ctx context.Context, e seats.Event, x orders.Exchange) string {
 	when := views.DayTimeIn(ctx, e, x.StartsAt)
-	if x.Came {
+	switch {
+	case x.Event == e.Slug && x.Came:
+		return text.T(ctx, "These tickets replace yours of another type.")
+	case x.Event == e.Slug:
+		return text.T(ctx, "Exchanged for tickets of another type.")
+	case x.Came:
 		return text.T(ctx, "These tickets replace yours for %s.", when)
 	}
 	return text.T(ctx, "Exchanged for tickets for %s.", when)
