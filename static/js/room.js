@@ -183,8 +183,19 @@ function work(event) {
   import('usher/work').then(({join}) => join(form, data.room)).catch(console.warn).then(() => form.submit())
 }
 
+// push offers to notify the visitor by this browser, where it can.
+function push() {
+  const button = $('[data-push]')
+  if (!button) return
+  const can = 'PushManager' in window && 'serviceWorker' in navigator
+  button.parentElement.hidden = !can
+  $('[data-no-push]').hidden = can
+  button.onclick = () => import('usher/push').then(({subscribe}) => subscribe(button))
+}
+
 if (data.status) {
   addEventListener('submit', work)
+  push()
   shown = JSON.parse(data.status)
   fresh = Date.parse(shown.at)
   early = fresh - Date.now()
