@@ -85,6 +85,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 		return web.WriteJSON(w, status, describeVisit(&p, &v))
 	}
 	if h.Turns != nil && p.Tells() {
+		p.Telling = p.Telling || r.URL.Query().Has("tell") // without scripts
 		p.Told, p.PushKey = h.told(r, room, v.Place), h.Turns.PublicKey(r.Context())
 	}
 	p.Wait, p.Verified, p.Key = p.Shown.Of(p.Number), h.account(r), rand.Text()

@@ -73,7 +73,7 @@ func (h *Handlers) TellTurn(w http.ResponseWriter, r *http.Request, room *waitin
 		err = h.Turns.Ask(r.Context(), room, v.Place, ask)
 	}
 	if known := turnProblem(err); known != nil && !web.WantsJSON(r) {
-		return h.showRoom(w, r, room, known.Status, v, shop.RoomPage{Failed: known.In(r.Context()), Email: ask.Email})
+		return h.showRoom(w, r, room, known.Status, v, shop.RoomPage{Failed: known.In(r.Context()), Email: ask.Email, Telling: true})
 	} else if known != nil {
 		return known
 	}

@@ -185,7 +185,8 @@ function work(event) {
 
 // push offers to notify the visitor by this browser, where it can.
 function push() {
-  const button = $('[data-push]')
+  const form = $('[data-tell]'), button = $('[data-push]')
+  if (form) form.hidden = false // without scripts it has a page that does not load itself again
   if (!button) return
   const can = 'PushManager' in window && 'serviceWorker' in navigator
   button.parentElement.hidden = !can

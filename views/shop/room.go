@@ -53,6 +53,7 @@ type RoomPage struct {
 	Key        string // of its forms
 	Told       string // how they are told of their turn: it has the words email and push in it, or none of them
 	Email      string // what they typed to be told
+	Telling    bool   // they are about to type it: the page does not load itself again
 	PushKey    string // by which browsers subscribe to push messages; empty: they cannot
 }
 
@@ -97,6 +98,9 @@ func (p RoomPage) facts() templ.Attributes {
 
 // refresh is after how many seconds a browser without scripts looks again; 0 for never.
 func (p RoomPage) refresh() int {
+	if p.Telling {
+		return 0
+	}
 	switch p.State {
 	case RoomEarly, RoomLobby:
 		return 30
