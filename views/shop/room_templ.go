@@ -1780,7 +1780,7 @@ func roomTell(p RoomPage) templ.Component {
 			templ_7745c5c3_Var88 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 158, "<section class=\"sheet\" id=\"tell\" data-when=\"lobby drawing waiting paused\" aria-labelledby=\"tell-title\"><h2 id=\"tell-title\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 158, "<section class=\"sheet safe\" id=\"tell\" data-when=\"lobby drawing waiting paused\" aria-labelledby=\"tell-title\"><h2 id=\"tell-title\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
