@@ -14,10 +14,11 @@
 // # Promises
 //
 //	T1  A visitor who does not ask costs no row, no statement and no request of their page.
-//	T2  A request of a place is told at most one mail, and one push message, whatever node dies; it is told once its number is called
-//	    and while the number may be used. A push message may come twice if a node dies right after it was sent: browsers show
-//	    the second one in place of the first.
-//	T3  The address is kept until its mail was sent or refused, and no longer than the room is open.
+//	T2  A request is told once its number is called, while the number may be used, and not while the room is paused. It becomes
+//	    one mail of the outbox. A push message may come twice if a node dies right after it was sent: the second one takes the
+//	    place of the first.
+//	T3  The address is kept until its mail was sent or refused, and no longer than an hour after the room has ended or its last
+//	    event has begun.
 //	T4  A push message goes to the public internet only, is encrypted for its browser, and has no personal data.
 //
 // # What it costs

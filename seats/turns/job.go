@@ -172,7 +172,8 @@ func (t *Turns) mail(ctx context.Context) (n int, err error) {
 
 const (
 	purgeRequestsSQL = `
-DELETE FROM turn_request t USING room r WHERE r.id = t.room_id AND (r.phase = 'ended' OR r.epoch <> t.epoch)`
+DELETE FROM turn_request t USING room r
+ WHERE r.id = t.room_id AND (r.phase = 'ended' OR r.epoch <> t.epoch OR NOT EXISTS (SELECT FROM event WHERE room_id = r.id AND starts_at > clock_timestamp()))`
 	purgeEntriesSQL = `
 DELETE FROM turn_request t USING entry n WHERE n.id = t.entry_id AND n.state IN ('served', 'left', 'over')`
 	// The hash of a receiver counts against the limit of its address for an hour.
