@@ -164,7 +164,10 @@ func (s *site) push(t *testing.T) (form url.Values, got chan http.Header) {
 	got = make(chan http.Header, 9)
 	service := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		got <- r.Header
+		select {
+		case got <- r.Header:
+		default: // the test looks at the first ones
+		}
 		w.WriteHeader(http.StatusCreated)
 	}))
 	t.Cleanup(service.Close)
