@@ -19,21 +19,14 @@ import (
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
-// roomInLine is a site with an open room and one slot, which one visitor has, and another one who is next in line.
-func roomInLine(t *testing.T) (s *site, inside, next *http.Client) {
+// lobby is a site with a waiting room, and a visitor in its lobby.
+func lobby(t *testing.T) (s *site, c waitingroom.Control, ann *http.Client) {
 	t.Helper()
 	s = newSiteFor(t, events.Settings{}, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })
-	newRoom(t, s, waitingroom.NewRoom{Slots: 1})
-	inside, next = person(t), person(t)
-	if a, body := send(t, inside, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`); a.StatusCode != http.StatusCreated {
-		t.Fatalf("the first claim: %d %s", a.StatusCode, body)
-	}
-	until(t, "the second one has to wait", func() bool {
-		a, _ := send(t, next, "POST", s.url+"/events/evening/claims", `{"area":"Floor","quantity":1}`)
-		return a.StatusCode == http.StatusForbidden
-	})
-	joins(t, s, next)
-	return s, inside, next
+	opens := time.Now().Add(time.Hour)
+	c, ann = newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens, Slots: 1}), person(t)
+	joins(t, s, ann)
+	return s, c, ann
 }
 
 // rows is the number that a query gives.
@@ -52,7 +45,7 @@ func (s *site) asksTurn(t *testing.T, who *http.Client, form url.Values, header 
 
 func TestTurn_IsToldByOneEmailWithoutScripts(t *testing.T) {
 	t.Parallel()
-	s, inside, ann := roomInLine(t)
+	s, c, ann := lobby(t)
 	_, page := send(t, ann, "GET", s.url+"/rooms/evening", "", "Accept", asPage)
 	if !strings.Contains(page, "Tell me when it’s my turn") || !strings.Contains(page, "Notify me in this browser") {
 		t.Fatalf("the page offers nothing: %.900s", readable(page))
@@ -68,8 +61,9 @@ func TestTurn_IsToldByOneEmailWithoutScripts(t *testing.T) {
 	if n := s.rows(t, `SELECT count(*) FROM mail WHERE kind = 'turn'`); n != 0 {
 		t.Fatalf("%d mails before the number is called", n)
 	}
-	send(t, inside, "DELETE", s.url+"/events/evening/claims", "")
-	send(t, inside, "POST", s.url+"/rooms/evening/departure", "")
+	if err := c.Open(t.Context(), "evening", nil); err != nil {
+		t.Fatal(err)
+	}
 	until(t, "the mail is written", func() bool { return s.rows(t, `SELECT count(*) FROM mail WHERE kind = 'turn'`) == 1 })
 
 	address, got := mailServer(t)
@@ -109,7 +103,7 @@ func TestTurn_IsToldByOneEmailWithoutScripts(t *testing.T) {
 
 func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 	t.Parallel()
-	s, _, ann := roomInLine(t)
+	s, _, ann := lobby(t)
 	stranger := person(t)
 	for name, c := range map[string]struct {
 		who    *http.Client
@@ -144,7 +138,7 @@ func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 
 func TestTurn_IsTakenBackWithThePlace(t *testing.T) {
 	t.Parallel()
-	s, _, ann := roomInLine(t)
+	s, _, ann := lobby(t)
 	count := func() int { return s.rows(t, `SELECT count(*) FROM turn_request`) }
 	if a, body := s.asksTurn(t, ann, url.Values{"email": {"ann@example.org"}}); a.StatusCode != http.StatusNoContent || count() != 1 {
 		t.Fatalf("asking: %d %s", a.StatusCode, body)
