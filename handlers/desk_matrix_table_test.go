@@ -326,6 +326,8 @@ var matrix = map[string]access{
 	"POST /rooms/{slug}/presence":                anyone,
 	"POST /rooms/{slug}/admissions":              anyone,
 	"POST /rooms/{slug}/departure":               anyone,
+	"POST /rooms/{slug}/notifications":           anyone,
+	"GET /push.js":                               anyone,
 	"GET /rooms/{slug}/invitations/{invitation}": anyone,
 	"GET /openapi.yaml":                          anyone,
 	"GET /.well-known/security.txt":              anyone,
@@ -342,17 +344,18 @@ var matrix = map[string]access{
 	"POST /wallets/{language}/v1/log":                                              anyone,
 
 	// The waiting list: the address of an entry is its capability.
-	"GET /events/{slug}/challenge":  anyone,
-	"POST /events/{slug}/challenge": anyone,
-	"GET /events/{slug}/waitlist":   anyone,
-	"POST /events/{slug}/waitlist":  anyone,
-	"GET /waitlist/{code}":          anyone,
-	"POST /waitlist/{code}":         anyone,
-	"POST /waitlist/{code}/confirm": anyone,
-	"POST /waitlist/{code}/card":    anyone,
-	"POST /waitlist/{code}/take":    anyone,
-	"POST /waitlist/{code}/decline": anyone,
-	"POST /waitlist/{code}/leave":   anyone,
+	"GET /events/{slug}/challenge":        anyone,
+	"POST /events/{slug}/challenge":       anyone,
+	"GET /events/{slug}/waitlist":         anyone,
+	"POST /events/{slug}/waitlist":        anyone,
+	"GET /waitlist/{code}":                anyone,
+	"POST /waitlist/{code}":               anyone,
+	"POST /waitlist/{code}/confirm":       anyone,
+	"POST /waitlist/{code}/card":          anyone,
+	"POST /waitlist/{code}/take":          anyone,
+	"POST /waitlist/{code}/decline":       anyone,
+	"POST /waitlist/{code}/leave":         anyone,
+	"POST /waitlist/{code}/notifications": anyone,
 }
 
 // thing is what an address names: one of the reader's team, one of another team, and one that is not there.

@@ -416,7 +416,7 @@ func routesOf(t *testing.T) *http.ServeMux {
 var notWalked = map[string]string{
 	"GET /events.ics": unreadFeed, "GET /events.atom": unreadFeed, "GET /series/{slug}/calendar.ics": unreadFeed, "GET /orders/{code}/calendar.ics": unreadFeed, "GET /events/{slug}/on-sale.ics": unreadFeed,
 	"GET /robots.txt": unreadProgram, "GET /sitemap.xml": unreadProgram, "GET /embed.js": unreadProgram, "GET /openapi.yaml": unreadProgram, "GET /.well-known/security.txt": unreadProgram, "GET /tls-domain": unreadProgram, "GET /healthz": unreadProgram,
-	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
+	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
 	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
 	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,

@@ -34,6 +34,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/wallets"
@@ -68,6 +69,7 @@ type Config struct {
 	Letters   *letters.Letters
 	Limits    *limit.Events    // nil: the usual ones
 	Wallets   *wallets.Wallets // nil: no passes
+	Turns     *turns.Turns     // nil: no visitor can ask to be told when it is their turn
 	DemoCard  *demo.Card
 	Stripe    web.Webhook // nil if there is none
 	Log       *slog.Logger
@@ -99,7 +101,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

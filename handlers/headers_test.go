@@ -24,7 +24,7 @@ func TestHeaders_EveryAnswerHasThem(t *testing.T) {
 	beside := map[string]bool{"/events.ics": true, "/events.atom": true, "/events/evening/seats": true, "/events/evening/map.bin": true}
 	for _, path := range []string{
 		"/events", "/events.ics", "/events.atom", "/sitemap.xml", "/robots.txt", "/events/evening", "/events/none", "/nowhere", "/nowhere/live", "/%ff", "/a//b", "/static/none", "/openapi.yaml", "/events/evening/live", "/events/evening/map.bin", "/events/evening/seats",
-		"/orders/" + order.Code, "/orders/" + order.Code + "/calendar.ics", "/orders/" + order.Code + "/tickets.pdf", "/desk", "/door/none", "/door/worker.js", "/.well-known/security.txt",
+		"/orders/" + order.Code, "/orders/" + order.Code + "/calendar.ics", "/orders/" + order.Code + "/tickets.pdf", "/desk", "/door/none", "/door/worker.js", "/push.js", "/.well-known/security.txt",
 	} {
 		for _, method := range []string{"GET", "POST", "BREW"} {
 			a, body := send(t, person(t), method, s.url+path, "")

@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/wallets"
@@ -117,6 +118,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.invitation(ctx, m)
 	case waitingroom.MailPlace:
 		return l.place(ctx, m)
+	case turns.Mail:
+		return l.turn(ctx, m)
 	case organizers.MailPassword:
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
@@ -675,6 +678,34 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	return l.deskLetter(ctx, m, 0, mails.Place(ctx, state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
+}
+
+// turn makes the mail that tells a visitor of a waiting room that their number is called.
+func (l Letters) turn(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	about, err := turns.ReadAbout(m.About)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if !about.Until.After(l.now()) {
+		return mail.Letter{}, &mail.Refused{Reason: "the number has expired"}
+	}
+	room, err := l.Rooms.Room(ctx, m.Room)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, about.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	list, err := l.Inventory.Events(ctx)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	i := slices.IndexFunc(list, func(e seats.Listing) bool { return l.Rooms.Of(e.ID) == room })
+	if i < 0 {
+		return mail.Letter{}, &mail.Refused{Reason: "the waiting room has no event any more"}
+	}
+	return l.deskLetter(ctx, m, about.Team, mails.Turn(ctx, room.State().Name, about.Number, views.ClockIn(ctx, list[i].Event, about.Until), home+shop.RoomPath(room.Slug)))
 }
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {

@@ -50,6 +50,8 @@ var harmless = map[string]string{
 	"POST /rooms/{slug}/presence":            "it only says that the visitor is still there",
 	"POST /rooms/{slug}/admissions":          "a number is let in once, and is told so again",
 	"POST /rooms/{slug}/departure":           "a place that was given up is given up",
+	"POST /rooms/{slug}/notifications":       "a place is told by one email and one browser, and a repeat replaces the one before",
+	"POST /waitlist/{code}/notifications":    "a browser is told of an entry once",
 	"POST /desk/session":                     "signing in changes nothing but the session",
 	"DELETE /desk/session":                   "who is signed out is signed out",
 	"POST /desk/session/end":                 "who is signed out is signed out",

@@ -111,6 +111,7 @@ func (h *Handlers) table() []route {
 		{"POST /waitlist/{code}/card", h.shop.Waiter(h.shop.SaveCard), pageRule},
 		{"POST /waitlist/{code}/take", h.Acting(h.shop.OnEntry(h.shop.TakeOffer)), pageRule},
 		{"POST /waitlist/{code}/decline", h.shop.WaiterOnce(h.shop.DeclineOffer), pageRule},
+		{"POST /waitlist/{code}/notifications", h.shop.Waiter(h.shop.TellOffers), pageRule},
 		{"POST /waitlist/{code}/leave", h.shop.WaiterOnce(h.shop.LeavePlace), pageRule},
 
 		{"GET /events/{slug}/checkout", h.By(h.shop.Checkout), shopRule},
@@ -204,6 +205,8 @@ func (h *Handlers) table() []route {
 		{"POST /rooms/{slug}/presence", h.shop.In(h.shop.Present), secretRule},
 		{"POST /rooms/{slug}/admissions", h.shop.In(h.shop.Admit), secretRule},
 		{"POST /rooms/{slug}/departure", h.shop.In(h.shop.Depart), secretRule},
+		{"POST /rooms/{slug}/notifications", h.shop.In(h.shop.TellTurn), secretRule},
+		{"GET /push.js", h.shop.PushWorker, pageRule},
 
 		{"GET /desk", h.desk.Member(organizers.Enter, h.desk.Events), secretRule},
 		{"GET /desk/events/new", h.desk.Member(organizers.Manage, h.desk.NewEvent), secretRule},

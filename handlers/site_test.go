@@ -44,6 +44,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -114,6 +115,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Letters = letters.New(db, config.Desk)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
+	config.Turns = turns.New(db, rooms, log)
 	config.Waits.Order = OrderOffered(sold, config.Pages)
 	for _, set := range with {
 		set(&config)
@@ -123,10 +125,13 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 		config.Desks.Changed(s)
 		config.Waits.Changed(s)
 	}
-	rooms.Changed = config.Desks.RoomChanged
+	rooms.Changed = func(r *waitingroom.Room) {
+		config.Desks.RoomChanged(r)
+		config.Turns.Changed(r)
+	}
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job())...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Turns.Jobs()[0])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

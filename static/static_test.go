@@ -170,6 +170,7 @@ var budgets = []struct {
 	{"what lies over the map", 8_000, []string{"overlay.js"}},
 	{"a waiting room", 6_500, []string{"room.js", "proof.js", "draw.js", "shut.js"}},
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
+	{"notifications of a turn", 1_500, []string{"push.js", "push_worker.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
 	{"the dates of a series", 600, []string{"series.js"}},
 	{"the element on a site of a team", 3_000, []string{"embed.js"}},

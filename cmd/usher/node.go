@@ -34,6 +34,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/wallets"
@@ -68,6 +69,7 @@ type node struct {
 	letters    *letters.Letters
 	limits     *limit.Events
 	wallets    *wallets.Wallets
+	turns      *turns.Turns
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
 }
@@ -111,10 +113,13 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.desks = desk.NewDesks(n.sales, n.office, n.rooms, log)
 	n.wallets = wallets.New(db.pool)
 	n.wallets.Apple, n.wallets.Google = cfg.apple, cfg.google
+	n.turns = turns.New(db.pool, n.rooms, log)
+	n.turns.SealWith(db.box)
+	n.turns.Contact = cfg.sender
 	n.outbox.Write = handlers.Letters{
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
-	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), []*jobs.Job{
+	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
@@ -153,7 +158,9 @@ func (n *node) introduce() {
 	n.rooms.Changed = func(r *waitingroom.Room) {
 		n.hub.RoomChanged(r.ID)
 		n.desks.RoomChanged(r)
+		n.turns.Changed(r)
 	}
+	n.turns.MailWritten = n.outbox.Wake
 	n.desks.Limits, n.limits.Changed = n.limits, n.desks.EventChanged
 	n.listener.OnNotify(limit.Channel, n.limits.Read)
 	n.sold.Happened = func() {
@@ -162,7 +169,10 @@ func (n *node) introduce() {
 	}
 	n.sold.MailWritten = n.outbox.Wake
 	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.MakeDue, n.outbox.Wake
-	n.waits.Wrote = n.outbox.Wake
+	n.waits.Wrote = func() {
+		n.outbox.Wake()
+		n.turns.Wake()
+	}
 	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }
 
@@ -170,7 +180,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

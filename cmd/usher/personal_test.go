@@ -9,7 +9,7 @@ import (
 // personal says what each table keeps of an attendee. docs/privacy.md says the same for people.
 var personal = map[string]string{
 	"erased on request and after the retention time": `
-		orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change wallet_device`,
+		orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change wallet_device turn_request`,
 	"erased on request; no event names when it is old": `
 		credit_account link session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
@@ -23,7 +23,7 @@ var personal = map[string]string{
 		admission presence slot refusal`,
 	"nothing of a person": `
 		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run performance phase picture_file place_key plan plan_version
-		price question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type wait_list wait_step`,
+		price push_key question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type wait_list wait_step`,
 }
 
 // unsaid lists what is wrong with the list of tables: one that is named not at all, twice, or not there.

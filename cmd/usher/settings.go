@@ -73,6 +73,7 @@ type Config struct {
 	DatabaseSettings
 
 	transport post.Transport  // made of SMTP and MailFrom by check
+	sender    string          // the address of MailFrom
 	apple     *wallets.Apple  // made of the certificates by check; nil: none
 	google    *wallets.Google // made of the key by check; nil: none
 	proxies   []netip.Prefix  // made of Proxies by check; nil: the usual ones
@@ -233,6 +234,7 @@ func (cfg *Config) checkMail() error {
 		return usageError{fmt.Sprintf("--mail-from %q is not an address such as \"Box office <tickets@example.org>\"", cfg.MailFrom)}
 	}
 	sender := post.Sender{Name: from.Name, Email: from.Address}
+	cfg.sender = from.Address
 	if cfg.SMTP == "" {
 		cfg.transport = post.Folder{Dir: filepath.Join(cfg.Data, "mail"), From: sender}
 		return nil

@@ -84,6 +84,10 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeVisit(&p, &v))
 	}
+	if h.Turns != nil && p.Tells() {
+		p.Telling = p.Telling || r.URL.Query().Has("tell") // without scripts
+		p.Told, p.PushKey = h.told(r, room, v.Place), h.Turns.PublicKey(r.Context())
+	}
 	p.Wait, p.Verified, p.Key = p.Shown.Of(p.Number), h.account(r), rand.Text()
 	before := int64(-1)
 	if told, err := strconv.ParseInt(r.URL.Query().Get("ahead"), 10, 64); err == nil && told >= 0 {

@@ -144,8 +144,16 @@ func (h *Handlers) Depart(w http.ResponseWriter, r *http.Request, room *waitingr
 	if !known {
 		return errNoPlace
 	}
-	if _, err := room.Leave(r.Context(), holder, h.token(r, room)); err != nil {
+	token := h.token(r, room)
+	place := room.Look(r.Context(), holder, token).Place
+	if _, err := room.Leave(r.Context(), holder, token); err != nil {
 		return err
+	}
+	if h.told(r, room, place) != "" {
+		if err := h.Turns.Forget(r.Context(), place); err != nil {
+			return err
+		}
+		h.KeepCookie(w, toldName(room), "")
 	}
 	h.KeepCookie(w, placeName(room), "")
 	if web.WantsJSON(r) {

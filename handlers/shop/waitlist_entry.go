@@ -123,6 +123,12 @@ func (h *Handlers) showPlace(w http.ResponseWriter, r *http.Request, n waitlist.
 	if err := h.showCard(w, r, &p); err != nil {
 		return err
 	}
+	if h.Turns != nil && n.State == waitlist.Waiting {
+		p.PushKey = h.Turns.PublicKey(r.Context())
+		if p.Browsers, err = h.Turns.Browsers(r.Context(), n.ID); err != nil {
+			return err
+		}
+	}
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeEntry(s, &p))
 	}

@@ -22,6 +22,9 @@ const LinksPerNetwork = 30
 // mailed to an address that was typed.
 const WaitsPerNetwork = 60
 
+// TurnsPerNetwork is how many times visitors of one network may ask within a minute to be told when it is their turn.
+const TurnsPerNetwork = 120
+
 // OrdersPerNetwork is how many orders visitors of one network may place within a minute under email addresses that they did
 // not confirm, and without paying: each is mailed. Beyond it a visitor needs a pass, as for claims.
 const OrdersPerNetwork = 120
@@ -38,6 +41,7 @@ const (
 	CountsOrders
 	CountsSubscriptions
 	CountsWalletLogs
+	CountsTurns
 )
 
 // NetworkOf is whom a request is counted with.

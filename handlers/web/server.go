@@ -32,6 +32,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/wallets"
@@ -65,6 +66,7 @@ type Server struct {
 	Sites     *sites.Sites
 	Privacy   *privacy.Privacy
 	Wallets   *wallets.Wallets
+	Turns     *turns.Turns // nil: no visitor can ask to be told
 	Card      *demo.Card
 	Stripe    Webhook
 	Contact   string

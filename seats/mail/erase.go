@@ -16,7 +16,7 @@ import (
 const exportMailsSQL = `
 SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.created_at, 'sent_at', m.sent_at, 'refused_at', m.refused_at, 'error', m.error) ORDER BY m.id), '[]')
   FROM mail m
- WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place')
+ WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn')
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
@@ -50,12 +50,12 @@ UPDATE mail m SET sent_to = NULL, error = ''
      OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = '')
      OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email)))`
 
-const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place')`
+const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn')`
 
 // A room of which another event is to come is still entered by these invitations.
 const eraseInvitationsSQL = `
 DELETE FROM mail m
- WHERE m.kind = 'place' AND m.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))
+ WHERE m.kind IN ('place', 'turn') AND m.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))
    AND NOT EXISTS (SELECT FROM event WHERE room_id = m.room_id AND id <> ALL($1) AND starts_at > clock_timestamp())`
 
 // Erase takes the receiver out of mails about orders, payments and entries of some events that were erased before, and

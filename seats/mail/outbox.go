@@ -81,7 +81,8 @@ UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_inter
  WHERE m.id = due.id
 RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
           coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about, coalesce(m.gift_card_id::text, ''), coalesce(m.transfer_id::text, ''), coalesce(m.email_change_id::text, ''),
-          coalesce((SELECT coalesce(nullif(o.language, ''), e.language) FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = m.order_id),
+          coalesce(CASE m.kind WHEN 'turn' THEN nullif(m.language, '') END,
+                   (SELECT coalesce(nullif(o.language, ''), e.language) FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = m.order_id),
                    (SELECT coalesce(nullif(p.form->>'language', ''), e.language) FROM payment p JOIN event e ON e.id = p.event_id WHERE p.id = m.payment_id),
                    (SELECT coalesce(nullif(n.language, ''), e.language) FROM entry n JOIN event e ON e.id = n.event_id WHERE n.id = m.entry_id),
                    (SELECT language FROM event WHERE room_id = m.room_id ORDER BY id LIMIT 1),
@@ -131,9 +132,12 @@ func (o *Outbox) release(ctx context.Context, list []Mail) error {
 	return err
 }
 
-const mailSentSQL = `UPDATE mail SET sent_at = clock_timestamp(), error = '' WHERE id = $1`
+// A visitor who asked to be told of their turn is told by one mail, and their address forgotten with it.
+const mailSentSQL = `UPDATE mail SET sent_at = clock_timestamp(), error = '', email = CASE kind WHEN 'turn' THEN '' ELSE email END WHERE id = $1`
 
-const mailRefusedSQL = `UPDATE mail SET refused_at = clock_timestamp(), error = $2 WHERE id = $1 AND sent_at IS NULL`
+const mailRefusedSQL = `
+UPDATE mail SET refused_at = clock_timestamp(), error = CASE kind WHEN 'turn' THEN '' ELSE $2 END, email = CASE kind WHEN 'turn' THEN '' ELSE email END
+ WHERE id = $1 AND sent_at IS NULL`
 
 const mailLaterSQL = `UPDATE mail SET next_try = clock_timestamp() + make_interval(secs => $3), error = $2 WHERE id = $1 AND sent_at IS NULL`
 
@@ -171,7 +175,7 @@ func (o *Outbox) deliver(ctx context.Context, m Mail) error {
 	if err != nil {
 		return fmt.Errorf("write it: %w", err)
 	}
-	if m.Order != "" || m.Entry != "" || m.Transfer != "" || m.NewEmail != "" { // mail that attendees cause; links to sign in have limits of their own
+	if m.Order != "" || m.Entry != "" || m.Transfer != "" || m.NewEmail != "" || m.Kind == kindTurn { // mail that attendees cause; links to sign in have limits of their own
 		if err := o.count(ctx, m, l.Email); err != nil {
 			return err
 		}
@@ -182,18 +186,24 @@ func (o *Outbox) deliver(ctx context.Context, m Mail) error {
 // PerHour is how many mails about orders and waitlists one address gets within an hour. Further ones wait.
 const PerHour = 20
 
+// TurnsPerHour is how many mails one address gets within an hour that tell of a turn: it was typed, and not confirmed.
+const TurnsPerHour = 3
+
+const kindTurn = "turn"
+
 var errMany = errors.New("this address got many mails within the hour")
 
 const countMailSQL = `
 WITH many AS (
-    SELECT count(*) >= $3 AS yes FROM mail WHERE sent_to = $2 AND sent_at > clock_timestamp() - interval '1 hour'
+    SELECT count(*) FILTER (WHERE kind = 'turn') >= $4 AND $5 = 'turn' OR count(*) >= $3 AND $5 <> 'turn' AS yes
+      FROM mail WHERE sent_to = $2 AND sent_at > clock_timestamp() - interval '1 hour'
 )
 UPDATE mail SET sent_to = $2 FROM many WHERE id = $1 AND NOT many.yes`
 
-// count stores the receiver of a mail. It returns errMany if the address had PerHour mails within the hour.
+// count stores the receiver of a mail. It returns errMany if the address had PerHour mails within the hour, or TurnsPerHour.
 func (o *Outbox) count(ctx context.Context, m Mail, to string) error {
 	sum := sha256.Sum256([]byte(strings.ToLower(to)))
-	tag, err := o.db.Exec(ctx, countMailSQL, m.ID, sum[:], PerHour)
+	tag, err := o.db.Exec(ctx, countMailSQL, m.ID, sum[:], PerHour, TurnsPerHour, m.Kind)
 	if err != nil {
 		return fmt.Errorf("count the mails of an address: %w", err)
 	}

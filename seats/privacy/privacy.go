@@ -27,6 +27,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/seats/wallets"
@@ -70,6 +71,7 @@ type Record struct {
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
 	Phones   json.RawMessage `json:"wallet_phones"` // with a ticket in Apple Wallet
+	Turns    json.RawMessage `json:"turn_requests"` // to be told when a number of a waiting room is called
 
 	Unsubscribed bool `json:"unsubscribed"` // from emails that are not about an order
 }
@@ -157,7 +159,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}, {&r.Turns, turns.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -180,6 +182,7 @@ SELECT id, name FROM team WHERE id IN (
         SELECT event_id FROM orders WHERE lower(email) = $1
          UNION ALL SELECT event_id FROM payment WHERE lower(form->>'email') = $1
          UNION ALL SELECT event_id FROM entry WHERE email = $1
+         UNION ALL SELECT id FROM event WHERE room_id IN (SELECT room_id FROM turn_request WHERE email = $1)
          UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
@@ -305,6 +308,9 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 		return 0, err
 	}
 	if changed, err = orders.Erase(ctx, tx, events, email); err != nil {
+		return 0, err
+	}
+	if err := turns.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if err := waitlist.Erase(ctx, tx, events, email); err != nil {

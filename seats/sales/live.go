@@ -26,6 +26,7 @@ type Live struct {
 
 	Acts    []Act
 	Inside  int       // admitted visitors of the waiting room
+	Asked   int       // visitors of it who asked to be told of their turn, and one more than MostAsked if there are more
 	Refused []Refused // claims, the most frequent reason first
 	Waits   Waits
 }
@@ -151,8 +152,12 @@ func (l *Live) queueLatest(q *pgx.Batch, event int64, names bool) {
 	})
 }
 
+// MostAsked is how many requests to be told of a turn the dashboard counts.
+const MostAsked = 10_000
+
 const insideSQL = `
-SELECT count(*) FROM slot WHERE room_id = (SELECT room_id FROM event WHERE id = $1) AND expires_at > clock_timestamp()`
+SELECT count(*), (SELECT count(*) FROM (SELECT FROM turn_request WHERE room_id = (SELECT room_id FROM event WHERE id = $1) LIMIT $2) t)
+  FROM slot WHERE room_id = (SELECT room_id FROM event WHERE id = $1) AND expires_at > clock_timestamp()`
 
 // What was done to the event and to its waiting room, which is done elsewhere than at the desk, too. What is far back is
 // not needed: a chart has room for few marks.
@@ -164,7 +169,7 @@ UNION ALL
   ORDER BY id DESC LIMIT 40)`
 
 func (l *Live) queueRoom(q *pgx.Batch, event seats.Event) {
-	q.Queue(insideSQL, event.ID).QueryRow(func(r pgx.Row) error { return r.Scan(&l.Inside) })
+	q.Queue(insideSQL, event.ID, MostAsked+1).QueryRow(func(r pgx.Row) error { return r.Scan(&l.Inside, &l.Asked) })
 	q.Queue(actsSQL, event.ID, event.Slug).Query(func(rows pgx.Rows) (err error) {
 		l.Acts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Act])
 		return err

@@ -71,8 +71,9 @@ func onlyPublic(_ context.Context, _, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// newClient makes what deliveries are sent with.
-func newClient(inside bool) *http.Client {
+// NewClient returns what deliveries are sent with. Unless inside, it reaches addresses of the public internet only: they may be those
+// that a stranger named.
+func NewClient(inside bool) *http.Client {
 	dialer := &net.Dialer{Timeout: connect, KeepAlive: -1}
 	if !inside {
 		dialer.ControlContext = onlyPublic

@@ -62,7 +62,7 @@ type Hooks struct {
 
 // New returns the webhooks of a database. With inside, deliveries also go to this machine and the networks around it.
 func New(db *pgxpool.Pool, d *organizers.Desk, inside bool) *Hooks {
-	h := &Hooks{db: db, desk: d, inside: inside, client: newClient(inside)}
+	h := &Hooks{db: db, desk: d, inside: inside, client: NewClient(inside)}
 	h.sending = jobs.New("webhooks", dueDeliveriesSQL, h.send)
 	h.sending.AtOnce = hooksAtOnce
 	return h

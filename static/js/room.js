@@ -183,8 +183,20 @@ function work(event) {
   import('usher/work').then(({join}) => join(form, data.room)).catch(console.warn).then(() => form.submit())
 }
 
+// push offers to notify the visitor by this browser, where it can.
+function push() {
+  const form = $('[data-tell]'), button = $('[data-push]')
+  if (form) form.hidden = false // without scripts it has a page that does not load itself again
+  if (!button) return
+  const can = 'PushManager' in window && 'serviceWorker' in navigator
+  button.parentElement.hidden = !can
+  $('[data-no-push]').hidden = can
+  button.onclick = () => import('usher/push').then(({subscribe}) => subscribe(button))
+}
+
 if (data.status) {
   addEventListener('submit', work)
+  push()
   shown = JSON.parse(data.status)
   fresh = Date.parse(shown.at)
   early = fresh - Date.now()

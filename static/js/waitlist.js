@@ -31,10 +31,20 @@ async function renew(shown) {
   const [title, main] = part.content.children, turned = main.dataset.state !== $('main').dataset.state
   $('main').replaceWith(main)
   data.shown = shown
+  push()
   document.title = title.textContent
   if (turned) say($('main h2').textContent, false)
 }
 
+// push offers to notify the attendee by this browser, where it can.
+function push() {
+  const button = $('[data-push]')
+  if (!button || !('PushManager' in window && 'serviceWorker' in navigator)) return
+  button.parentElement.hidden = button.closest('section').hidden = false
+  button.onclick = () => import('usher/push').then(({subscribe}) => subscribe(button))
+}
+
 document.body.classList.add('scripted')
+push()
 document.addEventListener('visibilitychange', () => document.hidden || look())
 later()

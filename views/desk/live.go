@@ -178,6 +178,14 @@ func (p Live) rateWords(ctx context.Context) string {
 	return text.T(ctx, "up to %s", p.rateValue())
 }
 
+// askedWords is how many visitors of the waiting room asked to be told of their turn.
+func (p Live) askedWords(ctx context.Context) string {
+	if p.Live.Asked > sales.MostAsked {
+		return text.Number(ctx, sales.MostAsked) + "+"
+	}
+	return text.Number(ctx, p.Live.Asked)
+}
+
 // comeWords is how many of those called come, as far as it is known.
 func (p Live) comeWords(ctx context.Context) string {
 	if p.Room.Pace.Show == 0 {

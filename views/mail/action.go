@@ -110,6 +110,15 @@ func Place(ctx context.Context, name, address string) Action {
 	}
 }
 
+// Turn tells a visitor of a waiting room that their number is called.
+func Turn(ctx context.Context, name string, number int64, until, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "It is your turn") + ": " + name, Button: text.T(ctx, "Enter the shop"), Address: address,
+		What:   text.T(ctx, "Your number %d in the waiting room is called. Enter by %s.", number, until),
+		Advice: text.T(ctx, "Open the link in the browser in which you joined: it keeps your place. You asked for this email in the waiting room. It is the only one, and we do not keep your address."),
+	}
+}
+
 // TicketOffer leads a friend to a ticket that is sent to them.
 func TicketOffer(ctx context.Context, sale shop.Sale, from, seat, address string) Action {
 	return Action{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -50,7 +51,18 @@ type RoomPage struct {
 	Proof      string // without its work; empty if none is asked for
 	Verified   string // the address they showed to be theirs; empty if none
 	Key        string // of its forms
+	Told       string // how they are told of their turn: it has the words email and push in it, or none of them
+	Email      string // what they typed to be told
+	Telling    bool   // they are about to type it: the page does not load itself again
+	PushKey    string // by which browsers subscribe to push messages; empty: they cannot
 }
+
+// Tells reports whether the visitor may ask to be told of their turn.
+func (p RoomPage) Tells() bool {
+	return p.Place.Index > 0 && !p.hides(RoomLobby, RoomDrawing, RoomWaiting, RoomPaused)
+}
+
+func (p RoomPage) told(how string) bool { return strings.Contains(p.Told, how) }
 
 // RoomPath is the address of a waiting room.
 func RoomPath(slug string) string { return "/rooms/" + slug }
@@ -86,6 +98,9 @@ func (p RoomPage) facts() templ.Attributes {
 
 // refresh is after how many seconds a browser without scripts looks again; 0 for never.
 func (p RoomPage) refresh() int {
+	if p.Telling {
+		return 0
+	}
 	switch p.State {
 	case RoomEarly, RoomLobby:
 		return 30

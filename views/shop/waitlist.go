@@ -75,6 +75,8 @@ type WaitPage struct {
 	Alone    Alone  // orders that are placed at once
 	Card     string // CardWanted or CardSaved; empty if nothing is paid with one
 	CardPage string // where it is saved; empty until they ask for that
+	PushKey  string // by which browsers subscribe to push messages; empty: they cannot
+	Browsers int    // that are told of offers
 }
 
 // JoinPath is the address of an event's waiting list.
