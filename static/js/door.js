@@ -162,6 +162,13 @@ async function check(code, ticket = '') {
   }
 }
 
+// learn asks for the tickets; of the worker, which may know them from before, unless they are not to be stored ones.
+async function learn(cache) {
+  const answer = await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}, cache, signal: AbortSignal.timeout(10000)})
+  if (!answer.ok) throw new Error(answer.status)
+  known = new Map((await answer.json()).tickets.map(t => [t.id, t]))
+}
+
 let sending = false
 // catchUp sends what waits, in the order in which it was scanned, and learns what there is to know.
 async function catchUp() {
@@ -180,24 +187,28 @@ async function catchUp() {
       tell()
     }
     const asked = Date.now()
-    const answer = await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}})
-    known = new Map((await answer.json()).tickets.map(t => [t.id, t]))
+    await learn('no-store')
     for (const [id, {at}] of here) if (at < asked) here.delete(id)
     remember()
     lost = false
     tell()
   } catch (err) { // another time; what was not taken stays
     if (err.refused) show('unknown', err.message, waiting().length && T('Scans from before are kept on this phone. Open a link that opens the door.'))
+    if (!known.size) await learn('default').catch(() => {})
+    tell()
   }
   sending = false
   if (twice.length) show('again', N('%d earlier scan was refused:', '%d earlier scans were refused:', twice.length), ...twice.map(v => v.seat ? T('%s: %s', v.seat, v.message) : v.message))
 }
 
-let turn = Promise.resolve() // scans are judged one after the other
+let turn = Promise.resolve()
+// next judges scans one after the other.
+const next = code => turn = turn.then(() => check(code)).catch(err => show('unknown', err.message))
+
 form.onsubmit = event => {
   event.preventDefault()
   const code = form.elements.code.value
-  turn = turn.then(() => check(code))
+  next(code)
   form.elements.code.value = ''
   form.elements.code.focus()
 }
@@ -208,7 +219,7 @@ addEventListener('keydown', event => {
 })
 
 const camera = $('[data-camera]'), torch = $('[data-torch]')
-let last = ''
+let last = '', seen = 0
 const own = 'BarcodeDetector' in window && (await BarcodeDetector.getSupportedFormats()).includes('qr_code') // else ours is loaded
 async function look() {
   const Reader = own ? BarcodeDetector : (await import('usher/qr')).BarcodeDetector
@@ -224,8 +235,10 @@ async function look() {
   }
   for (;;) {
     const [found] = await reader.detect(video).catch(() => [])
-    if (found && found.rawValue !== last) await (turn = turn.then(() => check(last = found.rawValue)))
-    await new Promise(next => setTimeout(next, 200))
+    if (found && found.rawValue !== last) await next(last = found.rawValue)
+    if (found) seen = Date.now()
+    else if (Date.now() - seen > 1500) last = '' // the next one may be the same ticket, on its way out
+    await new Promise(done => setTimeout(done, 200))
   }
 }
 if (navigator.mediaDevices) {
