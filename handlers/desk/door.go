@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -139,14 +140,15 @@ func (h *Handlers) CloseDoor(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	id, _ := strconv.ParseInt(r.PathValue("door"), 10, 64) // no door is number 0
-	closed := false
 	act := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"close a door", s.Event.Slug, id}, What: text.Mark("closed one link to the door"), Subject: "events/" + s.Event.Slug + "/doors", Detail: map[string]any{"id": id}}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
-		closed, err = h.Orders.CloseDoor(r.Context(), s.Event.ID, id, also)
-		return err
+		return h.Orders.CloseDoor(r.Context(), s.Event.ID, id, also)
 	})
+	if errors.Is(err, orders.ErrNoDoor) {
+		return organizers.ErrNotYours
+	}
 	if err != nil {
 		return h.problemOf(w, r, s, err)
 	}
-	return deskWith(w, r, desk.DoorsPath(s.Event.Slug), "door-closed", http.StatusOK, map[string]bool{"closed": closed})
+	return deskWith(w, r, desk.DoorsPath(s.Event.Slug), "door-closed", http.StatusOK, map[string]int64{"closed": 1})
 }

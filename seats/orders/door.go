@@ -83,14 +83,19 @@ func (o *Orders) CloseDoors(ctx context.Context, event string, also seats.TxHook
 	return n, nil
 }
 
-const closeDoorSQL = `UPDATE door SET revoked_at = clock_timestamp() WHERE event_id = $1 AND id = $2 AND revoked_at IS NULL`
+const closeDoorSQL = `UPDATE door SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE event_id = $1 AND id = $2`
 
-// CloseDoor revokes one link of an event, and commits also with it. It reports whether the link was open. The others stay as they are.
-func (o *Orders) CloseDoor(ctx context.Context, event, door int64, also seats.TxHook) (closed bool, err error) {
-	if closed, err = o.execAnd(ctx, also, closeDoorSQL, event, door); err != nil {
-		return false, fmt.Errorf("orders: close a door: %w", err)
+// CloseDoor revokes one link of an event, and commits also with it. The others stay as they are, and so does one that was revoked
+// before. ErrNoDoor if the event has no such link.
+func (o *Orders) CloseDoor(ctx context.Context, event, door int64, also seats.TxHook) error {
+	there, err := o.execAnd(ctx, also, closeDoorSQL, event, door)
+	if err != nil {
+		return fmt.Errorf("orders: close a door: %w", err)
 	}
-	return closed, nil
+	if !there {
+		return ErrNoDoor
+	}
+	return nil
 }
 
 // A link ends three days after its event began, or a day after it was made if that is later.
