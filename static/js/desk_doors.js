@@ -6,7 +6,8 @@ async function renew() {
   if (document.hidden) return
   const answer = await fetch(location.pathname, {headers: {Accept: 'text/html'}, signal: AbortSignal.timeout(PACE)})
   if (!answer.ok || answer.redirected) return
-  const copy = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const body = (await answer.text()).split('</head>').at(-1) // the styles of its head are not for this page
+  const copy = new DOMParser().parseFromString(body, 'text/html')
   for (const id of ['turnout', 'conflicts', 'devices']) {
     const was = document.getElementById(id), is = copy.getElementById(id)
     if (is && was && !was.contains(document.activeElement) && was.innerHTML !== is.innerHTML) was.replaceWith(is)
