@@ -36,7 +36,9 @@ type turnout struct {
 // sells sells seats at the box office, and returns the codes of their tickets.
 func (o *office) sells(t *testing.T, slug string, labels ...string) (codes []string) {
 	t.Helper()
-	var sold struct{ Order struct{ Tickets []struct{ Code string } } }
+	var sold struct {
+		Order struct{ Tickets []struct{ Code string } }
+	}
 	check(t, json.Unmarshal([]byte(o.atDesk(t, "events/"+slug+"/sales", map[string]any{"seats": strings.Join(labels, ", "), "method": "cash", "name": "Ann Ørsted"})), &sold))
 	for _, ticket := range sold.Order.Tickets {
 		codes = append(codes, ticket.Code)

@@ -105,7 +105,7 @@ type scanned struct {
 	Ticket string `json:"ticket"`
 	Place  string `json:"place"`
 	Way    string `json:"way"` // in or out; empty: in
-	At     int64  `json:"at"` // milliseconds since 1970; 0 for now
+	At     int64  `json:"at"`  // milliseconds since 1970; 0 for now
 }
 
 type VerdictBody struct {

@@ -35,17 +35,17 @@ type Settings struct {
 	TicketNames    seats.TicketNames // seats.NamesNone
 	Gates          []seats.Gate      // nil: one, for all
 	Reentry        bool
-	PaidAhead      bool              // payment at the door is off
-	Invoices       bool              // payment by invoice is on
-	Demo           bool              // paid with the demo card
-	PaymentLength  time.Duration     // 15 minutes
-	Team           int64             // the first team
-	Status         seats.Status      // OnSale; a new event may also be a Draft
-	OpensAt        time.Time         // on sale from then on; at once
-	Fees           seats.Fees        // none
-	Policy         *seats.Policy     // seats.DefaultPolicy; of an existing event: the one it has
-	Online         seats.Online      // the event has a venue
-	Confirmation   string            // none
+	PaidAhead      bool          // payment at the door is off
+	Invoices       bool          // payment by invoice is on
+	Demo           bool          // paid with the demo card
+	PaymentLength  time.Duration // 15 minutes
+	Team           int64         // the first team
+	Status         seats.Status  // OnSale; a new event may also be a Draft
+	OpensAt        time.Time     // on sale from then on; at once
+	Fees           seats.Fees    // none
+	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
+	Online         seats.Online  // the event has a venue
+	Confirmation   string        // none
 
 	Prices *seats.Prices     // of a new event: its price list; nil: the prices of its plan
 	Rules  *seats.PriceRules // of a new event; nil: none

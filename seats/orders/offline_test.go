@@ -85,7 +85,9 @@ func TestDoor_TwoDevicesOfflineForHoursNameEveryConflict(t *testing.T) {
 	h.opened(t, "5 hours")
 	north, south := h.goesOffline(t, doors[0]), h.goesOffline(t, doors[1])
 	began := time.Now().Add(-4 * time.Hour)
-	moment := func(i int) time.Time { return began.Add(time.Duration(i) * 4 * time.Hour / (2 * tickets)).Truncate(time.Microsecond) }
+	moment := func(i int) time.Time {
+		return began.Add(time.Duration(i) * 4 * time.Hour / (2 * tickets)).Truncate(time.Microsecond)
+	}
 
 	// Of each ten tickets: one is seen by both devices, one is cancelled, one sent to a friend, one stays at home.
 	type conflict struct{ why, by, other string }

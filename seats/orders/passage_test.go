@@ -119,8 +119,14 @@ func TestScan_TicketComesInAgainAfterItWentOut(t *testing.T) {
 		word   string
 		inside int
 	}{
-		{false, orders.ScanIn, 1}, {false, orders.ScanAgain, 1}, {true, orders.ScanOut, 0}, {true, orders.ScanOutside, 0},
-		{false, orders.ScanIn, 1}, {false, orders.ScanAgain, 1}, {true, orders.ScanOut, 0}, {false, orders.ScanIn, 1},
+		{false, orders.ScanIn, 1},
+		{false, orders.ScanAgain, 1},
+		{true, orders.ScanOut, 0},
+		{true, orders.ScanOutside, 0},
+		{false, orders.ScanIn, 1},
+		{false, orders.ScanAgain, 1},
+		{true, orders.ScanOut, 0},
+		{false, orders.ScanIn, 1},
 	} {
 		s := orders.Scan{Key: fmt.Sprint(i), Code: ticket.Code, Out: step.out}
 		for range 2 { // it is sent again
