@@ -395,9 +395,8 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 	}
 	said, err := o.answered(ctx, d, s, &v)
 	if err == nil && !said {
-		v.Word, err = o.pass(ctx, d, s, v.Ticket.ID, args)
-		if err == nil {
-			said, err = o.answered(ctx, d, s, &v)
+		if v.Word, err = o.pass(ctx, d, s, v.Ticket.ID, args); err == nil {
+			_, err = o.answered(ctx, d, s, &v)
 		}
 	}
 	switch {
