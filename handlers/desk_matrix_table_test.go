@@ -71,6 +71,7 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/doors":                        {need: organizers.Sell},
 	"POST /desk/events/{slug}/doors":                       {need: organizers.Sell},
 	"POST /desk/events/{slug}/doors/closing":               {need: organizers.Manage},
+	"POST /desk/events/{slug}/doors/{door}/closing":        {need: organizers.Manage},
 	"GET /desk/events/{slug}/page":                         {need: organizers.Manage},
 	"POST /desk/events/{slug}/page":                        {need: organizers.Manage, form: "language=en&town=Vienna"},
 	"POST /desk/events/{slug}/pictures":                    {need: organizers.Manage, form: "kind=header", refuses: true},
@@ -371,6 +372,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/pictures/{id}":      {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
 		"/desk/events/{slug}/exports/{file}":     {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/events/{slug}/messages/{message}": {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
+		"/desk/events/{slug}/doors/{door}":       {w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')"), w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'theirs')"), "999999"},
 		"/desk/events/{slug}/shares/{id}":        {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
 		"/desk/team/members/{id}":                {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
 		"/desk/team/invitations/{id}":            {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
@@ -421,6 +423,7 @@ func (w *wall) plant(t *testing.T) {
 			SELECT team_id, CASE slug WHEN 'evening' THEN 'own' ELSE 'foreign' END || '-season', 'Season', currency, now() + interval '1 year' FROM event WHERE slug IN ('evening', 'theirs') RETURNING id, team_id)
 		INSERT INTO subscription_price (subscription_id, event_id, category, price) SELECT s.id, e.id, 'A', 900 FROM s JOIN event e ON e.team_id = s.team_id AND e.slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO event_picture (event_id, kind, section, hash, widths, width, height, alt) SELECT id, 'view', 'Balcony', repeat('0', 32), '{480}', 480, 300, 'x' FROM event`)
+	w.exec(t, `INSERT INTO door (event_id, secret) SELECT id, sha256(convert_to(slug, 'UTF8')) FROM event`)
 	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)

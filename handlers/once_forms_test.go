@@ -333,9 +333,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			}
 			return sent{who: owner, to: at + "/payouts", form: url.Values{}}
 		},
-		"POST /desk/events/{slug}/doors":         w.same("", ""),
-		"POST /desk/events/{slug}/doors/closing": w.same("", ""),
-		"POST /desk/events/{slug}/messages":      w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
+		"POST /desk/events/{slug}/doors":                w.same("name=North", "name=South"),
+		"POST /desk/events/{slug}/doors/{door}/closing": w.same("", ""),
+		"POST /desk/events/{slug}/doors/closing":        w.same("", ""),
+		"POST /desk/events/{slug}/messages":             w.same("subject=Doors&text=Open", "subject=Doors&text=Shut"),
 		"POST /desk/events/{slug}/messages/{message}/stop": func(t *testing.T, w *wall, _ string) sent {
 			at := time.Now().Add(time.Hour)
 			if err := w.sold.Tell(t.Context(), w.sale.Event.ID, seats.NewID().String(), orders.Message{Subject: "Doors", Text: "Open", SendAt: &at}, nil); err != nil {

@@ -255,6 +255,7 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.Doors), secretRule},
 		{"POST /desk/events/{slug}/doors", h.desk.OnEvent(organizers.Sell, h.desk.OpenDoor), secretRule},
 		{"POST /desk/events/{slug}/doors/closing", h.desk.OnEvent(organizers.Manage, h.desk.CloseDoors), secretRule},
+		{"POST /desk/events/{slug}/doors/{door}/closing", h.desk.OnEvent(organizers.Manage, h.desk.CloseDoor), secretRule},
 		{"GET /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.Messages), secretRule},
 		{"POST /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.TellAttendees), secretRule},
 		{"POST /desk/events/{slug}/messages/{message}/stop", h.desk.OnEvent(organizers.Manage, h.desk.StopMessage), secretRule},

@@ -35,6 +35,8 @@ type eventCreate struct {
 	AskBirth      bool          `help:"Ask for the date of birth with every order."`
 	Ask           []string      `sep:"none" placeholder:"QUESTION" help:"A question of every order, once for each: \"text! Company\" (! must be answered), \"choice Menu: fish | vegetarian\", \"checkbox News by mail\"."`
 	TicketNames   string        `default:"none" enum:"none,optional,required" placeholder:"WHEN" help:"Whether the buyer names the attendee of each ticket: none, optional or required."`
+	Gate          []string      `sep:"none" placeholder:"GATE" help:"A gate, once for each: \"North: Stalls | Balcony\" for tickets of these sections, or its name alone for all."`
+	Reentry       bool          `help:"A ticket that was scanned out at the door comes in again."`
 	Online        bool          `help:"People join by a link instead of coming to a place."`
 	JoinLink      string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
 	JoinEarly     time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
@@ -105,7 +107,7 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
-		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
+		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Reentry: c.Reentry, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}
 	for _, text := range c.Ask {
@@ -114,6 +116,13 @@ func (c *eventCreate) event() (n events.Settings, err error) {
 			return n, fmt.Errorf("--ask %q: %w", text, err)
 		}
 		n.Questions = append(n.Questions, q)
+	}
+	for _, text := range c.Gate {
+		g, err := events.ReadGate(text)
+		if err != nil {
+			return n, fmt.Errorf("--gate: %w", err)
+		}
+		n.Gates = append(n.Gates, g)
 	}
 	if n.Policy, err = c.policy(); err != nil {
 		return n, err

@@ -101,6 +101,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 	if p.EmailChanges, err = h.Orders.EmailChanges(r.Context(), order.ID); err != nil {
 		return err
 	}
+	if p.Passages, err = h.Orders.Passages(r.Context(), order.ID); err != nil {
+		return err
+	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	dates, err := h.otherDates(r, s)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/static"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
@@ -39,10 +40,13 @@ func (h *Handlers) showDoor(w http.ResponseWriter, r *http.Request, d orders.Doo
 	if p.Keys, err = h.Orders.PublicKeys(r.Context()); err != nil {
 		return err
 	}
-	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "door.js", Style: "order.css"}
+	p.Page = views.Page{Title: "Door · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Script: "door.js", Style: "door.css"}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text()}
 	p.Address = "/door/" + r.PathValue("secret")
-	p.EventID = d.EventID
+	p.EventID, p.Device, p.Reentry = d.EventID, d.Device, d.Reentry
+	if !s.Event.HasGate(p.Device.Gate) {
+		p.Device.Gate = ""
+	}
 	return web.WritePage(w, r, http.StatusOK, desk.Door(p))
 }
 
@@ -60,6 +64,8 @@ type ExpectedBody struct {
 	Seat    string `json:"seat"`
 	Revoked bool   `json:"revoked"`
 	In      bool   `json:"in"`
+	Out     bool   `json:"out,omitempty"`     // it went out since, and may come in again
+	Gate    string `json:"gate,omitempty"`    // that it has to go to other gates, in words
 	Message string `json:"message,omitempty"` // when and where the ticket was scanned before, or that it was replaced
 	Type    string `json:"type,omitempty"`    // if the event has several
 	Proof   string `json:"proof,omitempty"`   // to be shown for it
@@ -78,12 +84,15 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	}
 	tickets := make([]ExpectedBody, len(list))
 	for i, e := range list {
-		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Type: e.Type, Proof: e.Proof, Name: e.Name}
+		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Out: e.In != nil && e.Out && d.Reentry, Type: e.Type, Proof: e.Proof, Name: e.Name}
 		if e.Replaced {
 			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanRevoked, Ticket: orders.Ticket{Replaced: true}})
 		}
 		if e.In != nil {
-			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place})
+			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanAgain, At: *e.In, Place: e.Place, By: e.By})
+		}
+		if len(e.Gates) > 0 {
+			tickets[i].Gate = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanGate, Gates: e.Gates})
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, map[string]any{"tickets": tickets})
@@ -95,7 +104,8 @@ type scanned struct {
 	Code   string `json:"code"`
 	Ticket string `json:"ticket"`
 	Place  string `json:"place"`
-	At     int64  `json:"at"` // milliseconds since 1970; 0 for now
+	Way    string `json:"way"` // in or out; empty: in
+	At     int64  `json:"at"`  // milliseconds since 1970; 0 for now
 }
 
 type VerdictBody struct {
@@ -134,7 +144,7 @@ func (h *Handlers) Scan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !web.WantsJSON(r) {
-		return h.showDoor(w, r, d, s, desk.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place})
+		return h.showDoor(w, r, d, s, desk.DoorPage{Verdict: &v, Code: scan.Code, Place: scan.Place, Out: scan.Out})
 	}
 	body := VerdictBody{Word: v.Word, Message: desk.VerdictWords(r.Context(), s.Event, v), Name: v.Name}
 	if v.Ticket.ID != (seats.ID{}) {
@@ -153,7 +163,7 @@ func decodeScan(r *http.Request) (scan orders.Scan, err error) {
 			return scan, err
 		}
 		f := r.PostForm
-		asked = scanned{Key: f.Get("key"), Code: f.Get("code"), Ticket: f.Get("ticket"), Place: f.Get("place")}
+		asked = scanned{Key: f.Get("key"), Code: f.Get("code"), Ticket: f.Get("ticket"), Place: f.Get("place"), Way: f.Get("way")}
 	} else {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -163,7 +173,10 @@ func decodeScan(r *http.Request) (scan orders.Scan, err error) {
 			return scan, err
 		}
 	}
-	scan = orders.Scan{Key: asked.Key, Code: asked.Code, Place: asked.Place}
+	if asked.Way != "" && asked.Way != "in" && asked.Way != "out" {
+		return scan, &seats.ValidationError{Message: text.Mark("A scan goes in or out. This one let no visitor pass.")}
+	}
+	scan = orders.Scan{Key: asked.Key, Code: asked.Code, Place: asked.Place, Out: asked.Way == "out"}
 	if asked.At > 0 {
 		scan.At = time.UnixMilli(asked.At)
 	}

@@ -70,7 +70,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: pricing.Amount(e.Policy.ExchangeFee, e.Currency), TransferUntil: events.TransferUntilText(e.Policy),
 		ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: pricing.Amount(e.Policy.ResaleFee, e.Currency), TypesUntil: events.TypesUntilText(e.Policy),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
-		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames),
+		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames), Gates: gatesText(e.Gates), Reentry: e.Reentry,
 	}
 	if e.Online.Early > 0 {
 		f.JoinEarly = minutesOf(e.Online.Early)
@@ -84,6 +84,28 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 	}
 	f.Questions = strings.Join(lines, "\n")
 	return f
+}
+
+// gatesText is what events.ReadGates reads.
+func gatesText(list []seats.Gate) string {
+	lines := make([]string, len(list))
+	for i, g := range list {
+		lines[i] = events.GateText(g)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// gatesIn reads gates; those of a plan, if there is one, are for its sections.
+func gatesIn(ctx context.Context, typed string, p *seats.Plan, wrong desk.Wrong) []seats.Gate {
+	list, err := events.ReadGates(typed)
+	if err == nil && p != nil {
+		err = events.CheckGates(list, p)
+	}
+	var invalid *seats.ValidationError
+	if errors.As(err, &invalid) {
+		wrong["gates"] = invalid.In(ctx)
+	}
+	return list
 }
 
 func minutesOf(d time.Duration) string {
@@ -102,18 +124,19 @@ func typed(form url.Values) desk.SettingsForm {
 		ExchangeUntil: form.Get("exchange_until"), ExchangeFee: form.Get("exchange_fee"), TransferUntil: form.Get("transfer_until"),
 		ResaleUntil: form.Get("resale_until"), ResaleFee: form.Get("resale_fee"), TypesUntil: form.Get("types_until"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
-		Prices: form["price"], TicketNames: form.Get("ticket_names"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
+		Prices: form["price"], TicketNames: form.Get("ticket_names"), Gates: strings.ReplaceAll(form.Get("gates"), "\r\n", "\n"), Reentry: is("reentry"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
 }
 
 // understood is what a form says of an event; wrong is what is wrong with it, by field.
-func understood(ctx context.Context, f desk.SettingsForm, categories []seats.Category) (n events.Settings, prices []int64, wrong desk.Wrong) {
+func understood(ctx context.Context, f desk.SettingsForm, plan *seats.Plan) (n events.Settings, prices []int64, wrong desk.Wrong) {
 	wrong = desk.Wrong{}
 	n = events.Settings{
 		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 		TicketNames: cmp.Or(seats.TicketNames(f.TicketNames), seats.NamesNone),
 	}
+	n.Gates, n.Reentry = gatesIn(ctx, f.Gates, plan, wrong), f.Reentry
 	if n.TicketNames != seats.NamesNone && !n.TicketNames.Asked() {
 		wrong["ticket_names"] = text.T(ctx, "Choose none, optional or required.")
 	}
@@ -144,6 +167,10 @@ func understood(ctx context.Context, f desk.SettingsForm, categories []seats.Cat
 	}
 	n.Policy = policyIn(ctx, f, n.Currency, wrong)
 	n.Online, n.Confirmation = onlineIn(ctx, f, wrong), strings.TrimSpace(f.Confirmation)
+	var categories []seats.Category
+	if plan != nil {
+		categories = plan.Categories
+	}
 	return n, pricesIn(ctx, f.Prices, n.Currency, categories, wrong), wrong
 }
 
@@ -272,7 +299,7 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 	if web.WantsJSON(r) {
 		page.Form = typedOver(formOf(s), form)
 	}
-	n, prices, wrong := understood(r.Context(), page.Form, s.Plan.Categories)
+	n, prices, wrong := understood(r.Context(), page.Form, s.Plan)
 	if len(wrong) > 0 {
 		if page.Wrong = wrong; web.WantsJSON(r) {
 			return wrongFields(wrong)
@@ -320,9 +347,9 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "types_until": {f.TypesUntil}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
-		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames},
+		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames}, "gates": {f.Gates},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online, "reentry": f.Reentry} {
 		if is {
 			all.Set(name, "on")
 		}
@@ -377,6 +404,8 @@ type settingsBody struct {
 	JoinEarly     float64  `json:"join_early_minutes"` // 0: as soon as a ticket is confirmed
 	Words         string   `json:"confirmation"`
 	TicketNames   string   `json:"ticket_names"` // none, optional, required
+	Gates         []string `json:"gates"`        // "North: Stalls | Balcony"
+	Reentry       bool     `json:"reentry"`
 	Questions     []string `json:"questions"`
 	Prices        []priced `json:"prices"`
 }
@@ -395,7 +424,10 @@ func settingsAnswer(s *seats.Sale) any {
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, TypesUntil: events.TypesUntilText(e.Policy), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
-		TicketNames: string(e.TicketNames), Questions: []string{}, Prices: []priced{},
+		TicketNames: string(e.TicketNames), Gates: []string{}, Reentry: e.Reentry, Questions: []string{}, Prices: []priced{},
+	}
+	for _, g := range e.Gates {
+		b.Gates = append(b.Gates, events.GateText(g))
 	}
 	for _, q := range e.Questions {
 		b.Questions = append(b.Questions, events.QuestionText(q))

@@ -33,17 +33,19 @@ type Settings struct {
 	AsksBirth      bool
 	Questions      []seats.Question
 	TicketNames    seats.TicketNames // seats.NamesNone
-	PaidAhead      bool              // payment at the door is off
-	Invoices       bool              // payment by invoice is on
-	Demo           bool              // paid with the demo card
-	PaymentLength  time.Duration     // 15 minutes
-	Team           int64             // the first team
-	Status         seats.Status      // OnSale; a new event may also be a Draft
-	OpensAt        time.Time         // on sale from then on; at once
-	Fees           seats.Fees        // none
-	Policy         *seats.Policy     // seats.DefaultPolicy; of an existing event: the one it has
-	Online         seats.Online      // the event has a venue
-	Confirmation   string            // none
+	Gates          []seats.Gate      // nil: one, for all
+	Reentry        bool
+	PaidAhead      bool          // payment at the door is off
+	Invoices       bool          // payment by invoice is on
+	Demo           bool          // paid with the demo card
+	PaymentLength  time.Duration // 15 minutes
+	Team           int64         // the first team
+	Status         seats.Status  // OnSale; a new event may also be a Draft
+	OpensAt        time.Time     // on sale from then on; at once
+	Fees           seats.Fees    // none
+	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
+	Online         seats.Online  // the event has a venue
+	Confirmation   string        // none
 
 	Prices *seats.Prices     // of a new event: its price list; nil: the prices of its plan
 	Rules  *seats.PriceRules // of a new event; nil: none
@@ -68,7 +70,7 @@ func Of(e seats.Event) Settings {
 	return Settings{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphanSeats: e.NoOrphanSeats, AsksBirth: e.AsksBirth,
-		Questions: e.Questions, TicketNames: e.TicketNames, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
+		Questions: e.Questions, TicketNames: e.TicketNames, Gates: e.Gates, Reentry: e.Reentry, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
 		Online: e.Online, Confirmation: e.Confirmation,
 	}
 }
@@ -122,7 +124,7 @@ func (e Settings) check() error {
 	case e.Status != seats.Draft && e.Status != seats.OnSale:
 		wrong = text.Mark("An event begins as a draft, or on sale.")
 	}
-	wrong = cmp.Or(wrong, checkFees(e.Fees), checkOnline(e.Online, e.Confirmation))
+	wrong = cmp.Or(wrong, checkFees(e.Fees), checkOnline(e.Online, e.Confirmation), checkGates(e.Gates))
 	if wrong == "" && e.Policy != nil {
 		wrong = checkPolicy(*e.Policy)
 	}

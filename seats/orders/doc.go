@@ -50,7 +50,7 @@
 //	O4  An order costs what its tickets cost, each with its fee and its tax, and what its buyer added; its discount is that of its tickets.
 //	O5  A ticket's code is believed only if every bit of it is ours, and until it or its key is revoked.
 //	O6  Every order's mail goes out once at least, whatever node dies.
-//	O7  A ticket lets one person in, and none once it was cancelled.
+//	O7  A ticket lets one person in, and none once it was cancelled. Where people may come in again, it does so after each exit.
 //	O8  What is cancelled is so by one row, which says what it cost.
 //	O9  A ticket that moved is one other ticket of its order, at the same price.
 //	O10 What is done to many orders is done to each of them, once.

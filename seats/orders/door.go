@@ -26,15 +26,34 @@ type Doorway struct {
 	id      int64
 	EventID int64
 	Event   string // slug
+	Device
+	Reentry bool // of the event
+
+	gates []seats.Gate // of the event
 }
 
-const openDoorSQL = `INSERT INTO door (event_id, secret) SELECT id, $2 FROM event WHERE slug = $1`
+// Device is a phone or a scanner that has a link of its own.
+type Device struct {
+	Name string // empty: none
+	Gate string // that it stands at; empty: it admits tickets of all gates
+}
+
+const openDoorSQL = `INSERT INTO door (event_id, secret, name, gate) SELECT id, $2, $3, $4 FROM event WHERE slug = $1`
 
 // OpenDoor makes a link for an event, and commits also with it. The secret is in the link and nowhere else.
 // seats.ErrNoEvent if there is no such event.
 func (o *Orders) OpenDoor(ctx context.Context, event string, also seats.TxHook) (secret string, err error) {
+	return o.OpenDoorFor(ctx, event, Device{}, also)
+}
+
+// OpenDoorFor is OpenDoor for a device with a name, a gate, or both. *seats.ValidationError if the name is longer than a line of 60
+// characters.
+func (o *Orders) OpenDoorFor(ctx context.Context, event string, d Device, also seats.TxHook) (secret string, err error) {
+	if d.Name = strings.TrimSpace(d.Name); !seats.OneLine(d.Name, mostPlace) {
+		return "", &seats.ValidationError{Message: text.Mark("The name of a device is one line of at most 60 characters. No link was made.")}
+	}
 	secret = seal.NewCode()
-	opened, err := o.execAnd(ctx, also, openDoorSQL, event, seal.Hash(secret))
+	opened, err := o.execAnd(ctx, also, openDoorSQL, event, seal.Hash(secret), d.Name, d.Gate)
 	if err != nil {
 		return "", fmt.Errorf("orders: open a door: %w", err)
 	}
@@ -64,15 +83,30 @@ func (o *Orders) CloseDoors(ctx context.Context, event string, also seats.TxHook
 	return n, nil
 }
 
+const closeDoorSQL = `UPDATE door SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE event_id = $1 AND id = $2`
+
+// CloseDoor revokes one link of an event, and commits also with it. The others stay as they are, and so does one that was revoked
+// before. ErrNoDoor if the event has no such link.
+func (o *Orders) CloseDoor(ctx context.Context, event, door int64, also seats.TxHook) error {
+	there, err := o.execAnd(ctx, also, closeDoorSQL, event, door)
+	if err != nil {
+		return fmt.Errorf("orders: close a door: %w", err)
+	}
+	if !there {
+		return ErrNoDoor
+	}
+	return nil
+}
+
 // A link ends three days after its event began, or a day after it was made if that is later.
 const doorSQL = `
-SELECT d.id, e.id, e.slug FROM door d JOIN event e ON e.id = d.event_id
+SELECT d.id, e.id, e.slug, d.name, d.gate, e.gates, e.reentry FROM door d JOIN event e ON e.id = d.event_id
  WHERE d.secret = $1 AND d.revoked_at IS NULL
    AND clock_timestamp() < greatest(e.starts_at + interval '3 days', d.created_at + interval '1 day')`
 
 // Doorway returns what a link is good for. ErrNoDoor if that is nothing.
 func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err error) {
-	err = o.db.QueryRow(ctx, doorSQL, seal.Hash(secret)).Scan(&d.id, &d.EventID, &d.Event)
+	err = o.db.QueryRow(ctx, doorSQL, seal.Hash(secret)).Scan(&d.id, &d.EventID, &d.Event, &d.Name, &d.Gate, &d.gates, &d.Reentry)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, ErrNoDoor
 	}
@@ -80,6 +114,17 @@ func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err err
 		return d, fmt.Errorf("orders: find a door: %w", err)
 	}
 	return d, nil
+}
+
+// elsewhere returns the gates of a section if the device stands at none of them; else nothing. A gate that the event has no more is
+// as good as none.
+func (d Doorway) elsewhere(section string) []string {
+	e := seats.Event{Gates: d.gates}
+	names := e.GatesOf(section)
+	if !e.HasGate(d.Gate) || slices.Contains(names, d.Gate) {
+		return nil
+	}
+	return names
 }
 
 // PublicKey is what anybody may check a ticket's code with.
@@ -118,31 +163,49 @@ type Expected struct {
 	Replaced bool       // as of Ticket
 	In       *time.Time // when it was checked in; nil: it was not
 	Place    string     // where that was
+	By       string     // the device
+	Out      bool       // it went out after that
 	Type     string     // as of Ticket
 	Proof    string
-	Name     string // on the ticket
+	Name     string   // on the ticket
+	Gates    []string // that it is good for, if the door's is none of them
 }
 
 const expectedSQL = `
-SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(y.name, ''), coalesce(y.proof, ''), ` + nameOnTicket + `
-  FROM ticket t JOIN orders o ON o.id = t.order_id LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted` + typeOfTicket + `
+SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(b.name, ''), coalesce(l.way = 'out', false), c.name,
+       coalesce(y.name, ''), coalesce(y.proof, ''), ` + nameOnTicket + `
+  FROM ticket t JOIN orders o ON o.id = t.order_id JOIN seat g ON g.event_id = t.event_id AND g.idx = t.idx JOIN section c ON c.event_id = t.event_id AND c.number = g.section
+  LEFT JOIN (SELECT DISTINCT ON (ticket_id) ticket_id, way, scanned_at, place, door_id FROM scan s
+              WHERE event_id = $1 AND ` + passed + ` ORDER BY ticket_id, scanned_at DESC, id DESC) l ON l.ticket_id = t.id
+  LEFT JOIN (SELECT DISTINCT ON (ticket_id) ticket_id, scanned_at, place, door_id FROM scan s
+              WHERE event_id = $1 AND way = 'in' AND ` + passed + ` ORDER BY ticket_id, scanned_at DESC, id DESC) s ON s.ticket_id = t.id
+  LEFT JOIN door b ON b.id = s.door_id` + typeOfTicket + `
  WHERE t.event_id = $1 ORDER BY t.idx`
 
-// Expected lists every ticket of the door's event.
+// Expected lists every ticket of the door's event, and notes that the device was there.
 func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
+	if err := o.seen(ctx, d); err != nil {
+		return nil, err
+	}
 	rows, err := o.db.Query(ctx, expectedSQL, d.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("orders: list tickets: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
-		return e, row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.Type, &e.Proof, &e.Name)
+		var section string
+		err = row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.By, &e.Out, &section, &e.Type, &e.Proof, &e.Name)
+		e.Gates = d.elsewhere(section)
+		return e, err
 	})
 }
 
 // What a door says of a code.
 const (
 	ScanIn      = "in"      // let them in
-	ScanAgain   = "again"   // it was checked in before
+	ScanAgain   = "again"   // it was checked in before, and is inside as far as is known
+	ScanOut     = "out"     // it went out
+	ScanOutside = "outside" // it went out, and was not inside as far as is known
+	ScanGate    = "gate"    // it is good for other gates
 	ScanRevoked = "revoked" // it was cancelled, or another one took its place
 	ScanSelling = "selling" // its seat is offered back, and another person is about to buy it
 	ScanForeign = "foreign" // it is for another event
@@ -156,7 +219,8 @@ type Scan struct {
 	Code   string    // a ticket's; or its order's, as people type it
 	Ticket seats.ID  // which ticket of the order; the zero ID for the only one that is good
 	Place  string    // which entrance
-	At     time.Time // when, if that was offline; the zero time for now
+	Out    bool      // they leave
+	At     time.Time // when, if that was offline, and the device let them pass by itself; the zero time for now
 }
 
 // Verdict is what a door says.
@@ -164,18 +228,35 @@ type Verdict struct {
 	Word    string
 	Ticket  Ticket
 	Name    string    // on the ticket; of the buyer, for ScanWhich
-	At      time.Time // of the first scan
-	Place   string    // of the first scan
+	At      time.Time // of the scan that let it in, or out
+	Place   string    // of that scan
+	By      string    // the device of that scan; empty: it has no name
+	Gates   []string  // for ScanGate: those that it is good for
+	Other   *Other    // for ScanForeign: the event that it is for; nil: of another team
 	Choices []Ticket  // of the order, for ScanWhich
 }
 
-// Scan judges a code and lets its ticket in, once: the first scan that arrives is the one. Every scan of a ticket of ours
-// is kept. A repeat with its key gets the first answer; a *seats.Conflict if its content is another.
+// Other is another event of the same team that a ticket is for.
+type Other struct {
+	Name     string
+	StartsAt time.Time
+}
+
+// mostPlace is how many characters name an entrance or a device.
+const mostPlace = 60
+
+// Scan judges a code and lets its ticket in, once: the first scan that arrives is the one. Every scan of a ticket of ours that is
+// valid is kept, and each that let people pass while the device was offline. Where the event has re-entry, a ticket that went out
+// comes in again. A repeat with its key gets the first answer; a *seats.Conflict if its content is another.
+//
+// A device that was offline has let people pass before this is called: its scans are judged as all others, but for the gate, and kept
+// also if they are refused. Conflicts lists what came of that.
 func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	if s.Key == "" || len(s.Key) > 200 {
 		return Verdict{}, idempotency.ErrNoKey
 	}
-	s.Place = string([]rune(strings.ToValidUTF8(s.Place, ""))[:min(60, len([]rune(strings.ToValidUTF8(s.Place, ""))))])
+	place := []rune(strings.ToValidUTF8(s.Place, ""))
+	s.Place = string(place[:min(mostPlace, len(place))])
 	v, event, err := o.look(ctx, s)
 	switch {
 	case errors.Is(err, ErrNoTicket), errors.Is(err, ErrNoOrder):
@@ -183,18 +264,55 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 	case err != nil:
 		return v, err
 	case event != d.Event:
-		return Verdict{Word: ScanForeign}, nil
+		return o.foreign(ctx, d, event)
 	case v.Word == ScanWhich:
 		return v, nil
 	case v.Ticket.Revoked:
 		v.Word = ScanRevoked
-		return v, nil
-	case v.Ticket.OfferedBack:
+		return v, o.noteVoid(ctx, d, s, v)
+	}
+	if v.Gates, err = o.otherGates(ctx, d, s, v.Ticket); err != nil || len(v.Gates) > 0 {
+		v.Word = ScanGate
+		return v, err
+	}
+	if v.Ticket.OfferedBack {
 		if v.Word, err = o.takeBackAtDoor(ctx, v.Ticket); err != nil || v.Word != "" {
 			return v, err
 		}
 	}
 	return o.admit(ctx, d, s, v)
+}
+
+const otherEventSQL = `SELECT o.name, o.starts_at FROM event o JOIN event e ON e.team_id = o.team_id WHERE o.slug = $1 AND e.id = $2`
+
+// foreign is the verdict of a ticket for another event: which one that is, if it is of the same team.
+func (o *Orders) foreign(ctx context.Context, d Doorway, event string) (Verdict, error) {
+	v, other := Verdict{Word: ScanForeign}, Other{}
+	err := o.db.QueryRow(ctx, otherEventSQL, event, d.EventID).Scan(&other.Name, &other.StartsAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return v, nil
+	}
+	if err != nil {
+		return v, fmt.Errorf("orders: name the event of a ticket: %w", err)
+	}
+	v.Other = &other
+	return v, nil
+}
+
+const sectionOfTicketSQL = `
+SELECT c.name FROM ticket t JOIN seat g ON g.event_id = t.event_id AND g.idx = t.idx JOIN section c ON c.event_id = t.event_id AND c.number = g.section WHERE t.id = $1`
+
+// otherGates returns the gates that a ticket has to go to; none if it may pass here. People leave by any gate, and those who were let in
+// offline are inside.
+func (o *Orders) otherGates(ctx context.Context, d Doorway, s Scan, t Ticket) ([]string, error) {
+	if d.Gate == "" || s.Out || !s.At.IsZero() {
+		return nil, nil
+	}
+	var section string
+	if err := o.db.QueryRow(ctx, sectionOfTicketSQL, t.ID).Scan(&section); err != nil {
+		return nil, fmt.Errorf("orders: read the section of a ticket: %w", err)
+	}
+	return d.elsewhere(section), nil
 }
 
 const holderNameSQL = `SELECT ` + nameOnTicket + ` FROM ticket t JOIN orders o ON o.id = t.order_id WHERE t.id = $1`
@@ -247,19 +365,22 @@ func typed(code string) string {
 // The guard: one scan of a ticket admits. A ticket that was revoked in between does not pass, nor one that is being
 // cancelled in this moment. The time a device says lies within the life of its door.
 const admitSQL = `
-INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
-SELECT $1, $2, t.id, $4, $5, least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp()), true
+INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted, said, offline)
+SELECT $1, $2, t.id, $4, $5, ` + scanTime + `, true, 'in', $6::timestamptz IS NOT NULL
   FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND resale_id IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
     ON CONFLICT DO NOTHING`
 
-const scannedSQL = `SELECT ticket_id, admitted, scanned_at, place FROM scan WHERE event_id = $1 AND key = $2`
+const scanTime = `least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp())`
 
-const firstScanSQL = `SELECT scanned_at, place FROM scan WHERE ticket_id = $1 AND admitted`
+const scannedSQL = `
+SELECT s.ticket_id, coalesce(s.said, CASE WHEN s.admitted THEN 'in' ELSE 'again' END), s.scanned_at, s.place, coalesce(d.name, '')
+  FROM scan s LEFT JOIN door d ON d.id = s.door_id WHERE s.event_id = $1 AND s.key = $2`
 
-const againSQL = `
-INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted)
-VALUES ($1, $2, $3, $4, $5, least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp()), false)
-    ON CONFLICT DO NOTHING`
+// The scan that a ticket is inside by; another one than that with the key.
+const insideBySQL = `
+SELECT s.scanned_at, s.place, coalesce(d.name, '') FROM scan s LEFT JOIN door d ON d.id = s.door_id
+ WHERE s.ticket_id = $1 AND s.way = 'in' AND s.key <> $2 AND ` + passed + `
+ ORDER BY NOT (s.admitted OR s.said = 'in'), s.scanned_at DESC, s.id DESC LIMIT 1`
 
 func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdict, error) {
 	var at *time.Time
@@ -267,27 +388,27 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 		at = &s.At
 	}
 	args := []any{d.EventID, d.id, v.Ticket.ID, s.Key, s.Place, at}
-	if _, err := o.db.Exec(ctx, admitSQL, args...); err != nil {
-		return v, fmt.Errorf("orders: let in: %w", err)
+	if !s.Out {
+		if _, err := o.db.Exec(ctx, admitSQL, args...); err != nil {
+			return v, fmt.Errorf("orders: let in: %w", err)
+		}
 	}
-	var ticket seats.ID
-	var admitted bool
-	err := o.db.QueryRow(ctx, scannedSQL, d.EventID, s.Key).Scan(&ticket, &admitted, &v.At, &v.Place)
+	said, err := o.answered(ctx, d, s, &v)
+	if err == nil && !said {
+		if v.Word, err = o.pass(ctx, d, s, v.Ticket.ID, args); err == nil {
+			_, err = o.answered(ctx, d, s, &v)
+		}
+	}
 	switch {
-	case err == nil && ticket != v.Ticket.ID:
-		return v, &seats.Conflict{Code: CodeKey, Message: text.Mark("This scan was sent before for another ticket. It let no visitor in. Scan the ticket again.")}
-	case err == nil && admitted:
-		v.Word = ScanIn
+	case err != nil:
+		return v, err
+	case v.Word == ScanIn, v.Word == ScanOut:
 		o.happened()
 		return v, nil
-	case err != nil && !errors.Is(err, pgx.ErrNoRows):
-		return v, fmt.Errorf("orders: look for a scan: %w", err)
+	case v.Word != ScanAgain:
+		return v, nil
 	}
-	if _, err := o.db.Exec(ctx, againSQL, args...); err != nil {
-		return v, fmt.Errorf("orders: note a scan: %w", err)
-	}
-	v.Word = ScanAgain
-	err = o.db.QueryRow(ctx, firstScanSQL, v.Ticket.ID).Scan(&v.At, &v.Place)
+	err = o.db.QueryRow(ctx, insideBySQL, v.Ticket.ID, s.Key).Scan(&v.At, &v.Place, &v.By)
 	if errors.Is(err, pgx.ErrNoRows) {
 		v.Word = ScanRevoked // in the moment in which it was scanned
 		return v, nil
@@ -298,10 +419,29 @@ func (o *Orders) admit(ctx context.Context, d Doorway, s Scan, v Verdict) (Verdi
 	return v, nil
 }
 
+// answered reads what was said to the scan with this key, and reports whether anything was.
+func (o *Orders) answered(ctx context.Context, d Doorway, s Scan, v *Verdict) (bool, error) {
+	var ticket seats.ID
+	var word string
+	err := o.db.QueryRow(ctx, scannedSQL, d.EventID, s.Key).Scan(&ticket, &word, &v.At, &v.Place, &v.By)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("orders: look for a scan: %w", err)
+	case ticket != v.Ticket.ID:
+		return true, &seats.Conflict{Code: CodeKey, Message: text.Mark("This scan was sent before for another ticket. It let no visitor in. Scan the ticket again.")}
+	}
+	v.Word = word
+	return true, nil
+}
+
 // Turnout is who came to an event so far, and the links by which tickets are looked at.
 type Turnout struct {
 	Tickets, Came int // valid ones, and those that were checked in
+	Inside        int // of those that came: the ones that did not go out since
 	Links         []DoorLink
+	Conflicts     []DoorConflict // that devices made while they were offline
 }
 
 // Open is how many links let people in.
@@ -316,32 +456,41 @@ func (t Turnout) Open() (n int) {
 
 // DoorLink is a link for those who let people in; its secret is not known any more.
 type DoorLink struct {
+	ID int64
+	Device
 	OpenedAt time.Time
 	ClosedAt *time.Time // nil: it opens the door
-	Admitted int        // people let in by it
+	Scans    int        // kept: of valid tickets
+	Admitted int        // people let in by it, for the first time
 	LastAt   *time.Time // when it was used last; nil: never
+	SeenAt   *time.Time // when its page last asked for the tickets; nil: never
 	Place    string     // the entrance it was used at last
 }
 
 const turnoutSQL = `
-SELECT count(*), count(s.id) FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+SELECT count(*), count(s.id), count(*) FILTER (WHERE l.way = 'in') FROM ticket t LEFT JOIN scan s ON s.ticket_id = t.id AND s.admitted
+  LEFT JOIN (SELECT DISTINCT ON (ticket_id) ticket_id, way FROM scan s WHERE event_id = $1 AND ` + passed + ` ORDER BY ticket_id, scanned_at DESC, id DESC) l ON l.ticket_id = t.id
  WHERE t.event_id = $1 AND t.revoked_at IS NULL`
 
 const doorLinksSQL = `
-SELECT d.created_at, d.revoked_at, (SELECT count(*) FROM scan s WHERE s.door_id = d.id AND s.admitted), last.received_at, coalesce(last.place, '')
+SELECT d.id, d.name, d.gate, d.created_at, d.revoked_at, scans.all, scans.admitted, last.received_at, d.seen_at, coalesce(last.place, '')
   FROM (SELECT * FROM door WHERE event_id = $1 ORDER BY id DESC LIMIT 50) d
+  CROSS JOIN LATERAL (SELECT count(*) AS all, count(*) FILTER (WHERE admitted) AS admitted FROM scan s WHERE s.door_id = d.id) scans
   LEFT JOIN LATERAL (SELECT received_at, place FROM scan s WHERE s.door_id = d.id ORDER BY received_at DESC LIMIT 1) last ON true
  ORDER BY d.id DESC`
 
 // Turnout tells who came to an event so far, and by which links, the newest of them first, 50 at most.
 func (o *Orders) Turnout(ctx context.Context, event int64) (t Turnout, err error) {
-	if err := o.db.QueryRow(ctx, turnoutSQL, event).Scan(&t.Tickets, &t.Came); err != nil {
+	if err := o.db.QueryRow(ctx, turnoutSQL, event).Scan(&t.Tickets, &t.Came, &t.Inside); err != nil {
 		return t, fmt.Errorf("orders: count who came: %w", err)
 	}
 	rows, _ := o.db.Query(ctx, doorLinksSQL, event) // CollectRows has its error
-	t.Links, err = pgx.CollectRows(rows, pgx.RowToStructByPos[DoorLink])
+	t.Links, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l DoorLink, err error) {
+		return l, row.Scan(&l.ID, &l.Name, &l.Gate, &l.OpenedAt, &l.ClosedAt, &l.Scans, &l.Admitted, &l.LastAt, &l.SeenAt, &l.Place)
+	})
 	if err != nil {
 		return t, fmt.Errorf("orders: list doors: %w", err)
 	}
-	return t, nil
+	t.Conflicts, err = o.conflicts(ctx, event)
+	return t, err
 }

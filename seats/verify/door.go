@@ -16,6 +16,10 @@ const doorSQL = `
 SELECT 'O7', t.idx, 'let ' || count(*) || ' people in'
   FROM scan s JOIN ticket t ON t.id = s.ticket_id WHERE t.event_id = $1 AND s.admitted GROUP BY t.id, t.idx HAVING count(*) > 1
  UNION ALL
+SELECT 'O7', t.idx, 'came in again without an exit'
+  FROM scan s JOIN ticket t ON t.id = s.ticket_id WHERE t.event_id = $1 GROUP BY t.id, t.idx
+HAVING count(*) FILTER (WHERE s.said = 'in') > 1 + count(*) FILTER (WHERE s.way = 'out')
+ UNION ALL
 SELECT 'O7', t.idx, 'was accepted after its ticket was cancelled'
   FROM scan s JOIN ticket t ON t.id = s.ticket_id WHERE t.event_id = $1 AND s.admitted AND s.received_at > t.revoked_at
  UNION ALL

@@ -62,6 +62,7 @@ func plantedDoor(t *testing.T) *fixture {
 
 var plantedDoors = []struct{ name, promise, says, sql string }{
 	{"two people came in with one ticket", "O7", "let 2 people in", `INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted) SELECT event_id, door_id, ticket_id, 'x', '', now(), true FROM scan`},
+	{"a ticket came in again without an exit", "O7", "came in again without an exit", `INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted, said) SELECT event_id, door_id, ticket_id, 'x', '', now(), false, 'in' FROM scan`},
 	{"a cancelled ticket was let in", "O7", "after its ticket was cancelled", `UPDATE scan SET ticket_id = (SELECT id FROM ticket WHERE idx = 4), received_at = now() + interval '1 hour'`},
 	{"a scan is of a ticket that is not there", "O7", "of another event, or of none", `UPDATE scan SET ticket_id = gen_random_uuid()`},
 	{"a scan was of a door that is not there", "O7", "of a door of another event", `UPDATE scan SET door_id = 99`},

@@ -81,7 +81,7 @@ var words = [...]string{
 	p15: `A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
 	o4:  `An order costs what its tickets cost, each with its fee and its tax, and what its buyer added; its discount is that of its tickets.`,
-	o7:  `A ticket lets one person in, and none once it was cancelled.`,
+	o7:  `A ticket lets one person in, and none once it was cancelled. Where people may come in again, it does so after each exit.`,
 	o8:  `What is cancelled is so by one row, which says what it cost.`,
 	o9:  `A ticket that moved is one other ticket of its order, at the same price.`,
 	o10: `What is done to many orders is done to each of them, once.`,

@@ -30,7 +30,7 @@ var (
 // What a pass says, as far as the database knows: the same is in what seats/wallets is given to make it of.
 const stateOfPass = `
        md5(concat_ws('|', t.id, t.revoked_at IS NOT NULL, f.id IS DISTINCT FROM d.transfer_id, coalesce(f.name, nullif(t.name, ''), o.name), e.name, e.venue, e.starts_at, e.time_zone, e.status = 'cancelled', e.online,
-           p.doors, p.street, p.postal_code, p.town, p.country, k.id))`
+           p.doors, p.street, p.postal_code, p.town, p.country, k.id, nullif(e.gates, '[]')))`
 
 const stateFrom = lastTicket + `
   LEFT JOIN ticket_transfer f ON f.ticket_id = t.id AND f.accepted_at IS NOT NULL, event e LEFT JOIN event_page p ON p.event_id = e.id, orders o,

@@ -48,7 +48,7 @@ type Pass struct {
 	Address  string    // of the venue; may be empty
 
 	When, Doors, Place Field   // in words; Doors and Place may be empty
-	Seat               []Field // section, row and seat
+	Seat               []Field // section, row and seat; the gate
 	Type               Field   // of the ticket
 	Holder             Field
 	Back               []Field // the small print

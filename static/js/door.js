@@ -3,7 +3,7 @@
 import {$, data, key, locale} from 'usher/page'
 import {N, T} from 'usher/text'
 
-const verdict = $('.verdict'), form = $('main > form'), line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
+const verdict = $('.verdict'), form = $('main > form'), place = form.elements.place, line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
 const store = `usher${data.door}` // what waits to be sent survives the page
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const at = scan => `${store} ${scan.key}` // each by itself: another tab keeps its own
@@ -11,9 +11,26 @@ const waiting = () => Object.keys(localStorage).filter(k => k.startsWith(`${stor
 for (const scan of JSON.parse(localStorage.getItem(store) || '[]')) localStorage.setItem(at(scan), JSON.stringify(scan)) // as they were kept before
 localStorage.removeItem(store)
 let known = new Map() // tickets by id, as of the last answer of the server
-const here = new Map() // what to say of a ticket that this page let in
+const here = new Map() // what this page did since: whether a ticket went out, when, and what to say of it if it did not
+let lost = false // the box office could not be reached: scans are judged here, without a wait for each
 
-form.elements.place.value ||= localStorage.getItem('usher-place') || ''
+if (place) place.value ||= localStorage.getItem('usher-place') || ''
+
+let audio
+// sound is one high tone for those who may pass, and two low ones for those who may not.
+function sound(good) {
+  audio ||= new AudioContext()
+  for (const at of good ? [0] : [0, .22]) {
+    const tone = audio.createOscillator(), volume = audio.createGain(), from = audio.currentTime + at
+    tone.type = good ? 'sine' : 'square'
+    tone.frequency.value = good ? 1320 : 220
+    volume.gain.setValueAtTime(good ? .4 : .25, from)
+    volume.gain.exponentialRampToValueAtTime(.001, from + .18)
+    tone.connect(volume).connect(audio.destination)
+    tone.start(from)
+    tone.stop(from + .2)
+  }
+}
 
 function show(state, ...lines) {
   verdict.dataset.state = state
@@ -24,7 +41,11 @@ function show(state, ...lines) {
     return p
   }))
   verdict.scrollIntoView({block: 'nearest'})
-  navigator.vibrate?.(state === 'in' ? 60 : [120, 60, 120])
+  const good = ['in', 'out', 'outside'].includes(state)
+  navigator.vibrate?.(good ? 60 : [120, 60, 120])
+  try {
+    sound(good)
+  } catch {} // this browser makes none
 }
 
 function tell() {
@@ -59,7 +80,8 @@ function idOf(b) {
 
 // since says when and where the ticket was used, as the server does.
 function since(at, place) {
-  const when = new Date(at), day = new Intl.DateTimeFormat(locale(), {day: 'numeric', month: 'long'}).format(when), time = when.toLocaleTimeString(locale())
+  const by = data.device, when = new Date(at), day = new Intl.DateTimeFormat(locale(), {day: 'numeric', month: 'long'}).format(when), time = when.toLocaleTimeString(locale())
+  if (by) return T('This ticket was already used on %s by %s.', T('%s, %s', day, time), by)
   return place ? T('This ticket was already used on %s at %s.', T('%s, %s', day, time), place) : T('This ticket was already used on %s.', T('%s, %s', day, time))
 }
 
@@ -67,7 +89,7 @@ function since(at, place) {
 const welcome = ({type, proof} = {}) => !type ? T('Let them in.') : proof ? T('Let them in. %s, to be shown at the door: %s.', type, proof) : T('Let them in. %s.', type)
 
 // judge says what a code is without asking anybody: null if this browser cannot check signatures.
-async function judge(code) {
+async function judge({code, way}) {
   const b = bytes(code)
   if (code.length === 26) return {word: 'which', message: T('The code of an order cannot be looked up while the box office cannot be reached. Scan its tickets.')}
   if (!b || b[0] !== 1) return {word: 'unknown', message: T('This is not one of our tickets.')}
@@ -84,8 +106,11 @@ async function judge(code) {
   }
   const id = idOf(b), ticket = known.get(id)
   if (ticket?.revoked) return {word: 'revoked', message: ticket.message || T('This ticket was cancelled.'), seat: ticket.seat, name: ticket.name}
-  if (ticket?.in || here.has(id)) return {word: 'again', message: here.get(id) || ticket.message, seat: ticket?.seat, name: ticket?.name}
-  return {word: 'in', message: welcome(ticket), seat: ticket?.seat, name: ticket?.name, id}
+  const mark = {seat: ticket?.seat, name: ticket?.name, id}, last = here.get(id) || (ticket?.in || ticket?.out ? ticket : null)
+  if (way === 'out') return last && !last.out ? {word: 'out', message: T('Let them out.'), ...mark} : {word: 'outside', message: T('Let them out. This ticket was not scanned in before.'), ...mark}
+  if (ticket?.gate) return {word: 'gate', message: ticket.gate, ...mark}
+  if (last && !(last.out && 'reentry' in data)) return {word: 'again', message: last.message || ticket?.message, ...mark}
+  return {word: 'in', message: welcome(ticket), ...mark}
 }
 
 async function send(scan) {
@@ -93,33 +118,41 @@ async function send(scan) {
     method: 'POST', headers: {'Content-Type': 'application/json', Accept: 'application/json'}, body: JSON.stringify(scan), signal: AbortSignal.timeout(4000),
   })
   const body = await answer.json()
-  if (!answer.ok) throw Object.assign(new Error(body.error.message), {refused: answer.status < 500})
+  if (!answer.ok) throw Object.assign(new Error(body.error.message), {refused: answer.status < 500, closed: answer.status === 404})
+  const ahead = Date.parse(answer.headers.get('date')) - Date.now()
+  localStorage.setItem('usher-clock', Math.abs(ahead) > 5000 ? ahead : 0)
   return body
 }
 
+// did notes what a scan did to a ticket.
+const did = (id, scan, at) => here.set(id, {out: scan.way === 'out', at, message: since(at, scan.place)})
+
 // keep judges a scan that could not be sent, and keeps it.
 async function keep(scan) {
-  const v = await judge(scan.code)
+  const v = await judge(scan)
   if (!v) show('which', T('Kept, and not checked.'), T('This browser cannot check codes while the box office cannot be reached. It is checked later.'))
   else show(v.word, v.message, v.seat, v.name, T('The box office could not be reached: checked on this phone.'))
-  if (v && v.word !== 'in') return
-  scan.at = Date.now()
-  if (v) here.set(v.id, since(scan.at, scan.place))
+  if (v && !['in', 'out', 'outside'].includes(v.word)) return
+  scan.at = Date.now() + Number(localStorage.getItem('usher-clock'))
+  if (v) did(v.id, scan, scan.at)
   localStorage.setItem(at(scan), JSON.stringify(scan))
   tell()
 }
 
 async function check(code, ticket = '') {
-  const scan = {key: key(), code: code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1'), ticket, place: form.elements.place.value, at: 0}
-  localStorage.setItem('usher-place', scan.place)
+  const scan = {key: key(), code: code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1'), ticket, place: place?.value ?? '', way: form.elements.way?.value ?? 'in', at: 0}
+  if (place) localStorage.setItem('usher-place', scan.place)
   choices.replaceChildren()
+  if (lost) return keep(scan)
   let v
   try {
     v = await send(scan)
   } catch (err) {
-    return err.refused ? show('unknown', err.message) : keep(scan)
+    if (err.refused) return show('unknown', err.message)
+    lost = true
+    return keep(scan)
   }
-  if (v.word === 'in') here.set(v.ticket, since(Date.now(), scan.place))
+  if (['in', 'out', 'outside'].includes(v.word)) did(v.ticket, scan, Date.now())
   show(v.word, v.message, v.seat, v.name)
   for (const choice of v.choices || []) {
     const button = document.createElement('button')
@@ -127,6 +160,13 @@ async function check(code, ticket = '') {
     button.onclick = () => check(code, choice.id)
     choices.append(button)
   }
+}
+
+// learn asks for the tickets; of the worker, which may know them from before, unless they are not to be stored ones.
+async function learn(cache) {
+  const answer = await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}, cache, signal: AbortSignal.timeout(10000)})
+  if (!answer.ok) throw new Error(answer.status)
+  known = new Map((await answer.json()).tickets.map(t => [t.id, t]))
 }
 
 let sending = false
@@ -137,31 +177,49 @@ async function catchUp() {
   const twice = []
   try {
     for (const scan of waiting()) {
-      const v = await send(scan)
+      const v = await send(scan).catch(err => {
+        if (!err.refused || err.closed) throw err
+        return {word: 'unknown', message: err.message} // it stays refused, and the others are not to wait for it
+      })
       if (v.word === 'selling') continue // until it is known who has the seat
-      if (v.word !== 'in') twice.push(v)
+      if (!['in', 'out', 'outside'].includes(v.word)) twice.push(v)
       localStorage.removeItem(at(scan))
       tell()
     }
-    const list = await (await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}})).json()
-    known = new Map(list.tickets.map(t => [t.id, t]))
+    const asked = Date.now()
+    await learn('no-store')
+    for (const [id, {at}] of here) if (at < asked) here.delete(id)
+    remember()
+    lost = false
     tell()
   } catch (err) { // another time; what was not taken stays
     if (err.refused) show('unknown', err.message, waiting().length && T('Scans from before are kept on this phone. Open a link that opens the door.'))
+    if (!known.size) await learn('default').catch(() => {})
+    tell()
   }
   sending = false
   if (twice.length) show('again', N('%d earlier scan was refused:', '%d earlier scans were refused:', twice.length), ...twice.map(v => v.seat ? T('%s: %s', v.seat, v.message) : v.message))
 }
 
+let turn = Promise.resolve()
+// next judges scans one after the other.
+const next = code => turn = turn.then(() => check(code)).catch(err => show('unknown', err.message))
+
 form.onsubmit = event => {
   event.preventDefault()
-  check(form.elements.code.value)
+  const code = form.elements.code.value
+  next(code)
   form.elements.code.value = ''
   form.elements.code.focus()
 }
 
-const camera = $('[data-camera]')
-let last = ''
+// A hand scanner types wherever the focus is.
+addEventListener('keydown', event => {
+  if (event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.matches('input:not([type=radio])')) form.elements.code.focus()
+})
+
+const camera = $('[data-camera]'), torch = $('[data-torch]')
+let last = '', seen = 0
 const own = 'BarcodeDetector' in window && (await BarcodeDetector.getSupportedFormats()).includes('qr_code') // else ours is loaded
 async function look() {
   const Reader = own ? BarcodeDetector : (await import('usher/qr')).BarcodeDetector
@@ -169,21 +227,33 @@ async function look() {
   video.srcObject = await navigator.mediaDevices.getUserMedia({video: {facingMode: 'environment'}})
   video.hidden = !(camera.hidden = true)
   await video.play()
+  const [track] = video.srcObject.getVideoTracks()
+  torch.hidden = !track.getCapabilities?.().torch
+  torch.onclick = async () => {
+    const on = torch.getAttribute('aria-pressed') !== 'true'
+    await track.applyConstraints({advanced: [{torch: on}]}).then(() => torch.setAttribute('aria-pressed', on), () => {})
+  }
   for (;;) {
     const [found] = await reader.detect(video).catch(() => [])
-    if (found && found.rawValue !== last) await check(last = found.rawValue)
-    await new Promise(next => setTimeout(next, 200))
+    if (found && found.rawValue !== last) await next(last = found.rawValue)
+    if (found) seen = Date.now()
+    else if (Date.now() - seen > 1500) last = '' // the next one may be the same ticket, on its way out
+    await new Promise(done => setTimeout(done, 200))
   }
 }
 if (navigator.mediaDevices) {
   camera.hidden = false
-  $('button', camera).onclick = () => look().catch(() => { line.textContent = T('The camera cannot be used. Type the code, or allow the camera in the browser.') })
+  camera.onclick = () => look().catch(() => { line.textContent = T('The camera cannot be used. Type the code, or allow the camera in the browser.') })
 }
 
-for (const scan of waiting()) {
-  const b = bytes(scan.code)
-  if (b) here.set(idOf(b), since(scan.at, scan.place))
+// remember notes what the scans did that wait to be sent.
+function remember() {
+  for (const scan of waiting()) {
+    const b = bytes(scan.code)
+    if (b) did(idOf(b), scan, scan.at)
+  }
 }
+remember()
 // lasting keeps this page for a reload without the server.
 async function lasting() {
   await navigator.serviceWorker.register('/door/worker.js')

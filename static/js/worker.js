@@ -1,5 +1,5 @@
 // Keeps the page of the door, for a reload without a network: the page, what it loads, and the tickets known last. It
-// asks the network first, and is for nothing else: its scope is /door/.
+// asks the network first, and alone for a request that is not to be answered from what is stored. Its scope is /door/.
 
 const STORE = 'usher-door', PATIENCE = 4000
 
@@ -7,7 +7,7 @@ self.addEventListener('install', () => self.skipWaiting())
 self.addEventListener('activate', event => event.waitUntil(self.clients.claim()))
 
 async function answer(request) {
-  const cache = await caches.open(STORE), kept = await cache.match(request, {ignoreVary: true})
+  const cache = await caches.open(STORE), kept = request.cache === 'no-store' ? undefined : await cache.match(request, {ignoreVary: true})
   if (kept && new URL(request.url).pathname.startsWith('/static/')) return kept // its address changes with it
   const asked = fetch(request).then(async fresh => {
     if (fresh.ok) await cache.put(request, fresh.clone())

@@ -1,8 +1,13 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -14,8 +19,14 @@ func DoorsPath(slug string) string { return EventPath(slug) + "/doors" }
 type DoorsPage struct {
 	Frame
 	orders.Turnout
-	Link string // that was just made; empty for none
+	Plan    *seats.Plan
+	Link    string        // that was just made; empty for none
+	Asked   orders.Device // what it was asked for
+	Message string        // why no link was made
 }
+
+// DoorPath is the address of one link.
+func DoorPath(slug string, id int64) string { return DoorsPath(slug) + "/" + strconv.FormatInt(id, 10) }
 
 // share is how much of the bar is filled.
 func (p DoorsPage) share() stacked { return stack(p.Tickets-p.Came, 0, p.Came, 0) }
@@ -23,6 +34,8 @@ func (p DoorsPage) share() stacked { return stack(p.Tickets-p.Came, 0, p.Came, 0
 // entrance is where a link was used last.
 func (p DoorsPage) entrance(ctx context.Context, l orders.DoorLink) string {
 	switch {
+	case l.Name != "":
+		return l.Name
 	case l.Place != "":
 		return l.Place
 	case l.LastAt != nil:
@@ -33,9 +46,68 @@ func (p DoorsPage) entrance(ctx context.Context, l orders.DoorLink) string {
 
 // use is what became of a link so far.
 func (p DoorsPage) use(ctx context.Context, l orders.DoorLink) string {
-	made := text.Time(ctx, p.Event.Local(l.OpenedAt), "2 Jan, 15:04")
+	made := doorMoment(ctx, *p.Event, l.OpenedAt)
 	if l.LastAt == nil {
 		return text.T(ctx, "Made %s", made)
 	}
-	return text.N(ctx, "Made %[2]s. It let %[1]d ticket in, the last scan was on %[3]s.", "Made %[2]s. It let %[1]d tickets in, the last scan was on %[3]s.", l.Admitted, made, text.Time(ctx, p.Event.Local(*l.LastAt), "2 Jan, 15:04"))
+	return text.N(ctx, "Made %[2]s. It let %[1]d ticket in, the last scan was on %[3]s.", "Made %[2]s. It let %[1]d tickets in, the last scan was on %[3]s.", l.Admitted, made, doorMoment(ctx, *p.Event, *l.LastAt))
+}
+
+func doorMoment(ctx context.Context, e seats.Event, at time.Time) string {
+	return text.Time(ctx, e.Local(at), "2 Jan, 15:04")
+}
+
+// more is the gate of a link, how much was scanned with it, and when its device was last seen.
+func (p DoorsPage) more(ctx context.Context, l orders.DoorLink) (list []string) {
+	if l.Gate != "" {
+		list = append(list, text.T(ctx, "Gate %s", l.Gate))
+	}
+	list = append(list, text.N(ctx, "%d scan", "%d scans", l.Scans))
+	if l.SeenAt != nil {
+		list = append(list, text.T(ctx, "Last seen %s", doorMoment(ctx, *p.Event, *l.SeenAt)))
+	}
+	return list
+}
+
+// conflictWords say what happened at two devices that did not know of each other.
+func (p DoorsPage) conflictWords(ctx context.Context, c orders.DoorConflict) string {
+	moment := func(at time.Time, by string) string {
+		when := text.Time(ctx, p.Event.Local(at), "2 Jan, 15:04:05")
+		if by == "" {
+			return text.T(ctx, "%[1]s at an entrance without a name", when)
+		}
+		return text.T(ctx, "%[1]s by %[2]s", when, by)
+	}
+	at := moment(c.At, c.By)
+	other := ""
+	if !c.OtherAt.IsZero() {
+		other = moment(c.OtherAt, c.OtherBy)
+	}
+	switch {
+	case c.Replaced && other != "":
+		return text.T(ctx, "Let in %[1]s with a ticket that was replaced by a newer one, which came in %[2]s.", at, other)
+	case c.Replaced:
+		return text.T(ctx, "Let in %s with a ticket that was replaced by a newer one.", at)
+	case c.Revoked && other != "":
+		return text.T(ctx, "Let in %[1]s with a ticket that was cancelled. The valid one came in %[2]s.", at, other)
+	case c.Revoked:
+		return text.T(ctx, "Let in %s with a ticket that was cancelled.", at)
+	}
+	return text.T(ctx, "Let in twice: %[1]s, and %[2]s.", other, at)
+}
+
+// saidAtDoor is what a door said, for the history of an order.
+func saidAtDoor(ctx context.Context, e seats.Event, s orders.Passage) string {
+	words := map[string]string{
+		orders.ScanIn: text.Mark("Let in"), orders.ScanAgain: text.Mark("Refused: it was used before"), orders.ScanOut: text.Mark("Went out"),
+		orders.ScanOutside: text.Mark("Went out, and was not scanned in before"), orders.ScanRevoked: text.Mark("Not valid"),
+	}
+	said := []string{text.T(ctx, words[s.Said])}
+	if by := cmp.Or(s.By, s.Place); by != "" {
+		said = append(said, by)
+	}
+	if s.Offline {
+		said = append(said, text.T(ctx, "the device was offline"))
+	}
+	return strings.Join(append([]string{doorMoment(ctx, e, s.At)}, said...), " · ")
 }

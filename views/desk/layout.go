@@ -105,6 +105,7 @@ var notices = map[string]string{
 	"waitlist-resume": text.Mark("The waiting list continues."),
 
 	"door":         text.Mark("The link was made before, and is not shown again."),
+	"door-closed":  text.Mark("The link is closed. The other links still work."),
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
 	"codes":   text.Mark("The codes are ready to use."),

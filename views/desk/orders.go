@@ -87,6 +87,8 @@ type OrderPage struct {
 	Message string     // why what was asked was not done
 	Form    url.Values // as it was typed
 
+	Passages []orders.Passage // at the door
+
 	EmailChanges []orders.EmailChange // all that were asked for
 
 	Dates    []OtherDate   // of the series, that tickets may be exchanged for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -18,6 +19,9 @@ import (
 type DoorPage struct {
 	views.Page
 	shop.Sale
+	orders.Device
+	Reentry bool   // people are scanned out, too
+	Out     bool   // the last scan was of a person who left
 	Address string // path of this page
 	EventID int64
 	Keys    []orders.PublicKey
@@ -28,10 +32,26 @@ type DoorPage struct {
 
 func (p DoorPage) facts() templ.Attributes {
 	keys, _ := json.Marshal(p.Keys) // numbers and bytes always marshal
-	return templ.Attributes{
+	facts := templ.Attributes{
 		"data-slug": p.Event.Slug, "data-door": p.Address,
 		"data-event": strconv.FormatInt(p.EventID, 10), "data-keys": string(keys),
 	}
+	if p.Device.Name != "" {
+		facts["data-device"] = p.Device.Name
+	}
+	if p.Reentry {
+		facts["data-reentry"] = ""
+	}
+	return facts
+}
+
+// standsAt names the device and its gate; empty if it has neither.
+func (p DoorPage) standsAt(ctx context.Context) string {
+	words := p.Device.Name
+	if p.Device.Gate != "" {
+		words = strings.TrimPrefix(words+" · "+text.T(ctx, "Gate %s", p.Device.Gate), " · ")
+	}
+	return words
 }
 
 // state is how a verdict looks: good, bad, or a question.
@@ -52,10 +72,19 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 		return text.T(ctx, "Let them in.")
 	case orders.ScanAgain:
 		at := text.Time(ctx, e.Local(v.At), "2 January, 15:04:05")
+		if v.By != "" {
+			return text.T(ctx, "This ticket was already used on %s by %s.", at, v.By)
+		}
 		if v.Place != "" {
 			return text.T(ctx, "This ticket was already used on %s at %s.", at, v.Place)
 		}
 		return text.T(ctx, "This ticket was already used on %s.", at)
+	case orders.ScanOut:
+		return text.T(ctx, "Let them out.")
+	case orders.ScanOutside:
+		return text.T(ctx, "Let them out. This ticket was not scanned in before.")
+	case orders.ScanGate:
+		return text.T(ctx, "Gate %s, not here.", strings.Join(v.Gates, " / "))
 	case orders.ScanRevoked:
 		if v.Ticket.Replaced {
 			return text.T(ctx, "This ticket was replaced by a newer one.")
@@ -64,6 +93,9 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 	case orders.ScanSelling:
 		return text.T(ctx, "This ticket is offered back, and another person is about to buy the seat. Scan it again in a few minutes, or send them to the box office.")
 	case orders.ScanForeign:
+		if v.Other != nil {
+			return text.T(ctx, "This ticket is for another event: %s, %s.", v.Other.Name, text.Time(ctx, e.Local(v.Other.StartsAt), "2 January, 15:04"))
+		}
 		return text.T(ctx, "This ticket is for another event.")
 	case orders.ScanWhich:
 		if len(v.Choices) == 0 {

@@ -87,6 +87,8 @@ type SettingsForm struct {
 	JoinLink, JoinEarly                 string // the address; minutes before the start, empty for at once
 	Confirmation                        string // the organizer's text in it
 	TicketNames                         string // none, optional or required
+	Gates                               string // one a line, as events.ReadGates reads it
+	Reentry                             bool
 }
 
 // SettingsPage is where an event is put on sale and changed.

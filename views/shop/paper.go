@@ -81,6 +81,9 @@ func (p OrderPage) printed(ctx context.Context, look Print) (list []printed) {
 		if name := p.Order.NameOn(t); name != "" {
 			w.facts = append(w.facts, labelled{text.T(ctx, "Name"), name})
 		}
+		if gates := p.gates(t.Idx); gates != "" {
+			w.facts = append(w.facts, labelled{text.T(ctx, "Gate"), gates})
+		}
 		if look.About != nil && look.About.Facts.Doors > 0 {
 			w.facts = append(w.facts, labelled{text.T(ctx, "Doors"), views.ClockIn(ctx, p.Event, p.Event.StartsAt.Add(-look.About.Facts.Doors))})
 		}

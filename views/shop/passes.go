@@ -101,6 +101,9 @@ func (p OrderPage) Pass(ctx context.Context, look Print, t orders.Ticket) (walle
 	pass.Team = cmp.Or(pass.Team, e.Venue, e.Name)
 	if t.ID != (seats.ID{}) && !p.Foreign(t.Idx) {
 		pass.Seat = p.passSeat(ctx, t.Idx)
+		if gates := p.gates(t.Idx); gates != "" {
+			pass.Seat = append(pass.Seat, wallets.Field{Key: "gate", Label: text.T(ctx, "Gate"), Words: gates})
+		}
 		category := p.Plan.Categories[p.Plan.Seats[t.Idx].Category].Name
 		pass.Type = wallets.Field{Key: "type", Label: text.T(ctx, "Ticket"), Words: cmp.Or(t.Type, category)}
 		pass.Back = append(pass.Back,
