@@ -12,6 +12,8 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -76,6 +78,19 @@ func TestChangeTypes_PagesUpAndDown(t *testing.T) {
 	_, page := s.page(t, ann, payment)
 	if !strings.Contains(page, "No ticket was changed") || !strings.Contains(page, "Show the difference") {
 		t.Errorf("after a declined payment: %s", page[strings.Index(page, "<main"):])
+	}
+	letters := Letters{Inventory: s.office, Orders: orders.New(s.db), URL: "https://tickets.example.org"}
+	l, err := letters.Write(t.Context(), mail.Mail{ID: 1, Order: payment[strings.LastIndex(payment, "/")+1:], Kind: orders.MailLost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, ok := range map[string]bool{
+		"its subject": l.Subject == "Your tickets were not exchanged: Evening", "its link": strings.Contains(l.HTML, `href="https://tickets.example.org`+at+`"`) && strings.Contains(l.Text, "Your tickets:\nhttps://tickets.example.org"+at),
+		"what holds": strings.Contains(l.Text, "This payment changed nothing about the tickets that you have.") && !strings.Contains(l.Text, "You have no order") && !strings.Contains(l.Text, "You had chosen"),
+	} {
+		if !ok {
+			t.Errorf("the mail about the declined difference lacks %s: %s\n%s", what, l.Subject, l.Text)
+		}
 	}
 	both.Set("key", "two")
 	fresh := s.untilState(t, ann, s.answers(t, ann, submits(), "pay"), "done").Order

@@ -535,6 +535,9 @@ func (l Letters) lost(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	page.Address = home + page.Path()
+	if p.Exchange.Code != "" {
+		page.Address = home + shop.OrderPath(p.Exchange.Code)
+	}
 	if page.Letterhead, err = l.head(ctx, s.Event.Team); err != nil {
 		return mail.Letter{}, err
 	}

@@ -182,6 +182,9 @@ func (h *Handlers) ChangeTypes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if h.Hurried(w, r, web.CountsOrders, web.OrdersPerNetwork) { // each may be a call to the provider
+		return errTooFast
+	}
 	order, s, err := h.find(r)
 	if err != nil {
 		return err

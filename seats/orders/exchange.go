@@ -96,6 +96,7 @@ type Quote struct {
 const (
 	CodeDiscount = "discount" // the tickets were bought with a code, which is another performance's
 	CodeUnpaid   = "unpaid"   // the order is not paid yet
+	CodePosted   = "posted"   // the tickets go by post
 )
 
 // Exchangeable are the tickets that may be exchanged: those that hold, were not used, and were not sent to a friend.

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,8 +20,10 @@ import (
 // (seats.Rebooking), in the phase that they were bought in. What was paid for the old tickets pays the new ones. What is missing is
 // paid first; until then the old tickets hold. What is left goes back.
 //
-// Rules of ticket types are about one order. So where a type of the order has one, all of its tickets go on together, and those
-// that keep their type keep their price.
+// Rules of ticket types are about one order. So where a type of the order has one, all of its tickets go on together. Those that keep
+// their type keep their price; fees and taxes are those of today.
+//
+// An order has one difference under way. Who begins another one gives up the one before.
 
 // TypesForm is what a buyer sends who changes ticket types.
 type TypesForm struct {
@@ -75,6 +78,8 @@ func (o Order) RefuseTypes() *seats.Conflict {
 		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can exchange its tickets. Your tickets are still valid."))
 	case o.Due() > 0:
 		return refuse(CodeUnpaid, text.Mark("This order is not paid yet, so its tickets keep their type. They are still valid."))
+	case o.Post != nil:
+		return refuse(CodePosted, text.Mark("These tickets go by post, so they keep their type. They are still valid."))
 	}
 	return nil
 }
@@ -221,7 +226,7 @@ func (o *Orders) ChangeTypes(ctx context.Context, s *seats.Sale, order Order, f 
 			return "", nil, refuseMethod(q)
 		}
 		p.form.Method = f.Method
-		begun, err := o.payDifference(ctx, s, p, lines)
+		begun, err := o.payDifference(ctx, s, order, p, lines)
 		return "", &begun, err
 	}
 	d := o.purchase(s, p)
@@ -255,15 +260,45 @@ func (o *Orders) retyping(ctx context.Context, s *seats.Sale, order Order, f Typ
 	return p, err
 }
 
+const (
+	oneDifferenceSQL = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
+
+	otherDifferencesSQL = `
+SELECT code FROM payment
+ WHERE event_id = $1 AND holder = $2 AND state IN ('open', 'authorized') AND form->'exchange'->>'code' = $3 AND form->'exchange' ? 'kinds' AND hold_id <> $4`
+)
+
 // payDifference begins the payment of a difference, or returns the one that began before. No seats are kept for it: they are sold
-// to the old order until it is paid.
-func (o *Orders) payDifference(ctx context.Context, s *seats.Sale, p placed, lines []seats.Line) (payments.Payment, error) {
+// to the old order until it is paid. The one before of the order is given up; CodeUnderWay if its money is promised already.
+func (o *Orders) payDifference(ctx context.Context, s *seats.Sale, order Order, p placed, lines []seats.Line) (payments.Payment, error) {
+	earlier, err := texts(ctx, o.db, otherDifferencesSQL, s.Event.ID, p.holder, order.Code, p.form.Hold)
+	if err != nil {
+		return payments.Payment{}, fmt.Errorf("orders: find an earlier difference: %w", err)
+	}
+	for _, code := range earlier {
+		if _, err := o.Payments.Stop(ctx, code); err != nil {
+			return payments.Payment{}, err
+		}
+	}
 	pay := p.payment(s, seats.NewID(), lines)
 	if err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, oneDifferenceSQL, order.ID); err != nil {
+			return err
+		}
+		others, err := texts(ctx, tx, otherDifferencesSQL, s.Event.ID, p.holder, order.Code, p.form.Hold)
+		if err != nil {
+			return err
+		}
+		if len(others) > 0 {
+			return &seats.Conflict{Code: CodeUnderWay, Message: text.Mark("Another change of these tickets is being paid for. Nothing else was changed, and your tickets are still valid. Wait a minute, then look at the order again.")}
+		}
 		var q pgx.Batch
 		pay.Queue(&q)
 		return tx.SendBatch(ctx, &q).Close()
 	}); err != nil {
+		if refusal := (*seats.Conflict)(nil); errors.As(err, &refusal) {
+			return payments.Payment{}, refusal
+		}
 		return payments.Payment{}, fmt.Errorf("orders: pay a difference: %w", err)
 	}
 	begun, err := o.underWay(ctx, p)
@@ -298,7 +333,8 @@ const keepKeysSQL = `UPDATE orders SET keys = (SELECT keys FROM orders WHERE id 
 
 // refuseRetyped refuses a change of types that was paid for, if what was agreed is another thing by now.
 func (o Order) refuseRetyped(form Form, going []Ticket) error {
-	if o.Name != form.Name || o.Email != form.Email || len(going) != len(form.Exchange.Chosen) || slices.ContainsFunc(going, func(t Ticket) bool { return !t.retypable() }) {
+	changed := func(t Ticket) bool { return !t.retypable() || t.Name != form.Names[t.Idx] }
+	if o.Started || o.Name != form.Name || o.Email != form.Email || len(going) != len(form.Exchange.Chosen) || slices.ContainsFunc(going, changed) {
 		return refuseChanged()
 	}
 	return nil

@@ -133,8 +133,9 @@ type Details struct {
 	Uses     []seats.Use       `json:"uses"`     // that it counts for
 
 	Exchange struct {
-		Worth int64 `json:"worth"` // minor units of the order that tickets of another one pay
-		Kinds []int `json:"kinds"` // if their types are changed: those that they get; the payment keeps no seats then
+		Code  string `json:"code"`  // of the order with the old tickets; empty: it is no exchange
+		Worth int64  `json:"worth"` // minor units of the order that tickets of another one pay
+		Kinds []int  `json:"kinds"` // if their types are changed: those that they get; the payment keeps no seats then
 	} `json:"exchange"`
 
 	Billing struct {

@@ -1,7 +1,9 @@
 package payments_test
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -203,6 +205,77 @@ func TestTypes_WithoutTheDifferenceOldTicketsHold(t *testing.T) {
 	h.wantBank(t, order.Total)
 }
 
+// A page that is left and opened anew has another key.
+func TestTypes_OneDifferenceIsUnderWay(t *testing.T) {
+	t.Parallel()
+	h := openTyped(t, events.Settings{SeatsPerHolder: 4})
+	order := h.bought(t, 2)
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	var begun []payments.Payment
+	for i := range 6 {
+		f := typesOf(order, "premium")
+		f.Key = strconv.Itoa(i)
+		_, paid, err := h.orders.ChangeTypes(t.Context(), h.sale, order, f)
+		if err != nil || paid == nil {
+			t.Fatal(paid, err)
+		}
+		begun = append(begun, *paid)
+	}
+	if n := h.count(t, `payment WHERE state = 'open'`); n != 1 {
+		t.Errorf("%d differences are under way", n)
+	}
+	last := begun[len(begun)-1]
+	h.bank.moves(last.ID, payments.Authorized)
+	if err := h.orders.Payments.Ask(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	h.until(t, last.Code, "captured")
+	h.untilNothingIsOnItsWay(t)
+	h.wantBank(t, h.again(t, orders.Order{Code: last.Code}).Total+costOf(order.Tickets[1]))
+	var racers sync.WaitGroup
+	h.bank.set(func(b *bank) { b.next = payments.Authorized })
+	order = h.bought(t, 2)
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	for i := range 16 {
+		racers.Go(func() {
+			f := typesOf(order, "premium")
+			f.Key = strconv.Itoa(i)
+			_, _, err := h.orders.ChangeTypes(t.Context(), h.sale, order, f)
+			if refusal := (*seats.Conflict)(nil); err != nil && (!errors.As(err, &refusal) || refusal.Code != orders.CodeUnderWay) {
+				t.Error(err)
+			}
+		})
+	}
+	racers.Wait()
+	if n := h.count(t, `payment WHERE state = 'open'`); n > 1 {
+		t.Errorf("%d differences that began at once are under way", n)
+	}
+	h.wantBooks(t)
+}
+
+// Names that change while a difference is paid are not lost.
+func TestTypes_NameOfTheMeantimeStays(t *testing.T) {
+	t.Parallel()
+	h := openTyped(t, events.Settings{})
+	order := h.bought(t, 1)
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	_, paid, err := h.orders.ChangeTypes(t.Context(), h.sale, order, typesOf(order, "premium"))
+	if err != nil || paid == nil {
+		t.Fatal(paid, err)
+	}
+	h.exec(t, `UPDATE ticket SET name = 'Bo'`)
+	h.bank.moves(paid.ID, payments.Authorized)
+	if err := h.orders.Payments.Ask(t.Context(), *paid); err != nil {
+		t.Fatal(err)
+	}
+	h.until(t, paid.Code, "closed")
+	h.untilNothingIsOnItsWay(t)
+	if now := h.again(t, order).Tickets[0]; now.Revoked || now.Name != "Bo" {
+		t.Errorf("the ticket is %+v", now)
+	}
+	h.wantBank(t, order.Total)
+}
+
 func TestTypes_ARepeatGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"premium", "youth"} {
@@ -316,6 +389,7 @@ func TestTypes_IsRefusedWithAReasonAndChangesNothing(t *testing.T) {
 	for _, p := range []struct{ set, back, code string }{
 		{`UPDATE event SET types_until = NULL`, `UPDATE event SET types_until = '1 hour'`, orders.CodePolicy},
 		{`UPDATE event SET types_until = starts_at - clock_timestamp()`, `UPDATE event SET types_until = '1 hour'`, orders.CodePolicy},
+		{`UPDATE orders SET post_to = '{"street":"Ring 1"}'`, `UPDATE orders SET post_to = NULL`, orders.CodePosted},
 		{`UPDATE orders SET discount_code = 'TEN'`, `UPDATE orders SET discount_code = ''`, orders.CodeDiscount},
 	} {
 		h.exec(t, p.set)

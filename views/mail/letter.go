@@ -218,19 +218,26 @@ type LostPage struct {
 	Letterhead
 	shop.Sale
 	Payment payments.Payment
-	Address string // of the event's page, whole
+	Address string // of the event's page, whole; of an exchange: of the order with the old tickets
 }
 
 // Subject is the mail's, and its first line.
 func (p LostPage) Subject(ctx context.Context) string {
-	if p.Payment.Confirms() {
+	switch exchanges := p.exchanges(); {
+	case p.Payment.Confirms():
 		return text.T(ctx, "Your order was not placed: %s", p.Event.Name)
-	}
-	if p.Payment.Captured > 0 {
+	case exchanges && p.Payment.Captured > 0:
+		return text.T(ctx, "Your tickets were not exchanged, and a refund is on its way: %s", p.Event.Name)
+	case exchanges:
+		return text.T(ctx, "Your tickets were not exchanged: %s", p.Event.Name)
+	case p.Payment.Captured > 0:
 		return text.T(ctx, "No tickets, and a refund is on its way: %s", p.Event.Name)
 	}
 	return text.T(ctx, "No tickets, and nothing was charged: %s", p.Event.Name)
 }
+
+// exchanges reports whether it was paid for new tickets in place of those that the buyer has.
+func (p LostPage) exchanges() bool { return p.Payment.Exchange.Code != "" }
 
 // why says what happened and what still holds.
 func (p LostPage) why(ctx context.Context) string {
@@ -248,8 +255,11 @@ func (p LostPage) amount(ctx context.Context) string {
 	return text.T(ctx, "%s goes back %s.", views.MoneyIn(ctx, p.Payment.Captured, p.Payment.Currency), shop.WayBack(ctx, p.Payment.Method))
 }
 
-// wanted are the seats that the payment was for.
+// wanted are the seats that the payment was for, if the buyer does not have them.
 func (p LostPage) wanted(ctx context.Context) (words []string) {
+	if p.Payment.ChangesTypes() {
+		return nil
+	}
 	for _, idx := range p.Payment.Seats {
 		if !p.Foreign(idx) {
 			words = append(words, shop.SeatWords(ctx, p.Plan, idx))
@@ -259,7 +269,18 @@ func (p LostPage) wanted(ctx context.Context) (words []string) {
 }
 
 func (p LostPage) advice(ctx context.Context) string {
+	if p.exchanges() {
+		return text.T(ctx, "This payment changed nothing about the tickets that you have.")
+	}
 	return text.T(ctx, "You have no order, and there is nothing to do. If you still want to come, choose other seats.")
+}
+
+// next is what its link leads to.
+func (p LostPage) next(ctx context.Context) string {
+	if p.exchanges() {
+		return text.T(ctx, "Your tickets")
+	}
+	return text.T(ctx, "Choose other seats")
 }
 
 // Text is the same for programs that show plain text.
@@ -269,10 +290,12 @@ func (p LostPage) Text(ctx context.Context) string {
 	if amount := p.amount(ctx); amount != "" {
 		fmt.Fprintf(&b, "\n%s\n", amount)
 	}
-	fmt.Fprintf(&b, "\n%s\n", text.T(ctx, "You had chosen:"))
-	for _, words := range p.wanted(ctx) {
+	for i, words := range p.wanted(ctx) {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n%s\n", text.T(ctx, "You had chosen:"))
+		}
 		fmt.Fprintf(&b, "- %s\n", words)
 	}
-	fmt.Fprintf(&b, "\n%s\n\n%s:\n%s\n", p.advice(ctx), text.T(ctx, "Choose other seats"), p.Address)
+	fmt.Fprintf(&b, "\n%s\n\n%s:\n%s\n", p.advice(ctx), p.next(ctx), p.Address)
 	return b.String() + footText(ctx, p.Letterhead)
 }
