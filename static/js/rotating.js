@@ -8,8 +8,7 @@ document.body.classList.add('scripted')
 sessionStorage.removeItem(`usher${path}/checkout`) // what was typed at the checkout is in the order now
 
 // The box office's clock, in ms before that of this phone, which goes on while the phone sleeps.
-const [loaded] = performance.getEntriesByType('navigation')
-let ahead = data.now - (performance.timeOrigin + loaded.responseStart)
+let ahead = +data.now + performance.now() / 2 - Date.now() // it was written since the page was asked for
 const now = () => Date.now() + ahead
 
 // measure asks for the time anew: the clock of the phone may have been set.
@@ -42,7 +41,9 @@ async function show() {
   shown = step
   for (const t of tickets) {
     draw(t.svg, t.code + await lettersOf(t.svg.dataset.rotation, step))
-    t.bar.animate({transform: ['none', 'scaleX(0)']}, {duration: STEP, easing: calm.matches ? 'steps(3)' : 'linear', fill: 'forwards'}).currentTime = now() % STEP
+    t.shrinks?.cancel()
+    t.shrinks = t.bar.animate({transform: ['none', 'scaleX(0)']}, {duration: STEP, easing: calm.matches ? 'steps(3)' : 'linear', fill: 'forwards'})
+    t.shrinks.currentTime = now() % STEP
   }
 }
 
