@@ -14,7 +14,7 @@ const now = () => Date.now() + ahead
 // measure asks for the time anew: the clock of the phone may have been set.
 async function measure() {
   const asked = Date.now(), answer = await fetch(location.href, {method: 'HEAD', cache: 'no-store'})
-  const measured = Date.parse(answer.headers.get('Date')) + 500 - (asked + Date.now()) / 2 // the header has no parts of a second
+  const measured = Date.parse(answer.headers.get('date')) + 500 - (asked + Date.now()) / 2 // the header has no parts of a second
   if (Math.abs(measured - ahead) > 2000) ahead = measured
 }
 
