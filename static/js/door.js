@@ -132,7 +132,7 @@ async function send(scan) {
   })
   const body = await answer.json()
   if (!answer.ok) throw Object.assign(new Error(body.error.message), {refused: answer.status < 500, closed: answer.status === 404})
-  const ahead = Date.parse(answer.headers.get('Date')) - Date.now()
+  const ahead = Date.parse(answer.headers.get('date')) - Date.now()
   localStorage.setItem('usher-clock', Math.abs(ahead) > 5000 ? ahead : 0)
   return body
 }
