@@ -62,7 +62,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
 		order, sent, h.Origin(r)
 	if order.Rotates && len(page.Live()) > 0 {
-		page.Script, page.Refresh = "rotating.js", page.NextCode()
+		if page.Script = "rotating.js"; status == http.StatusOK { // else what is wrong with a form stays to be read
+			page.Refresh = page.NextCode()
+		}
 	}
 	page.Passes = web.Passes(h.Wallets)
 	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
