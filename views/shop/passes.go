@@ -71,7 +71,7 @@ func (p OrderPage) PassVoid(ctx context.Context, t orders.Ticket) string {
 	case t.Code == "":
 		return text.T(ctx, "This ticket is no longer valid.")
 	case p.Order.Rotates:
-		return text.T(ctx, "The code of this ticket changes all the time. Open the ticket’s page at the door.")
+		return PassRotates(ctx)
 	}
 	return ""
 }

@@ -47,3 +47,8 @@ func (p OrderPage) NextCode() string {
 func RotatesWords(ctx context.Context) string {
 	return text.T(ctx, "The code on your ticket changes every 15 seconds. Open this link on your phone at the door: a screenshot or a printout will not let you in.")
 }
+
+// PassRotates tells why a ticket is kept nowhere but on its page.
+func PassRotates(ctx context.Context) string {
+	return text.T(ctx, "The code of this ticket changes all the time. Open the ticket’s page at the door.")
+}
