@@ -43,9 +43,10 @@ generate: ## write the Go of the templates, and static/dist of the scripts and s
 words: generate ## find the messages of the program, and merge them into the catalogues of its languages
 	@go run -C tools ./words ..
 
-qr: ## build static/js/qr.js of the packages in static/vendor/package.json
+qr: ## build static/js/qr.js and qrcode.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
 	@{ printf '/*! qr 0.7.0, (c) Paul Miller, MIT or Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild qr.js --bundle --minify --format=esm --log-level=error; } > static/js/qr.js
+	@{ printf '/*! qr 0.7.0, (c) Paul Miller, MIT or Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild qrcode.js --bundle --minify --format=esm --log-level=error; } > static/js/qrcode.js
 
 altcha: ## build static/js/altcha.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error

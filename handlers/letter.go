@@ -502,7 +502,7 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 		return nil, nil
 	}
 	calendar := mail.File{Name: s.Event.Slug + ".ics", Type: "text/calendar", Content: []byte(web.CalendarOf(ctx, s, order, address))}
-	if s.Event.Online.On {
+	if s.Event.Online.On || order.Rotates {
 		return []mail.File{calendar}, nil
 	}
 	paper, _ := look.Branding.PaperFor("")

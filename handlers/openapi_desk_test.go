@@ -178,7 +178,7 @@ GET /desk/mail-texts
 GET /desk/events/evening/letters
 POST /desk/events/evening/letters {"hours":48,"note":"Bring a coat.","thanks":"all","thanks_text":"It was a good night."}
 GET /desk/events/evening/doors
-POST /desk/events/evening/settings {"gates":"North\nSouth","reentry":true}
+POST /desk/events/evening/settings {"gates":"North\nSouth","reentry":true,"rotating_codes":"off"}
 POST /desk/events/evening/doors {"name":"North 1","gate":"North"}
 GET /desk/events/evening/doors => DOOR "devices":\[{"id":(\d+)
 POST /desk/events/evening/doors/DOOR/closing {}

@@ -41,6 +41,7 @@ type Event struct {
 	TicketNames    TicketNames
 	Gates          []Gate // its entrances; nil: one, for all
 	Reentry        bool   // a ticket that went out comes in again
+	RotatingCodes  bool   // codes of tickets change all the time, but for those that the box office sold
 	PlanHash       string // names the drawing: two events with the same hash look the same
 	Team           int64  // the team that owns the event
 	Series         int64  // of which it is a performance; 0 for none
@@ -80,7 +81,7 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
        coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id, coalesce(e.series_id, 0),
-       e.fee_ticket, e.fee_percent, e.fee_absorbed, e.fee_kept, e.price_rules, e.ticket_names, nullif(e.gates, '[]'), e.reentry,
+       e.fee_ticket, e.fee_percent, e.fee_absorbed, e.fee_kept, e.price_rules, e.ticket_names, nullif(e.gates, '[]'), e.reentry, e.rotating_codes,
        ` + policyColumns + `,
        ` + onlineColumns + `,
        (SELECT coalesce(json_agg(json_build_object('kind', kind, 'label', label, 'required', required, 'choices', choices) ORDER BY number), '[]') FROM question WHERE event_id = e.id)`
@@ -93,7 +94,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoOrphanSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Series,
-		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules, &e.TicketNames, &e.Gates, &e.Reentry,
+		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules, &e.TicketNames, &e.Gates, &e.Reentry, &e.RotatingCodes,
 	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)
 	policy.end(&e.Policy)
 	e.HoldLength, e.PaymentLength = time.Duration(hold*float64(time.Second)), time.Duration(payment*float64(time.Second))

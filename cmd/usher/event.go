@@ -37,6 +37,7 @@ type eventCreate struct {
 	TicketNames   string        `default:"none" enum:"none,optional,required" placeholder:"WHEN" help:"Whether the buyer names the attendee of each ticket: none, optional or required."`
 	Gate          []string      `sep:"none" placeholder:"GATE" help:"A gate, once for each: \"North: Stalls | Balcony\" for tickets of these sections, or its name alone for all."`
 	Reentry       bool          `help:"A ticket that was scanned out at the door comes in again."`
+	RotatingCodes bool          `help:"The code on a ticket's page changes every 15 seconds, and the door takes no screenshot or printout of it."`
 	Online        bool          `help:"People join by a link instead of coming to a place."`
 	JoinLink      string        `placeholder:"ADDRESS" help:"Address where people with a ticket join an online event, beginning with https://."`
 	JoinEarly     time.Duration `default:"0s" placeholder:"TIME" help:"How long before the start joining opens; 0: as soon as a ticket is confirmed."`
@@ -107,7 +108,7 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
 		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
-		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Reentry: c.Reentry, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
+		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Reentry: c.Reentry, RotatingCodes: c.RotatingCodes, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}
 	for _, text := range c.Ask {

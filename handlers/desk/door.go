@@ -43,7 +43,7 @@ type deviceBody struct {
 // conflictBody is an entry that should not have been.
 type conflictBody struct {
 	Seat    string     `json:"seat"`
-	Why     string     `json:"why"` // twice, cancelled or replaced
+	Why     string     `json:"why"` // twice, cancelled, replaced or still
 	At      time.Time  `json:"at"`
 	By      string     `json:"by"`
 	OtherAt *time.Time `json:"other_at,omitempty"` // of the entry of the seat that counts

@@ -70,6 +70,8 @@ type ExpectedBody struct {
 	Type    string `json:"type,omitempty"`    // if the event has several
 	Proof   string `json:"proof,omitempty"`   // to be shown for it
 	Name    string `json:"name"`              // on the ticket
+
+	Rotation []byte `json:"rotation,omitempty"` // the key of its rotating code; left out if that does not rotate
 }
 
 // Expected answers GET /door/{secret}/tickets
@@ -84,7 +86,7 @@ func (h *Handlers) Expected(w http.ResponseWriter, r *http.Request) error {
 	}
 	tickets := make([]ExpectedBody, len(list))
 	for i, e := range list {
-		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Out: e.In != nil && e.Out && d.Reentry, Type: e.Type, Proof: e.Proof, Name: e.Name}
+		tickets[i] = ExpectedBody{ID: e.ID.String(), Seat: s.Plan.Words(e.Idx), Revoked: e.Revoked, In: e.In != nil, Out: e.In != nil && e.Out && d.Reentry, Type: e.Type, Proof: e.Proof, Name: e.Name, Rotation: e.Rotation}
 		if e.Replaced {
 			tickets[i].Message = desk.VerdictWords(r.Context(), s.Event, orders.Verdict{Word: orders.ScanRevoked, Ticket: orders.Ticket{Replaced: true}})
 		}

@@ -70,7 +70,7 @@ func formOf(s *seats.Sale) desk.SettingsForm {
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: pricing.Amount(e.Policy.ExchangeFee, e.Currency), TransferUntil: events.TransferUntilText(e.Policy),
 		ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: pricing.Amount(e.Policy.ResaleFee, e.Currency), TypesUntil: events.TypesUntilText(e.Policy),
 		PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), Confirm: events.ConfirmText(e.Policy),
-		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames), Gates: gatesText(e.Gates), Reentry: e.Reentry,
+		Online: e.Online.On, JoinLink: e.Online.Link, Confirmation: e.Confirmation, TicketNames: string(e.TicketNames), Gates: gatesText(e.Gates), Reentry: e.Reentry, RotatingCodes: e.RotatingCodes,
 	}
 	if e.Online.Early > 0 {
 		f.JoinEarly = minutesOf(e.Online.Early)
@@ -124,7 +124,7 @@ func typed(form url.Values) desk.SettingsForm {
 		ExchangeUntil: form.Get("exchange_until"), ExchangeFee: form.Get("exchange_fee"), TransferUntil: form.Get("transfer_until"),
 		ResaleUntil: form.Get("resale_until"), ResaleFee: form.Get("resale_fee"), TypesUntil: form.Get("types_until"), PayLater: form.Get("pay_later"), PayBefore: form.Get("pay_before"), Confirm: form.Get("confirm_email"),
 		Online: is("online"), JoinLink: form.Get("join_link"), JoinEarly: form.Get("join_early"), Confirmation: strings.ReplaceAll(form.Get("confirmation"), "\r\n", "\n"),
-		Prices: form["price"], TicketNames: form.Get("ticket_names"), Gates: strings.ReplaceAll(form.Get("gates"), "\r\n", "\n"), Reentry: is("reentry"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
+		Prices: form["price"], TicketNames: form.Get("ticket_names"), Gates: strings.ReplaceAll(form.Get("gates"), "\r\n", "\n"), Reentry: is("reentry"), RotatingCodes: is("rotating_codes"), Questions: strings.ReplaceAll(form.Get("questions"), "\r\n", "\n"),
 	}
 }
 
@@ -136,7 +136,7 @@ func understood(ctx context.Context, f desk.SettingsForm, plan *seats.Plan) (n e
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 		TicketNames: cmp.Or(seats.TicketNames(f.TicketNames), seats.NamesNone),
 	}
-	n.Gates, n.Reentry = gatesIn(ctx, f.Gates, plan, wrong), f.Reentry
+	n.Gates, n.Reentry, n.RotatingCodes = gatesIn(ctx, f.Gates, plan, wrong), f.Reentry, f.RotatingCodes
 	if n.TicketNames != seats.NamesNone && !n.TicketNames.Asked() {
 		wrong["ticket_names"] = text.T(ctx, "Choose none, optional or required.")
 	}
@@ -349,7 +349,7 @@ func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "types_until": {f.TypesUntil}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames}, "gates": {f.Gates},
 	}
-	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online, "reentry": f.Reentry} {
+	for name, is := range map[string]bool{"strict": f.Strict, "no_lone": f.NoOrphans, "birth": f.Birth, "door": f.Door, "invoices": f.Invoices, "demo": f.Demo, "fee_kept": f.FeeKept, "fee_absorbed": f.FeeAbsorbed, "online": f.Online, "reentry": f.Reentry, "rotating_codes": f.RotatingCodes} {
 		if is {
 			all.Set(name, "on")
 		}
@@ -406,6 +406,7 @@ type settingsBody struct {
 	TicketNames   string   `json:"ticket_names"` // none, optional, required
 	Gates         []string `json:"gates"`        // "North: Stalls | Balcony"
 	Reentry       bool     `json:"reentry"`
+	RotatingCodes bool     `json:"rotating_codes"`
 	Questions     []string `json:"questions"`
 	Prices        []priced `json:"prices"`
 }
@@ -424,7 +425,7 @@ func settingsAnswer(s *seats.Sale) any {
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, TypesUntil: events.TypesUntilText(e.Policy), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,
-		TicketNames: string(e.TicketNames), Gates: []string{}, Reentry: e.Reentry, Questions: []string{}, Prices: []priced{},
+		TicketNames: string(e.TicketNames), Gates: []string{}, Reentry: e.Reentry, RotatingCodes: e.RotatingCodes, Questions: []string{}, Prices: []priced{},
 	}
 	for _, g := range e.Gates {
 		b.Gates = append(b.Gates, events.GateText(g))

@@ -61,6 +61,11 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	page.Page, page.Sale, page.Order, page.Sent, page.Home = views.Page{Title: text.T(r.Context(), "Order") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css ticket.css"},
 		shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Key: rand.Text(), Now: h.Hub.Now()},
 		order, sent, h.Origin(r)
+	if order.Rotates && len(page.Live()) > 0 {
+		if page.Script = "rotating.js"; status == http.StatusOK { // else what is wrong with a form stays to be read
+			page.Refresh = page.NextCode()
+		}
+	}
 	page.Passes = web.Passes(h.Wallets)
 	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		h.Log.Warn("tickets have no picture", "error", err)
@@ -138,6 +143,8 @@ func writePDF(w http.ResponseWriter, name string, file []byte) {
 	_, _ = w.Write(file) // a reader who is gone needs none
 }
 
+var errRotates = web.NewProblem(http.StatusConflict, "rotates", text.Mark("The codes of these tickets change all the time, so they cannot be printed or kept in a wallet."), "", text.Mark("Open the page of the tickets on a phone, and show it at the door."))
+
 var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
 
 // Paper answers GET /orders/{code}/tickets.pdf and GET /tickets/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
@@ -145,6 +152,9 @@ func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
 	if err != nil {
 		return err
+	}
+	if order.Rotates {
+		return errRotates
 	}
 	look := h.Print(r, s.Event.Team)
 	paper, ok := look.Branding.PaperFor(r.URL.Query().Get("size"))

@@ -74,6 +74,8 @@ func (h *Handlers) asked(r *http.Request) (pass wallets.Pass, s *seats.Sale, err
 	switch {
 	case pass.Ticket == seats.ID{}:
 		return pass, s, orders.ErrNoTicket
+	case order.Rotates:
+		return pass, s, errRotates
 	case pass.Void != "" || order.Due() > 0 || s.Event.Online.On:
 		return pass, s, errNoPass
 	}

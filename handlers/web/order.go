@@ -45,6 +45,7 @@ type OrderBody struct {
 	DueAt       *time.Time   `json:"due_at,omitempty"`       // until when it is to be paid; it is cancelled then
 	CancelUntil *time.Time   `json:"cancel_until,omitempty"` // until when its attendee cancels; left out: never
 	Tickets     []ticketBody `json:"tickets"`
+	Rotates     bool         `json:"rotates,omitempty"` // codes of its tickets alone open no door: its page shows those of the moment
 
 	ExchangeUntil *time.Time        `json:"exchange_until,omitempty"` // until when its attendee exchanges tickets; left out: never
 	TypesUntil    *time.Time        `json:"types_until,omitempty"`    // until when its buyer changes types of tickets; left out: never
@@ -101,7 +102,7 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 	body := OrderBody{
 		Code: o.Code, Number: o.Number(), Event: o.Event, State: o.State, Name: o.Name, Email: o.Email, Method: o.Method, Currency: o.Currency,
 		Total: o.Total, Fee: o.Fee, Discount: o.Discount, Offer: o.Offer, Due: o.Due(), Back: o.Back, CreatedAt: o.CreatedAt.UTC(), Answers: o.Answers, Tickets: []ticketBody{},
-		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, TypesUntil: o.TypesEnd, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt,
+		DueAt: o.DueAt, CancelUntil: o.CancelEnds, ExchangeUntil: o.ExchangeEnds, TypesUntil: o.TypesEnd, Exchanges: o.Exchanges, Extras: o.Extras, Post: o.Post, PostedAt: o.PostedAt, Rotates: o.Rotates,
 	}
 	if o.Consent != nil {
 		at := o.Consent.At.UTC()

@@ -35,6 +35,7 @@ type Settings struct {
 	TicketNames    seats.TicketNames // seats.NamesNone
 	Gates          []seats.Gate      // nil: one, for all
 	Reentry        bool
+	RotatingCodes  bool
 	PaidAhead      bool          // payment at the door is off
 	Invoices       bool          // payment by invoice is on
 	Demo           bool          // paid with the demo card
@@ -70,7 +71,7 @@ func Of(e seats.Event) Settings {
 	return Settings{
 		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphanSeats: e.NoOrphanSeats, AsksBirth: e.AsksBirth,
-		Questions: e.Questions, TicketNames: e.TicketNames, Gates: e.Gates, Reentry: e.Reentry, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
+		Questions: e.Questions, TicketNames: e.TicketNames, Gates: e.Gates, Reentry: e.Reentry, RotatingCodes: e.RotatingCodes, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
 		Online: e.Online, Confirmation: e.Confirmation,
 	}
 }

@@ -40,6 +40,8 @@
 // A ticket that is offered back (resale.go) is live while its seat is for sale. The transaction that sells the seat cancels the
 // ticket, and refunds it. A seat that is not sold in time goes back to its buyer.
 //
+// Codes of tickets rotate if the event asks for it (rotating.go): the door takes them with the letters of the moment alone.
+//
 // A ticket is live until it is revoked; a seat has at most one live ticket.
 //
 // # Promises
@@ -62,6 +64,7 @@
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
 //	O17 A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.
 //	O18 A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, or if it is cancelled.
+//	O19 A ticket whose code rotates lets a person in with the code of the moment alone, unless staff look up its order.
 //
 // # The limit per person
 //

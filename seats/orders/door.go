@@ -169,12 +169,13 @@ type Expected struct {
 	Proof    string
 	Name     string   // on the ticket
 	Gates    []string // that it is good for, if the door's is none of them
+	Rotation []byte   // as of Ticket
 }
 
 const expectedSQL = `
 SELECT t.id, t.idx, t.revoked_at IS NOT NULL, t.moved_to IS NOT NULL, s.scanned_at, coalesce(s.place, ''), coalesce(b.name, ''), coalesce(l.way = 'out', false), c.name,
-       coalesce(y.name, ''), coalesce(y.proof, ''), ` + nameOnTicket + `
-  FROM ticket t JOIN orders o ON o.id = t.order_id JOIN seat g ON g.event_id = t.event_id AND g.idx = t.idx JOIN section c ON c.event_id = t.event_id AND c.number = g.section
+       coalesce(y.name, ''), coalesce(y.proof, ''), ` + nameOnTicket + `, ` + rotates + `
+  FROM ticket t JOIN orders o ON o.id = t.order_id JOIN event e ON e.id = t.event_id JOIN seat g ON g.event_id = t.event_id AND g.idx = t.idx JOIN section c ON c.event_id = t.event_id AND c.number = g.section
   LEFT JOIN (SELECT DISTINCT ON (ticket_id) ticket_id, way, scanned_at, place, door_id FROM scan s
               WHERE event_id = $1 AND ` + passed + ` ORDER BY ticket_id, scanned_at DESC, id DESC) l ON l.ticket_id = t.id
   LEFT JOIN (SELECT DISTINCT ON (ticket_id) ticket_id, scanned_at, place, door_id FROM scan s
@@ -187,13 +188,21 @@ func (o *Orders) Expected(ctx context.Context, d Doorway) ([]Expected, error) {
 	if err := o.seen(ctx, d); err != nil {
 		return nil, err
 	}
+	signing, err := o.keys.signing(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("orders: list tickets: %w", err)
+	}
 	rows, err := o.db.Query(ctx, expectedSQL, d.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("orders: list tickets: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Expected, err error) {
 		var section string
-		err = row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.By, &e.Out, &section, &e.Type, &e.Proof, &e.Name)
+		var rotating bool
+		err = row.Scan(&e.ID, &e.Idx, &e.Revoked, &e.Replaced, &e.In, &e.Place, &e.By, &e.Out, &section, &e.Type, &e.Proof, &e.Name, &rotating)
+		if rotating && !e.Revoked {
+			e.Rotation = signing.rotation(d.EventID, e.ID)
+		}
 		e.Gates = d.elsewhere(section)
 		return e, err
 	})
@@ -208,6 +217,7 @@ const (
 	ScanGate    = "gate"    // it is good for other gates
 	ScanRevoked = "revoked" // it was cancelled, or another one took its place
 	ScanSelling = "selling" // its seat is offered back, and another person is about to buy it
+	ScanStill   = "still"   // its code rotates, and this is a picture of it, or a printout
 	ScanForeign = "foreign" // it is for another event
 	ScanUnknown = "unknown" // it is not ours
 	ScanWhich   = "which"   // an order's code: say which of its tickets
@@ -271,6 +281,12 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 		v.Word = ScanRevoked
 		return v, o.noteVoid(ctx, d, s, v)
 	}
+	if still, err := o.isStill(ctx, d, s, v); err != nil || still {
+		if v.Word = ScanStill; err == nil {
+			err = o.noteVoid(ctx, d, s, v)
+		}
+		return v, err
+	}
 	if v.Gates, err = o.otherGates(ctx, d, s, v.Ticket); err != nil || len(v.Gates) > 0 {
 		v.Word = ScanGate
 		return v, err
@@ -319,7 +335,7 @@ const holderNameSQL = `SELECT ` + nameOnTicket + ` FROM ticket t JOIN orders o O
 
 // look finds the ticket that a code is for.
 func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err error) {
-	code := typed(s.Code)
+	code, _ := cutRotating(typed(s.Code))
 	if len(code) == len(seal.NewCode()) {
 		return o.lookOrder(ctx, code, s.Ticket)
 	}

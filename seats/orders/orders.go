@@ -118,6 +118,8 @@ type Order struct {
 
 	Received *Transfer // the order is as a friend sees it, whom its one ticket was sent to; nil for its buyer
 
+	Rotates bool // its tickets need a rotating code at the door: their codes alone open none (rotating.go)
+
 	reverse    bool           // its buyer owes the tax
 	byHand     bool           // some of Paid is of another order, which was paid outside of this program
 	keys       []seats.ID     // its live tickets count for these (person.go)
@@ -170,6 +172,7 @@ type Ticket struct {
 	Proof          string // to be shown at the door for it; empty: none
 	Name           string // that the buyer gave for it; empty: none (Order.NameOn)
 	Code           string // what the door reads; empty if revoked, or if a friend has it
+	Rotation       []byte // the key of its rotating code; nil if that does not rotate, or there is no Code
 	Revoked        bool
 	In             *time.Time // when it was checked in; nil: it was not
 	Replaced       bool       // revoked, and another one took its place
@@ -179,6 +182,7 @@ type Ticket struct {
 	Resold         bool       // revoked, because its seat was sold again
 
 	code   string     // what the door reads, also if a friend has it
+	turns  []byte     // Rotation, also if a friend has it
 	onward *Offer     // that the friend made
 	line   seats.Line // as it was sold; its price is without fee, tax on top and discount
 	listed bool       // line has the price
@@ -212,7 +216,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
        CASE WHEN e.series_id IS NOT NULL THEN e.starts_at - e.exchange_until END, e.series_id IS NULL OR coalesce(e.starts_at - e.exchange_until <= clock_timestamp(), true), e.exchange_fee,
        e.starts_at - e.transfer_until, coalesce(e.starts_at - e.transfer_until <= clock_timestamp(), true),
-       e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee,
+       e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee, ` + rotates + `,
        e.starts_at - e.types_until, coalesce(e.starts_at - e.types_until <= clock_timestamp(), true),
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
            SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
@@ -254,7 +258,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.Rotates, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}
@@ -262,7 +266,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		found.Consent = &Consent{*team, *version, *at}
 	}
 	if err == nil {
-		found.Tickets, err = o.tickets(ctx, found.ID, event)
+		found.Tickets, err = o.tickets(ctx, found.ID, event, found.Rotates)
 	}
 	if err != nil {
 		return Order{}, fmt.Errorf("orders: find: %w", err)
@@ -270,7 +274,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	return found, nil
 }
 
-func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ticket, error) {
+func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64, rotating bool) ([]Ticket, error) {
 	key, err := o.keys.signing(ctx)
 	if err != nil {
 		return nil, err
@@ -289,11 +293,14 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64) ([]Ti
 			return t, err
 		}
 		t.line.Seat, t.code = t.Idx, key.sign(event, t.ID)
+		if rotating {
+			t.turns = key.rotation(event, t.ID)
+		}
 		if offer != nil {
 			t.Offer = &Offer{*offer, *to}
 		}
 		if t.Friend == nil {
-			t.Code = t.code
+			t.Code, t.Rotation = t.code, t.turns
 		} else {
 			t.Offer, t.onward = nil, t.Offer
 		}

@@ -14,7 +14,7 @@ import (
 // passed holds for a scan s whose holder went through the door: the server let them in, they came again after they went out, they left,
 // or their device let them through by itself. Which of them are inside follows from the order of times, not from the order in which
 // devices send them.
-const passed = `(s.admitted OR s.offline OR s.way = 'out' OR s.said = 'in')`
+const passed = `(s.admitted OR s.offline AND s.said IS DISTINCT FROM 'still' OR s.way = 'out' OR s.said = 'in')`
 
 const seenSQL = `UPDATE door SET seen_at = clock_timestamp() WHERE id = $1 AND coalesce(seen_at < clock_timestamp() - interval '10 seconds', true)`
 
@@ -84,7 +84,7 @@ func wayOf(out bool) string {
 	return "in"
 }
 
-// noteVoid keeps a scan of a ticket that is not valid, if a device let it pass before it knew.
+// noteVoid keeps a scan that is not valid, with the word of its verdict, if a device let it pass before it knew.
 func (o *Orders) noteVoid(ctx context.Context, d Doorway, s Scan, v Verdict) error {
 	if s.At.IsZero() {
 		return nil
@@ -92,7 +92,7 @@ func (o *Orders) noteVoid(ctx context.Context, d Doorway, s Scan, v Verdict) err
 	if said, err := o.answered(ctx, d, s, &Verdict{Ticket: v.Ticket}); err != nil || said {
 		return err
 	}
-	if _, err := o.db.Exec(ctx, noteScanSQL, d.EventID, d.id, v.Ticket.ID, s.Key, s.Place, &s.At, wayOf(s.Out), ScanRevoked); err != nil {
+	if _, err := o.db.Exec(ctx, noteScanSQL, d.EventID, d.id, v.Ticket.ID, s.Key, s.Place, &s.At, wayOf(s.Out), v.Word); err != nil {
 		return fmt.Errorf("orders: note a scan of a ticket that is not valid: %w", err)
 	}
 	return nil
@@ -103,15 +103,18 @@ type DoorConflict struct {
 	Idx      int // the seat
 	Replaced bool
 	Revoked  bool      // the ticket was not valid any more; with Replaced: another one took its place. Else it came in twice.
+	Still    bool      // a picture or a printout of a ticket, whose code rotates
 	At       time.Time // of this entry
 	By       string    // its device, or its entrance; empty: neither has a name
 	OtherAt  time.Time // of the entry of the same seat that counts; zero: there is none
 	OtherBy  string
 }
 
-// Why is "twice", "cancelled" or "replaced".
+// Why is "twice", "cancelled", "replaced" or "still".
 func (c DoorConflict) Why() string {
 	switch {
+	case c.Still:
+		return "still"
 	case c.Replaced:
 		return "replaced"
 	case c.Revoked:
@@ -120,8 +123,8 @@ func (c DoorConflict) Why() string {
 	return "twice"
 }
 
-// An entry after another one of its ticket, with no exit between them; or of a ticket that was not valid when the scan arrived, next to
-// the entry of the ticket that is. Exits count only where people may come in again.
+// An entry after another one of its ticket, with no exit between them; or of a ticket that was not valid when the scan arrived, or of a
+// picture of one, next to the entry of the ticket that is. Exits count only where people may come in again.
 const conflictsSQL = `
 WITH passage AS (
     SELECT s.id, s.ticket_id, t.idx, t.moved_to IS NOT NULL AS replaced, s.way, s.scanned_at, s.said, coalesce(nullif(d.name, ''), s.place) AS device, lag(s.way) OVER w AS before,
@@ -130,22 +133,22 @@ WITH passage AS (
      WHERE s.event_id = $1 AND ` + passed + ` AND (s.way = 'in' OR e.reentry) AND coalesce(s.said, 'in') <> 'revoked'
     WINDOW w AS (PARTITION BY s.ticket_id ORDER BY s.scanned_at, s.id)
 )
-SELECT idx, false, false, scanned_at, device, other_at, other FROM passage WHERE way = 'in' AND before = 'in'
+SELECT idx, false, false, false, scanned_at, device, other_at, other FROM passage WHERE way = 'in' AND before = 'in'
  UNION ALL
-SELECT t.idx, t.moved_to IS NOT NULL, true, s.scanned_at, coalesce(nullif(d.name, ''), s.place), counts.scanned_at, coalesce(counts.device, '')
+SELECT t.idx, t.moved_to IS NOT NULL, s.said = 'revoked', s.said = 'still', s.scanned_at, coalesce(nullif(d.name, ''), s.place), counts.scanned_at, coalesce(counts.device, '')
   FROM scan s JOIN ticket t ON t.id = s.ticket_id LEFT JOIN door d ON d.id = s.door_id
   LEFT JOIN LATERAL (SELECT a.scanned_at, coalesce(nullif(b.name, ''), a.place) AS device
                        FROM ticket u JOIN scan a ON a.ticket_id = u.id AND a.admitted LEFT JOIN door b ON b.id = a.door_id
                       WHERE u.event_id = t.event_id AND u.idx = t.idx AND u.revoked_at IS NULL) counts ON true
- WHERE s.event_id = $1 AND s.said = 'revoked' AND s.offline AND s.way = 'in'
- ORDER BY 4, 1`
+ WHERE s.event_id = $1 AND s.said IN ('revoked', 'still') AND s.offline AND s.way = 'in'
+ ORDER BY 5, 1`
 
 // conflicts lists what offline devices did that the server would have refused, by time.
 func (o *Orders) conflicts(ctx context.Context, event int64) ([]DoorConflict, error) {
 	rows, _ := o.db.Query(ctx, conflictsSQL, event) // CollectRows has its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c DoorConflict, err error) {
 		var other *time.Time
-		if err = row.Scan(&c.Idx, &c.Replaced, &c.Revoked, &c.At, &c.By, &other, &c.OtherBy); err == nil && other != nil {
+		if err = row.Scan(&c.Idx, &c.Replaced, &c.Revoked, &c.Still, &c.At, &c.By, &other, &c.OtherBy); err == nil && other != nil {
 			c.OtherAt = *other
 		}
 		return c, err

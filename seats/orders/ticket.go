@@ -67,11 +67,11 @@ func (o *Orders) Check(ctx context.Context, code string) (t Ticket, event string
 	if !ok {
 		return Ticket{}, "", ErrNoTicket
 	}
-	public, err := o.keys.public(ctx, c.key)
+	private, err := o.keys.private(ctx, c.key)
 	if err != nil {
 		return Ticket{}, "", err
 	}
-	if public == nil || !ed25519.Verify(public, c.signed, c.signature) {
+	if private == nil || !ed25519.Verify(private.Public().(ed25519.PublicKey), c.signed, c.signature) {
 		return Ticket{}, "", ErrNoTicket
 	}
 	err = o.db.QueryRow(ctx, ticketSQL, c.event, c.ticket).Scan(&t.ID, &t.Idx, &t.Price, &t.Type, &t.Proof, &t.Revoked, &t.Replaced, &t.OfferedBack, &event)
@@ -155,12 +155,12 @@ func (k keys) find(ctx context.Context) (found key, err error) {
 	return found, nil
 }
 
-const publicKeySQL = `SELECT seed FROM ticket_key WHERE id = $1 AND revoked_at IS NULL`
+const keySQL = `SELECT seed FROM ticket_key WHERE id = $1 AND revoked_at IS NULL`
 
-// public returns what signatures of a key are checked with; nil if there is none, or it was revoked.
-func (k keys) public(ctx context.Context, id int32) (ed25519.PublicKey, error) {
+// private returns a key that signed codes; nil if there is none, or it was revoked.
+func (k keys) private(ctx context.Context, id int32) (ed25519.PrivateKey, error) {
 	var seed []byte
-	err := k.db.QueryRow(ctx, publicKeySQL, id).Scan(&seed)
+	err := k.db.QueryRow(ctx, keySQL, id).Scan(&seed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -171,7 +171,7 @@ func (k keys) public(ctx context.Context, id int32) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("orders: read key %d: %w", id, err)
 	}
-	return private.Public().(ed25519.PublicKey), nil
+	return private, nil
 }
 
 const retireKeySQL = `UPDATE ticket_key SET signs = false WHERE signs`

@@ -110,7 +110,7 @@ func (o *Orders) ReceivedTicket(ctx context.Context, code string) (Order, error)
 func (o Order) receivedBy(t Transfer) Order {
 	seen := Order{
 		ID: o.ID, Code: t.TicketCode, Event: o.Event, State: Confirmed, Name: t.Name, Email: t.Email, Method: o.Method, Currency: o.Currency, CreatedAt: o.CreatedAt, Started: o.Started,
-		TransferEnds: o.TransferEnds, TransferOver: o.TransferOver, Received: &t,
+		TransferEnds: o.TransferEnds, TransferOver: o.TransferOver, Rotates: o.Rotates, Received: &t,
 	}
 	ticket, ok := o.ticket(t.Ticket)
 	if !ok || ticket.Revoked {
@@ -118,7 +118,7 @@ func (o Order) receivedBy(t Transfer) Order {
 	}
 	if ok {
 		if ticket.Friend, ticket.Offer = nil, ticket.onward; !ticket.Revoked {
-			ticket.Code = ticket.code
+			ticket.Code, ticket.Rotation = ticket.code, ticket.turns
 		}
 		seen.Total, seen.Paid, seen.Tickets = ticket.Cost(), ticket.Cost(), []Ticket{ticket}
 	}

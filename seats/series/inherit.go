@@ -42,6 +42,7 @@ const (
        CASE WHEN e.transfer_until IS DISTINCT FROM '0' THEN coalesce(e.transfer_until::text, 'never') END,
        CASE WHEN e.ticket_names <> 'none' THEN e.ticket_names END,
        CASE WHEN e.gates <> '[]' OR e.reentry THEN (e.gates, e.reentry)::text END,
+       CASE WHEN e.rotating_codes THEN 'rotating codes' END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`
 )
 

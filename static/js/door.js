@@ -1,6 +1,7 @@
 // The page of the door: reads codes with the camera, checks them here while the server cannot be reached, and sends them later.
 
 import {$, data, key, locale} from 'usher/page'
+import {isOfMoment} from 'usher/rotation'
 import {N, T} from 'usher/text'
 
 const verdict = $('.verdict'), form = $('main > form'), place = form.elements.place, line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
@@ -54,9 +55,13 @@ function tell() {
   else line.textContent = known.size ? N('%d ticket is stored on this device: this page also works offline.', '%d tickets are stored on this device: this page also works offline.', known.size) : ''
 }
 
-// bytes reads a ticket's code, as package orders writes it; null if it is none.
+const LETTERS = 149 // of a ticket's code; if it rotates, those of the moment follow
+const clock = () => Date.now() + Number(localStorage.getItem('usher-clock'))
+
+// bytes reads a ticket's code, as package orders writes it, without the letters of the moment; null if it is none.
 function bytes(code) {
-  if (code.length !== 149) return null
+  if (code.length === LETTERS + 5) code = code.slice(0, LETTERS)
+  if (code.length !== LETTERS) return null
   const out = new Uint8Array(93)
   let bits = 0, held = 0, n = 0
   for (const letter of code) {
@@ -88,6 +93,13 @@ function since(at, place) {
 // welcome lets somebody in, and says what their ticket type needs, as the server does.
 const welcome = ({type, proof} = {}) => !type ? T('Let them in.') : proof ? T('Let them in. %s, to be shown at the door: %s.', type, proof) : T('Let them in. %s.', type)
 
+// still reports whether a code with these letters at its end is a picture of a ticket whose code rotates. Of a ticket that was sold since the
+// list was learnt the letters cannot be checked here: the server does so later.
+async function still(letters, ticket) {
+  if (!ticket) return 'rotates' in data && !letters
+  return !!ticket.rotation && !await isOfMoment(ticket.rotation, letters, clock())
+}
+
 // judge says what a code is without asking anybody: null if this browser cannot check signatures.
 async function judge({code, way}) {
   const b = bytes(code)
@@ -106,6 +118,7 @@ async function judge({code, way}) {
   }
   const id = idOf(b), ticket = known.get(id)
   if (ticket?.revoked) return {word: 'revoked', message: ticket.message || T('This ticket was cancelled.'), seat: ticket.seat, name: ticket.name}
+  if (way !== 'out' && await still(code.slice(LETTERS), ticket)) return {word: 'still', message: T('This is a picture or a printout of a ticket. Ask to see the ticket on its page.'), seat: ticket?.seat, name: ticket?.name}
   const mark = {seat: ticket?.seat, name: ticket?.name, id}, last = here.get(id) || (ticket?.in || ticket?.out ? ticket : null)
   if (way === 'out') return last && !last.out ? {word: 'out', message: T('Let them out.'), ...mark} : {word: 'outside', message: T('Let them out. This ticket was not scanned in before.'), ...mark}
   if (ticket?.gate) return {word: 'gate', message: ticket.gate, ...mark}
@@ -133,7 +146,7 @@ async function keep(scan) {
   if (!v) show('which', T('Kept, and not checked.'), T('This browser cannot check codes while the box office cannot be reached. It is checked later.'))
   else show(v.word, v.message, v.seat, v.name, T('The box office could not be reached: checked on this phone.'))
   if (v && !['in', 'out', 'outside'].includes(v.word)) return
-  scan.at = Date.now() + Number(localStorage.getItem('usher-clock'))
+  scan.at = clock()
   if (v) did(v.id, scan, scan.at)
   localStorage.setItem(at(scan), JSON.stringify(scan))
   tell()
@@ -221,6 +234,8 @@ addEventListener('keydown', event => {
 const camera = $('[data-camera]'), torch = $('[data-torch]')
 let last = '', seen = 0
 const own = 'BarcodeDetector' in window && (await BarcodeDetector.getSupportedFormats()).includes('qr_code') // else ours is loaded
+// same is what the codes have in common that one phone shows one after the other. After a picture of it, the next code is looked at.
+const same = code => verdict.dataset.state === 'still' ? code : code.slice(0, LETTERS)
 async function look() {
   const Reader = own ? BarcodeDetector : (await import('usher/qr')).BarcodeDetector
   const reader = new Reader({formats: ['qr_code']})
@@ -235,7 +250,10 @@ async function look() {
   }
   for (;;) {
     const [found] = await reader.detect(video).catch(() => [])
-    if (found && found.rawValue !== last) await next(last = found.rawValue)
+    if (found && same(found.rawValue) !== last) {
+      await next(found.rawValue)
+      last = same(found.rawValue)
+    }
     if (found) seen = Date.now()
     else if (Date.now() - seen > 1500) last = '' // the next one may be the same ticket, on its way out
     await new Promise(done => setTimeout(done, 200))

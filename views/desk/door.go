@@ -84,6 +84,10 @@ func (p DoorsPage) conflictWords(ctx context.Context, c orders.DoorConflict) str
 		other = moment(c.OtherAt, c.OtherBy)
 	}
 	switch {
+	case c.Still && other != "":
+		return text.T(ctx, "Let in %[1]s with a picture or a printout of a ticket. The holder came in %[2]s.", at, other)
+	case c.Still:
+		return text.T(ctx, "Let in %s with a picture or a printout of a ticket.", at)
 	case c.Replaced && other != "":
 		return text.T(ctx, "Let in %[1]s with a ticket that was replaced by a newer one, which came in %[2]s.", at, other)
 	case c.Replaced:
@@ -100,7 +104,7 @@ func (p DoorsPage) conflictWords(ctx context.Context, c orders.DoorConflict) str
 func saidAtDoor(ctx context.Context, e seats.Event, s orders.Passage) string {
 	words := map[string]string{
 		orders.ScanIn: text.Mark("Let in"), orders.ScanAgain: text.Mark("Refused: it was used before"), orders.ScanOut: text.Mark("Went out"),
-		orders.ScanOutside: text.Mark("Went out, and was not scanned in before"), orders.ScanRevoked: text.Mark("Not valid"),
+		orders.ScanOutside: text.Mark("Went out, and was not scanned in before"), orders.ScanRevoked: text.Mark("Not valid"), orders.ScanStill: text.Mark("A picture or a printout"),
 	}
 	said := []string{text.T(ctx, words[s.Said])}
 	if by := cmp.Or(s.By, s.Place); by != "" {

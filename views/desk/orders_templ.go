@@ -1345,7 +1345,7 @@ func Order(p OrderPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(p.page().Live()) > 0 && !p.Event.Online.On {
+			if len(p.page().Live()) > 0 && !p.Event.Online.On && !p.Order.Rotates {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "<a class=\"button\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -162,7 +162,7 @@ var details = map[string]string{
 	"Birth": text.Mark("Date of birth"), "Door": text.Mark("Pay at the box office"), "Invoices": text.Mark("Invoices"), "Demo": text.Mark("Demo card"), "Prices": text.Mark("Prices"), "FeeTicket": text.Mark("Fee per ticket"),
 	"FeePercent": text.Mark("Fee in percent"), "FeeKept": text.Mark("Fee kept"), "FeeAbsorbed": text.Mark("Fee included in the price"), "CancelUntil": text.Mark("Cancel until"), "CancelFee": text.Mark("Cancellation fee"),
 	"CancelPercent": text.Mark("Cancellation fee in percent"), "ExchangeUntil": text.Mark("Exchange until"), "ExchangeFee": text.Mark("Exchange fee"), "TransferUntil": text.Mark("Send until"), "ResaleUntil": text.Mark("Offer back until"), "ResaleFee": text.Mark("Resale fee"), "TypesUntil": text.Mark("Change types until"), "Confirm": text.Mark("Email confirmation"), "PayLater": text.Mark("Time to pay later"),
-	"PayBefore": text.Mark("Pay before the start"), "Questions": text.Mark("Questions"), "TicketNames": text.Mark("Names on tickets"), "Gates": text.Mark("Gates"), "Reentry": text.Mark("Re-entry"), "Online": text.Mark("Online"), "JoinLink": text.Mark("Link to join"), "JoinEarly": text.Mark("Link shown before the start"),
+	"PayBefore": text.Mark("Pay before the start"), "Questions": text.Mark("Questions"), "TicketNames": text.Mark("Names on tickets"), "Gates": text.Mark("Gates"), "Reentry": text.Mark("Re-entry"), "RotatingCodes": text.Mark("Rotating codes"), "Online": text.Mark("Online"), "JoinLink": text.Mark("Link to join"), "JoinEarly": text.Mark("Link shown before the start"),
 	"Confirmation": text.Mark("Text in the confirmation"),
 }
 

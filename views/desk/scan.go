@@ -39,6 +39,9 @@ func (p DoorPage) facts() templ.Attributes {
 	if p.Device.Name != "" {
 		facts["data-device"] = p.Device.Name
 	}
+	if p.Event.RotatingCodes {
+		facts["data-rotates"] = ""
+	}
 	if p.Reentry {
 		facts["data-reentry"] = ""
 	}
@@ -90,6 +93,8 @@ func VerdictWords(ctx context.Context, e seats.Event, v orders.Verdict) string {
 			return text.T(ctx, "This ticket was replaced by a newer one.")
 		}
 		return text.T(ctx, "This ticket was cancelled.")
+	case orders.ScanStill:
+		return text.T(ctx, "This is a picture or a printout of a ticket. Ask to see the ticket on its page.")
 	case orders.ScanSelling:
 		return text.T(ctx, "This ticket is offered back, and another person is about to buy the seat. Scan it again in a few minutes, or send them to the box office.")
 	case orders.ScanForeign:

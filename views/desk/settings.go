@@ -88,7 +88,7 @@ type SettingsForm struct {
 	Confirmation                        string // the organizer's text in it
 	TicketNames                         string // none, optional or required
 	Gates                               string // one a line, as events.ReadGates reads it
-	Reentry                             bool
+	Reentry, RotatingCodes              bool
 }
 
 // SettingsPage is where an event is put on sale and changed.

@@ -155,6 +155,8 @@ func (p LetterPage) advice(ctx context.Context) string {
 	switch {
 	case len(p.order().Live()) == 0:
 		return text.T(ctx, "All valid tickets of this order were sent to another person.")
+	case p.Order.Rotates:
+		return private + shop.RotatesWords(ctx) + " " + text.T(ctx, "We’ve attached an entry for your calendar.")
 	case p.Event.Online.On:
 		return private + text.T(ctx, "We’ve attached an entry for your calendar.")
 	}

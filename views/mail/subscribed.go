@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/usherbox/usher/seats/orders"
@@ -64,7 +65,11 @@ func (p SubscribedPage) total(ctx context.Context) string {
 }
 
 func (p SubscribedPage) advice(ctx context.Context) string {
-	return text.T(ctx, "Keep these links private: anyone with them can use your tickets.") + " " + text.T(ctx, "We’ve attached the tickets to print and an entry for your calendar.")
+	private := text.T(ctx, "Keep these links private: anyone with them can use your tickets.") + " "
+	if slices.ContainsFunc(p.Orders, func(o SubscribedOrder) bool { return o.Order.Rotates }) {
+		return private + shop.PassRotates(ctx) + " " + text.T(ctx, "We’ve attached an entry for your calendar.")
+	}
+	return private + text.T(ctx, "We’ve attached the tickets to print and an entry for your calendar.")
 }
 
 // Text is the mail for programs that show plain text.

@@ -70,6 +70,8 @@ func (p OrderPage) PassVoid(ctx context.Context, t orders.Ticket) string {
 		return text.T(ctx, "Sent to %s", t.Friend.Name)
 	case t.Code == "":
 		return text.T(ctx, "This ticket is no longer valid.")
+	case p.Order.Rotates:
+		return PassRotates(ctx)
 	}
 	return ""
 }

@@ -1,0 +1,2 @@
+// The writer of QR codes, for pages that draw them anew.
+export {encodeQR} from 'qr'
