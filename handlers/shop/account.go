@@ -53,6 +53,7 @@ func (h *Handlers) backTo(r *http.Request) string {
 type accountAnswer struct {
 	Email    string       `json:"email"`
 	Orders   []ownedBody  `json:"orders"`
+	Waitlist []waitsBody  `json:"waitlist"`
 	Accounts []creditBody `json:"accounts"`
 }
 
@@ -65,6 +66,15 @@ type ownedBody struct {
 	Tickets int       `json:"tickets"`
 	Due     int64     `json:"due"`
 	Path    string    `json:"path"` // the address of the page
+}
+
+type waitsBody struct {
+	Event    string    `json:"event"`
+	Name     string    `json:"name"`
+	Starts   time.Time `json:"starts_at"`
+	Quantity int       `json:"quantity"`
+	State    string    `json:"state"`
+	Path     string    `json:"path"` // the address of the entry
 }
 
 type creditBody struct {
@@ -83,9 +93,12 @@ type lineBody struct {
 }
 
 func describeAccount(p shop.AccountPage) accountAnswer {
-	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Accounts: []creditBody{}}
+	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
 		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
+	}
+	for _, n := range p.Waits {
+		answer.Waitlist = append(answer.Waitlist, waitsBody{n.Event, n.Name, n.StartsAt.UTC(), n.Quantity, n.State, shop.WaitPath(n.Code)})
 	}
 	for _, s := range p.Statements {
 		account := creditBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}
@@ -109,13 +122,17 @@ func (h *Handlers) Account(w http.ResponseWriter, r *http.Request) error {
 	return h.showAccount(w, r, http.StatusOK, p)
 }
 
-// showAccount writes what the signed-in visitor has, or asks for an address. Under the domain of a team, its orders are listed alone.
+// showAccount writes what the signed-in visitor has, or asks for an address. Under the domain of a team,
+// its orders and waiting lists are listed alone.
 func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, p shop.AccountPage) (err error) {
 	title := text.T(r.Context(), "Find your tickets")
 	if p.Account = h.account(r); p.Account != "" {
 		title = text.T(r.Context(), "Your account")
 		w.Header().Set("Cache-Control", "no-store") // the back button must not show it after signing out
 		if p.Coming, p.Past, err = h.Orders.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
+			return err
+		}
+		if p.Waits, err = h.Waits.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
 			return err
 		}
 		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
