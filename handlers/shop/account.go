@@ -263,6 +263,18 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// fillDetails fills the form of a checkout with the address of a visitor who is signed in, and with the name of its latest order.
+// Under the domain of a team, it is an order of that team. What was typed before stays.
+func (h *Handlers) fillDetails(r *http.Request, form *orders.Form, wrong orders.Mistakes) (err error) {
+	account := h.account(r)
+	if account == "" || form.Name != "" || form.Email != "" || len(wrong) > 0 {
+		return nil
+	}
+	form.Email = account
+	form.Name, err = h.Orders.NameOf(r.Context(), account, web.HostTeam(r))
+	return err
+}
+
 // offerCredit puts what the reader's credit can do for an order on the page of its checkout. It is a way to pay only if it
 // is enough.
 func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutPage) (err error) {
@@ -274,9 +286,6 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if p.Wallet.Account != "" {
 		if p.Wallet.Balance, err = h.Credit.Balance(r.Context(), p.Wallet.Account, s.Event.Currency); err != nil {
 			return err
-		}
-		if p.Form.Name == "" && p.Form.Email == "" {
-			p.Form.Email = p.Wallet.Account
 		}
 	}
 	if p.Wallet.Balance < p.Cost().Total {
