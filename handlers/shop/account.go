@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/passkeys"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -119,6 +120,12 @@ func (h *Handlers) Account(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("loaded") {
 		p.Notice = text.T(h.Reading(r), "The amount of your voucher is in your credit.")
 	}
+	if r.URL.Query().Has("added") {
+		p.Notice = text.T(h.Reading(r), "The passkey was added. You can sign in with it now.")
+	}
+	if r.URL.Query().Has("removed") {
+		p.Notice = text.T(h.Reading(r), "The passkey was removed and no longer works.")
+	}
 	return h.showAccount(w, r, http.StatusOK, p)
 }
 
@@ -135,6 +142,9 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		if p.Waits, err = h.Waits.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
 			return err
 		}
+		if p.Keys, err = h.Credit.Passkeys(r.Context(), p.Account); err != nil {
+			return err
+		}
 		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
 			return err
 		}
@@ -143,6 +153,9 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		return web.WriteJSON(w, status, describeAccount(p))
 	}
 	p.Page = views.Page{Title: title, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "account.css", Notice: p.Notice}
+	if p.Passkeys = passkeys.At(h.Origin(r)); p.Passkeys {
+		p.Script = "account.js"
+	}
 	p.Back, p.Key = h.backTo(r), rand.Text()
 	return web.WritePage(w, r, status, shop.Account(p))
 }
@@ -234,6 +247,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.Sessions.Put(r.Context(), accountKey, email)
 	h.Sessions.Remove(r.Context(), backKey)
+	h.Sessions.Remove(r.Context(), passkeyKey)
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
@@ -251,6 +265,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.account(r) != "" {
 		h.Sessions.Remove(r.Context(), accountKey)
+		h.Sessions.Remove(r.Context(), passkeyKey)
 		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}

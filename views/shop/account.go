@@ -24,6 +24,8 @@ type AccountPage struct {
 	Past       []orders.Owned     // the others
 	Waits      []waitlist.Owned   // its entries in waiting lists
 	Statements []credit.Statement // of the account, by currency
+	Keys       []credit.Passkey   // that open the account
+	Passkeys   bool               // browsers keep passkeys for this site
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
 	Typed      string             // the address that was typed, or that a link is of
