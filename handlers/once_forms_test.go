@@ -218,6 +218,12 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.signsIn(t, who, "purse@example.org")
 			return sent{who: who, to: "/account/vouchers", form: of("code", codes[0]), other: of("code", codes[1])}
 		},
+		"POST /account/passkeys/{id}/removal": func(t *testing.T, w *wall, path string) sent {
+			who := person(t)
+			w.signsIn(t, who, "keys@example.org")
+			w.exec(t, `INSERT INTO account_passkey (id, email, handle, name, credential) VALUES ('once', 'keys@example.org', 'handle', 'Phone', '{}')`)
+			return sent{who: who, to: "/account/passkeys/b25jZQ/removal", form: url.Values{}}
+		},
 		"POST /account/links": func(t *testing.T, _ *wall, _ string) sent {
 			return sent{who: person(t), to: "/account/links", form: of("email", "one@example.org"), other: of("email", "other@example.org")}
 		},

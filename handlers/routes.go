@@ -178,6 +178,11 @@ func (h *Handlers) table() []route {
 		{"POST /account/links", h.Visit(h.shop.AskLink), pageRule},
 		{"GET /account/links/{token}", h.shop.Link, pageRule},
 		{"POST /account/session", h.Visit(h.shop.SignIn), pageRule},
+		{"POST /account/session/options", h.Visit(h.shop.PasskeyOptions), pageRule},
+		{"POST /account/session/passkey", h.Visit(h.shop.PasskeySignIn), pageRule},
+		{"POST /account/passkeys/options", h.Visit(h.shop.NewPasskeyOptions), pageRule},
+		{"POST /account/passkeys", h.Visit(h.shop.AddPasskey), pageRule},
+		{"POST /account/passkeys/{id}/removal", h.Once(h.Visit(h.shop.RemovePasskey)), pageRule},
 		{"DELETE /account/session", h.Visit(h.shop.SignOut), pageRule},
 		{"POST /account/session/end", h.Visit(h.shop.SignOut), pageRule},
 

@@ -175,6 +175,7 @@ var budgets = []struct {
 	{"the dates of a series", 600, []string{"series.js"}},
 	{"the element on a site of a team", 3_000, []string{"embed.js"}},
 	{"a page in a frame", 600, []string{"frame.js"}},
+	{"an account", 1_500, []string{"account.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},
 	{"another site that shows an event", 3_000, []string{"embed.js"}},
 	{"an event in a frame", 1_000, []string{"frame.js"}},

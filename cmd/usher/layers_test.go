@@ -24,6 +24,7 @@ var layers = map[string][]string{
 	"seats/idempotency":                {},
 	"seats/jobs":                       {"seats"},
 	"seats/sessions":                   {"seats", "seats/idempotency"},
+	"seats/passkeys":                   {},
 	"seats/plan":                       {"seats/text", "seats"},
 	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments"},
 	"seats/seatstest/race":             {},
@@ -35,7 +36,7 @@ var layers = map[string][]string{
 	"seats/limit":                      {"seats/text", "seats"},
 	"seats/letters":                    {"seats/text", "seats", "seats/jobs", "seats/organizers"},
 	"seats/mail":                       {"seats", "seats/jobs"},
-	"seats/organizers":                 {"seats/text", "seats", "seats/seal", "seats/plan", "seats/idempotency"},
+	"seats/organizers":                 {"seats/passkeys", "seats/text", "seats", "seats/seal", "seats/plan", "seats/idempotency"},
 	"seats/sales":                      {"seats/text", "seats", "seats/payments", "seats/organizers"},
 	"seats/waitlist":                   {"seats/text", "seats", "seats/events", "seats/pricing"},
 	"seats/invoices":                   {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
@@ -52,7 +53,7 @@ var layers = map[string][]string{
 	"seats/turns":                      {"seats/text", "seats/jobs", "seats/seal", "seats/waitingroom", "seats/webhooks"},
 	"seats/wallets/wallettest":         {},
 	"seats/webhooks":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/organizers"},
-	"seats/credit":                     {"seats/text", "seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
+	"seats/credit":                     {"seats/passkeys", "seats/text", "seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},
 	"seats/payments/banktransfer":      {"seats/text", "seats", "seats/orders", "seats/organizers", "seats/pricing"},
 	"seats/payments/stripe":            {"seats", "seats/payments", "seats/pricing"},
@@ -61,12 +62,12 @@ var layers = map[string][]string{
 	"realtime":                         {"seats", "seats/database"},
 	"views":                            {"seats/text", "seats/pages", "seats", "seats/orders", "seats/organizers", "static", "seats/payments", "seats/pricing"},
 	"views/pdf":                        {"static"},
-	"views/shop":                       {"views/pdf", "seats/wallets", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
+	"views/shop":                       {"views/pdf", "seats/passkeys", "seats/wallets", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
 	"views/desk":                       {"seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"views/mail":                       {"seats/letters", "seats/subscriptions", "seats/text", "seats/invoices", "seats/giftcards", "seats/pages", "seats/payments/banktransfer", "seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop", "seats/payments"},
 	"handlers":                         {"seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
 	"handlers/web":                     {"seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/shop":                    {"seats/turns", "seats/wallets", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/shop":                    {"seats/turns", "seats/wallets", "seats/passkeys", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"handlers/desk":                    {"seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
 	"migrations":                       {},
 	"static":                           {"seats/text"},
@@ -106,7 +107,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/passkeys", "seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -27,7 +27,7 @@ var owners = map[string]string{
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
 	"seats/orders":        "cancellation consent door email_change errand errand_order exchange message orders receipt scan ticket ticket_key ticket_transfer typed",
-	"seats/credit":        "credit_account credit_hold credit_transfer credit_voucher link",
+	"seats/credit":        "account_passkey credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "carried confirmation inbox intention mandate payment payment_share refund",
 	"seats/pricing":       "code phase price tax_rate ticket_type",
 	"seats/payments/demo": "demo_charge demo_news",

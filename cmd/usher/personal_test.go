@@ -11,7 +11,7 @@ var personal = map[string]string{
 	"erased on request and after the retention time": `
 		orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change wallet_device turn_request`,
 	"erased on request; no event names when it is old": `
-		credit_account link session idempotency_key entrant`,
+		account_passkey credit_account link session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
 		allowance cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer payment_share receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order`,
 	"kept, because tax law asks for it": `

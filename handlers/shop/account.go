@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/passkeys"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -53,6 +54,7 @@ func (h *Handlers) backTo(r *http.Request) string {
 type accountAnswer struct {
 	Email    string       `json:"email"`
 	Orders   []ownedBody  `json:"orders"`
+	Waitlist []waitsBody  `json:"waitlist"`
 	Accounts []creditBody `json:"accounts"`
 }
 
@@ -65,6 +67,15 @@ type ownedBody struct {
 	Tickets int       `json:"tickets"`
 	Due     int64     `json:"due"`
 	Path    string    `json:"path"` // the address of the page
+}
+
+type waitsBody struct {
+	Event    string    `json:"event"`
+	Name     string    `json:"name"`
+	Starts   time.Time `json:"starts_at"`
+	Quantity int       `json:"quantity"`
+	State    string    `json:"state"`
+	Path     string    `json:"path"` // the address of the entry
 }
 
 type creditBody struct {
@@ -83,9 +94,12 @@ type lineBody struct {
 }
 
 func describeAccount(p shop.AccountPage) accountAnswer {
-	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Accounts: []creditBody{}}
+	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
 		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
+	}
+	for _, n := range p.Waits {
+		answer.Waitlist = append(answer.Waitlist, waitsBody{n.Event, n.Name, n.StartsAt.UTC(), n.Quantity, n.State, shop.WaitPath(n.Code)})
 	}
 	for _, s := range p.Statements {
 		account := creditBody{Currency: s.Currency, Balance: s.Balance, Lines: []lineBody{}, Older: s.Older}
@@ -106,16 +120,29 @@ func (h *Handlers) Account(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("loaded") {
 		p.Notice = text.T(h.Reading(r), "The amount of your voucher is in your credit.")
 	}
+	if r.URL.Query().Has("added") {
+		p.Notice = text.T(h.Reading(r), "The passkey was added. You can sign in with it now.")
+	}
+	if r.URL.Query().Has("removed") {
+		p.Notice = text.T(h.Reading(r), "The passkey was removed and no longer works.")
+	}
 	return h.showAccount(w, r, http.StatusOK, p)
 }
 
-// showAccount writes what the signed-in visitor has, or asks for an address. Under the domain of a team, its orders are listed alone.
+// showAccount writes what the signed-in visitor has, or asks for an address. Under the domain of a team,
+// its orders and waiting lists are listed alone.
 func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, p shop.AccountPage) (err error) {
 	title := text.T(r.Context(), "Find your tickets")
 	if p.Account = h.account(r); p.Account != "" {
 		title = text.T(r.Context(), "Your account")
 		w.Header().Set("Cache-Control", "no-store") // the back button must not show it after signing out
 		if p.Coming, p.Past, err = h.Orders.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
+			return err
+		}
+		if p.Waits, err = h.Waits.OfEmail(r.Context(), p.Account, web.HostTeam(r)); err != nil {
+			return err
+		}
+		if p.Keys, err = h.Credit.Passkeys(r.Context(), p.Account); err != nil {
 			return err
 		}
 		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
@@ -126,6 +153,9 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		return web.WriteJSON(w, status, describeAccount(p))
 	}
 	p.Page = views.Page{Title: title, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "account.css", Notice: p.Notice}
+	if p.Passkeys = passkeys.At(h.Origin(r)); p.Passkeys {
+		p.Script = "account.js"
+	}
 	p.Back, p.Key = h.backTo(r), rand.Text()
 	return web.WritePage(w, r, status, shop.Account(p))
 }
@@ -217,6 +247,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.Sessions.Put(r.Context(), accountKey, email)
 	h.Sessions.Remove(r.Context(), backKey)
+	h.Sessions.Remove(r.Context(), passkeyKey)
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
@@ -234,6 +265,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.account(r) != "" {
 		h.Sessions.Remove(r.Context(), accountKey)
+		h.Sessions.Remove(r.Context(), passkeyKey)
 		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}
@@ -244,6 +276,18 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.Redirect(w, r, shop.AccountPath, http.StatusSeeOther)
 	return nil
+}
+
+// fillDetails fills the form of a checkout with the address of a visitor who is signed in, and with the name of its latest order.
+// Under the domain of a team, it is an order of that team. What was typed before stays.
+func (h *Handlers) fillDetails(r *http.Request, form *orders.Form, wrong orders.Mistakes) (err error) {
+	account := h.account(r)
+	if account == "" || form.Name != "" || form.Email != "" || len(wrong) > 0 {
+		return nil
+	}
+	form.Email = account
+	form.Name, err = h.Orders.NameOf(r.Context(), account, web.HostTeam(r))
+	return err
 }
 
 // offerCredit puts what the reader's credit can do for an order on the page of its checkout. It is a way to pay only if it
@@ -257,9 +301,6 @@ func (h *Handlers) offerCredit(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if p.Wallet.Account != "" {
 		if p.Wallet.Balance, err = h.Credit.Balance(r.Context(), p.Wallet.Account, s.Event.Currency); err != nil {
 			return err
-		}
-		if p.Form.Name == "" && p.Form.Email == "" {
-			p.Form.Email = p.Wallet.Account
 		}
 	}
 	if p.Wallet.Balance < p.Cost().Total {

@@ -135,6 +135,9 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
+	if err := h.fillDetails(r, &p.Form, p.Mistakes); err != nil {
+		return err
+	}
 	if err := h.offerCredit(r, s, &p); err != nil {
 		return err
 	}

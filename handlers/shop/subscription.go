@@ -251,6 +251,9 @@ func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Reque
 	if s.Renewal != nil && with.Form.Email == "" {
 		with.Form.Name, with.Form.Email = s.Renewal.Name, s.Renewal.Email
 	}
+	if err := h.fillDetails(r, &with.Form, with.Mistakes); err != nil {
+		return err
+	}
 	p.Form, p.Mistakes, p.Message, p.Style = with.Form, with.Mistakes, with.Message, p.Style+" order.css"
 	if p.Basket != nil {
 		visitor, _ := h.Visitor(r)

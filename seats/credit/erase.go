@@ -30,12 +30,14 @@ UPDATE credit_account a SET email = 'erased-' || id
 
 const eraseSignInSQL = `DELETE FROM link WHERE email = $1 AND NOT EXISTS (SELECT FROM credit_account WHERE kind = 'attendee' AND email = $1)`
 
+const erasePasskeysSQL = `DELETE FROM account_passkey WHERE email = $1`
+
 const creditLeftSQL = `SELECT count(*) FROM credit_account WHERE kind = 'attendee' AND email = $1`
 
-// Erase takes the address off accounts without a balance. It returns how many accounts still have it: their money is the
+// Erase takes the address off accounts without a balance, and removes its passkeys. It returns how many accounts still have it: their money is the
 // person's.
 func Erase(ctx context.Context, tx pgx.Tx, email string) (left int, err error) {
-	for _, sql := range []string{eraseAccountsSQL, eraseSignInSQL} {
+	for _, sql := range []string{eraseAccountsSQL, eraseSignInSQL, erasePasskeysSQL} {
 		if _, err := tx.Exec(ctx, sql, email); err != nil {
 			return 0, fmt.Errorf("credit: erase: %w", err)
 		}
@@ -54,10 +56,11 @@ UPDATE credit_account a SET email = 'erased-' || id
    AND NOT EXISTS (SELECT FROM credit_hold WHERE account_id = a.id AND state = 'open')
    AND coalesce((SELECT max(at) FROM credit_transfer WHERE a.id IN (from_id, to_id)), '-infinity') < clock_timestamp() - make_interval(months => keep.months)`
 
-// EraseOld takes the address off accounts without a balance that nothing moved for the retention time.
+// EraseOld takes the address off accounts without a balance that nothing moved for the retention time, and removes passkeys
+// that were not used for it.
 func EraseOld(ctx context.Context, db seats.DB) error {
 	if _, err := db.Exec(ctx, eraseOldAccountsSQL); err != nil {
 		return fmt.Errorf("credit: erase old accounts: %w", err)
 	}
-	return nil
+	return removeOldPasskeys(ctx, db)
 }

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -65,4 +66,23 @@ func (o *Orders) OfEmail(ctx context.Context, email string, team int64) (coming,
 	}
 	slices.Reverse(list[:over])
 	return list[:over], list[over:], nil
+}
+
+const latestNameSQL = `
+SELECT o.name FROM orders o JOIN event e ON e.id = o.event_id
+ WHERE lower(o.email) = $1 AND o.email <> '' AND o.name <> '' AND ($2 = 0 OR e.team_id = $2)
+ ORDER BY o.created_at DESC, o.id
+ LIMIT 1`
+
+// NameOf returns the name of the latest order of an address in its one spelling (lower case); empty if it has none. team is whose
+// orders count; 0: all.
+func (o *Orders) NameOf(ctx context.Context, email string, team int64) (name string, err error) {
+	err = o.db.QueryRow(ctx, latestNameSQL, email, team).Scan(&name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("orders: name of an address: %w", err)
+	}
+	return name, nil
 }

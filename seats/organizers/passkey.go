@@ -2,25 +2,21 @@ package organizers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
-	"github.com/go-webauthn/webauthn/protocol"
-	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats/passkeys"
 	"github.com/usherbox/usher/seats/text"
 )
 
 // ErrPasskey is an unknown passkey, or one that could not be added.
-var ErrPasskey = errors.New("this passkey opens nothing here")
+var ErrPasskey = passkeys.ErrUnknown
 
 // ErrNoPasskeys is the answer on a site without https: browsers keep passkeys only for https and localhost.
-var ErrNoPasskeys = errors.New("browsers keep passkeys only for addresses with https, and for localhost")
+var ErrNoPasskeys = passkeys.ErrNone
 
 // Passkey is one of an organizer, as a list shows it.
 type Passkey struct {
@@ -30,38 +26,14 @@ type Passkey struct {
 	UsedAt    *time.Time
 }
 
-// relying is who passkeys are for: the site at this origin, such as https://tickets.example.org.
-func relying(origin string) (*webauthn.WebAuthn, error) {
-	at, err := url.Parse(origin)
-	if err != nil || !PasskeysAt(origin) {
-		return nil, ErrNoPasskeys
-	}
-	return webauthn.New(&webauthn.Config{
-		RPID: at.Hostname(), RPDisplayName: "Usher", RPOrigins: []string{origin},
-		AuthenticatorSelection: protocol.AuthenticatorSelection{
-			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
-		},
-	})
-}
-
 // PasskeysAt reports whether browsers keep passkeys for a site at this origin.
-func PasskeysAt(origin string) bool {
-	at, err := url.Parse(origin)
-	return err == nil && at.Hostname() != "" && (at.Scheme == "https" || at.Hostname() == "localhost")
-}
+func PasskeysAt(origin string) bool { return passkeys.At(origin) }
 
-// account is an organizer as WebAuthn knows them.
+// account is an organizer with their passkeys.
 type account struct {
 	Session
-	handle      []byte
-	email, name string
-	credentials []webauthn.Credential
+	passkeys.Owner
 }
-
-func (a *account) WebAuthnID() []byte                         { return a.handle }
-func (a *account) WebAuthnName() string                       { return a.email }
-func (a *account) WebAuthnDisplayName() string                { return a.name }
-func (a *account) WebAuthnCredentials() []webauthn.Credential { return a.credentials }
 
 const accountSQL = `
 SELECT o.id, o.epoch, o.handle, o.email, o.name, (SELECT coalesce(json_agg(credential), '[]') FROM passkey WHERE organizer_id = o.id)
@@ -70,7 +42,7 @@ SELECT o.id, o.epoch, o.handle, o.email, o.name, (SELECT coalesce(json_agg(crede
 // account finds an organizer by id, or by the handle that their passkeys know them by. ErrPasskey if there is none.
 func (d *Desk) account(ctx context.Context, id int64, handle []byte) (*account, error) {
 	var a account
-	err := d.db.QueryRow(ctx, accountSQL, id, handle).Scan(&a.Organizer, &a.Epoch, &a.handle, &a.email, &a.name, &a.credentials)
+	err := d.db.QueryRow(ctx, accountSQL, id, handle).Scan(&a.Organizer, &a.Epoch, &a.Handle, &a.Name, &a.Display, &a.Credentials)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrPasskey
 	}
@@ -81,31 +53,15 @@ func (d *Desk) account(ctx context.Context, id int64, handle []byte) (*account, 
 }
 
 // Ceremony is what a browser is asked, and what has to be remembered until it answers.
-type Ceremony struct {
-	Options any    // for navigator.credentials, as JSON
-	State   string // for the session
-}
-
-func ceremony(options any, state *webauthn.SessionData) (Ceremony, error) {
-	text, err := json.Marshal(state)
-	return Ceremony{options, string(text)}, err
-}
+type Ceremony = passkeys.Ceremony
 
 // BeginPasskey asks a member's browser for another passkey. ErrNoPasskeys if the site's origin can have none.
 func (d *Desk) BeginPasskey(ctx context.Context, m Member, origin string) (c Ceremony, err error) {
-	site, err := relying(origin)
-	if err != nil {
-		return c, err
-	}
 	a, err := d.account(ctx, m.Organizer, nil)
 	if err != nil {
 		return c, err
 	}
-	options, state, err := site.BeginRegistration(a, webauthn.WithExclusions(webauthn.Credentials(a.credentials).CredentialDescriptors()))
-	if err != nil {
-		return c, fmt.Errorf("organizers: ask for a passkey: %w", err)
-	}
-	return ceremony(options, state)
+	return passkeys.Add(origin, a.Owner)
 }
 
 const mostPasskeys = 20 // of one organizer
@@ -122,21 +78,13 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 	if wrong != nil {
 		return wrong
 	}
-	site, session, err := resume(origin, state)
-	if err != nil {
-		return err
-	}
-	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPasskey, err)
-	}
 	a, err := d.account(ctx, m.Organizer, nil)
 	if err != nil {
 		return err
 	}
-	made, err := site.CreateCredential(a, session, parsed)
+	made, err := passkeys.Added(origin, state, a.Owner, answer)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPasskey, err)
+		return err
 	}
 	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, addPasskeySQL, made.ID, m.Organizer, name, made, mostPasskeys)
@@ -158,32 +106,12 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 	return nil
 }
 
-func resume(origin, state string) (*webauthn.WebAuthn, webauthn.SessionData, error) {
-	var session webauthn.SessionData
-	site, err := relying(origin)
-	if err != nil {
-		return nil, session, err
-	}
-	if err := json.NewDecoder(strings.NewReader(state)).Decode(&session); err != nil {
-		return nil, session, fmt.Errorf("%w: nothing was asked of this browser", ErrPasskey)
-	}
-	return site, session, nil
-}
-
 // BeginSignIn asks a browser for any passkey it has for this site.
 func (d *Desk) BeginSignIn(ctx context.Context, origin string, from Client) (c Ceremony, err error) {
 	if err := d.asking(ctx, from); err != nil {
 		return c, err
 	}
-	site, err := relying(origin)
-	if err != nil {
-		return c, err
-	}
-	options, state, err := site.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
-	if err != nil {
-		return c, fmt.Errorf("organizers: ask for a passkey: %w", err)
-	}
-	return ceremony(options, state)
+	return passkeys.Use(origin)
 }
 
 const usePasskeySQL = `UPDATE passkey SET credential = $3, used_at = clock_timestamp() WHERE id = $1 AND organizer_id = $2`
@@ -192,29 +120,15 @@ const usePasskeySQL = `UPDATE passkey SET credential = $3, used_at = clock_times
 //
 // Errors: ErrPasskey if it is unknown, or looks like a copy; the database's.
 func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []byte) (s Session, err error) {
-	site, session, err := resume(origin, state)
+	var a *account
+	used, err := passkeys.Used(origin, state, answer, func(handle []byte) (o passkeys.Owner, err error) {
+		if a, err = d.account(ctx, 0, handle); err != nil {
+			return o, err
+		}
+		return a.Owner, nil
+	})
 	if err != nil {
 		return s, err
-	}
-	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
-	if err != nil {
-		return s, fmt.Errorf("%w: %w", ErrPasskey, err)
-	}
-	var a *account
-	var failed error // of the database, told from an unknown passkey
-	used, err := site.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
-		if a, failed = d.account(ctx, 0, handle); failed != nil {
-			return nil, failed
-		}
-		return a, nil
-	}, session, parsed)
-	switch {
-	case failed != nil:
-		return s, failed
-	case err != nil:
-		return s, fmt.Errorf("%w: %w", ErrPasskey, err)
-	case used.Authenticator.CloneWarning:
-		return s, fmt.Errorf("%w: its counter went back", ErrPasskey)
 	}
 	tag, err := d.db.Exec(ctx, usePasskeySQL, used.ID, a.Organizer, used)
 	if err != nil {

@@ -158,6 +158,8 @@ SELECT team_id, email, max(at) FROM (
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card
      UNION ALL
     SELECT t.id, a.email, to_timestamp(0) FROM credit_account a, team t WHERE a.kind = 'attendee'
+     UNION ALL
+    SELECT t.id, a.email, a.created_at FROM account_passkey a, team t
 ) k
  WHERE email <> '' AND team_id IN (SELECT team_id FROM erasure WHERE person IS NOT NULL) GROUP BY team_id, email ORDER BY team_id, email`
 

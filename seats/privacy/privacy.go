@@ -66,6 +66,7 @@ type Record struct {
 	Payments json.RawMessage `json:"payments"`
 	Entries  json.RawMessage `json:"waiting_list"`
 	Credit   json.RawMessage `json:"credit"`
+	Passkeys json.RawMessage `json:"passkeys"` // that open the account of the address
 	Gifts    json.RawMessage `json:"gift_cards"`
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
@@ -165,6 +166,9 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 		}
 	}
 	if r.Credit, err = credit.Export(ctx, tx, email); err != nil {
+		return r, err
+	}
+	if r.Passkeys, err = credit.ExportPasskeys(ctx, tx, email); err != nil {
 		return r, err
 	}
 	if r.Gifts, err = giftcards.Export(ctx, tx, team, email); err != nil {

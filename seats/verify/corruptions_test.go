@@ -309,6 +309,10 @@ var plantedCorruptions = []struct {
 			INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount) SELECT 'capture', id, id, 'EUR', 1 FROM credit_account WHERE email = 'gone@example.org'`,
 	},
 	{
+		"a passkey opens the account of an erased person", "E1", "a passkey of an account",
+		gone + `INSERT INTO account_passkey (id, email, handle, name, credential, created_at) VALUES ('gone', 'gone@example.org', 'gone', 'Phone', '{}', now() - interval '10 years')`,
+	},
+	{
 		"a checkout has what an erased person typed", "E1", "the checkout of",
 		gone + `INSERT INTO typed (event_id, holder, answer) SELECT id, gen_random_uuid(), '{"form": {"email": "gone@example.org"}}'::json FROM event
 			UNION ALL SELECT id, gen_random_uuid(), '{"form": {"email": "\u0000"}}'::json FROM event`,

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/waitlist"
 	"github.com/usherbox/usher/views"
 )
 
@@ -21,7 +22,10 @@ type AccountPage struct {
 	Account    string             // who is signed in; empty for none
 	Coming     []orders.Owned     // its orders, of events to come
 	Past       []orders.Owned     // the others
+	Waits      []waitlist.Owned   // its entries in waiting lists
 	Statements []credit.Statement // of the account, by currency
+	Keys       []credit.Passkey   // that open the account
+	Passkeys   bool               // browsers keep passkeys for this site
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
 	Typed      string             // the address that was typed, or that a link is of
@@ -65,8 +69,15 @@ func (p CheckoutPage) payBy(ctx context.Context) string {
 
 // ownedWhen says when and where the event of an order is.
 func ownedWhen(ctx context.Context, o orders.Owned) string {
-	e := seats.Event{TimeZone: o.TimeZone, StartsAt: o.StartsAt, Venue: o.Venue}
-	e.Online.On = o.Online
+	return whenWhere(ctx, seats.Event{TimeZone: o.TimeZone, StartsAt: o.StartsAt, Venue: o.Venue, Online: seats.Online{On: o.Online}})
+}
+
+// waitsWhen says when and where the event of a waiting list is.
+func waitsWhen(ctx context.Context, n waitlist.Owned) string {
+	return whenWhere(ctx, seats.Event{TimeZone: n.TimeZone, StartsAt: n.StartsAt, Venue: n.Venue, Online: seats.Online{On: n.Online}})
+}
+
+func whenWhere(ctx context.Context, e seats.Event) string {
 	if place := views.PlaceIn(ctx, e); place != "" {
 		return views.WhenIn(ctx, e) + " · " + place
 	}
@@ -90,6 +101,17 @@ func ownedState(ctx context.Context, o orders.Owned) string {
 		return text.T(ctx, "Cancelled")
 	}
 	return text.N(ctx, "%d ticket", "%d tickets", o.Tickets)
+}
+
+// waitsState says how an entry in a waiting list stands.
+func waitsState(ctx context.Context, n waitlist.Owned) string {
+	switch n.State {
+	case waitlist.Offered:
+		return text.T(ctx, "Seats for you")
+	case waitlist.Unverified:
+		return text.T(ctx, "Not confirmed yet")
+	}
+	return text.T(ctx, "On the list")
 }
 
 // voucherPath is where a voucher is redeemed, with the checkout to go back to.
