@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -137,6 +138,10 @@ func (t *Turns) send(ctx context.Context, m message) (status int, err error) {
 	}, &webpush.Options{
 		HTTPClient: t.Client, Subscriber: t.Contact, Topic: topic, TTL: int(m.left) + 1, Urgency: webpush.UrgencyHigh, VAPIDPublicKey: k.public, VAPIDPrivateKey: k.private,
 	})
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err // the text before it has the endpoint: a secret of the browser, which no log keeps
+	}
 	if err != nil {
 		return 0, err
 	}
