@@ -115,6 +115,7 @@ func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 		"no address":   {ann, url.Values{"email": {"ann at example"}}, 422, "name@example.com"},
 		"nothing":      {ann, url.Values{}, 422, "name@example.com"},
 		"no endpoint":  {ann, url.Values{"endpoint": {"javascript:alert(1)"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "push subscription"},
+		"another port": {ann, url.Values{"endpoint": {"https://push.example.com:8443/1"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "port 443"},
 		"inside names": {ann, url.Values{"endpoint": {"http://127.0.0.1/"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "push subscription"},
 	} {
 		a, body := s.asksTurn(t, c.who, c.form)
@@ -171,7 +172,7 @@ func (s *site) push(t *testing.T) (form url.Values, got chan http.Header) {
 		t.Fatal(err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
-	return url.Values{"endpoint": {service.URL + "/1"}, "p256dh": {encode(key.PublicKey().Bytes())}, "auth": {encode(make([]byte, 16))}}, got
+	return url.Values{"endpoint": {"https://push.example.com/1"}, "p256dh": {encode(key.PublicKey().Bytes())}, "auth": {encode(make([]byte, 16))}}, got
 }
 
 func TestOffer_IsToldToTheBrowsersOfAnEntryOnceEach(t *testing.T) {

@@ -4,7 +4,7 @@
 // # The life of a request
 //
 //	          the number is called      email: the row becomes a row of the outbox, in one statement
-//	asked ──────────────────────────►   push:  sent, then deleted; tried again until the number expires
+//	asked ──────────────────────────►   push:  sent, then deleted; tried six times at most, until the number expires
 //	  │  a place of the lobby gets its  an answer 404 or 410: deleted
 //	  │  number after the draw
 //	  └► taken back, the place is given up, the room has ended: deleted
@@ -19,7 +19,8 @@
 //	    place of the first.
 //	T3  The address is kept until its mail was sent or refused, and no longer than an hour after the room has ended or its last
 //	    event has begun.
-//	T4  A push message goes to the public internet only, is encrypted for its browser, and has no personal data.
+//	T4  A push message goes to a host name, port 443, on the public internet only, and six times at most. It is encrypted for its
+//	    browser, and has no personal data.
 //
 // # What it costs
 //

@@ -20,9 +20,13 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-const pushesAtOnce = 16 // messages to one push service at a time
+const (
+	pushesAtOnce = 16 // messages to one push service at a time
+	mostTries    = 6  // of one message
+)
 
-var pushBackoff = jobs.Backoff{First: 5 * time.Second, Most: 5 * time.Minute}
+// Six tries take about five minutes.
+var pushBackoff = jobs.Backoff{First: 10 * time.Second, Most: 5 * time.Minute}
 
 // message is a push message that is due.
 type message struct {
@@ -78,18 +82,21 @@ const (
 // one sends one message and stores the result. No transaction is open while it calls.
 func (t *Turns) one(ctx context.Context, m message) (err error) {
 	status, failed := http.StatusOK, error(nil)
-	if m.left > 0 { // else it would come too late
+	if m.left > 0 && m.tries <= mostTries { // else it would come too late, or a node died at its last try
 		status, failed = t.send(ctx, m)
 	}
 	if failed == nil && status > 299 {
 		failed = fmt.Errorf("the push service answered %d", status)
+	}
+	if failed != nil && m.tries >= mostTries {
+		t.log.Warn("a push message is given up", "tries", m.tries, "error", failed)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // what was told is to be noted, also when the node ends
 	defer cancel()
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone: // the subscription has ended
 		_, err = t.db.Exec(ctx, toldSQL, m.id)
-	case failed != nil:
+	case failed != nil && m.tries < mostTries:
 		pause := pushBackoff.After(m.tries)
 		t.job.Failed("a push message", m.tries, pause, failed)
 		_, err = t.db.Exec(ctx, laterSQL, m.id, pause.Seconds())

@@ -67,3 +67,29 @@ func TestPush_LogHasNoEndpoint(t *testing.T) {
 		t.Errorf("the log has the endpoint of the browser: %s", log)
 	}
 }
+
+func TestPush_IsTriedSixTimesAtMost(t *testing.T) {
+	t.Parallel()
+	n, b := open(t).node(), newBrowser(t)
+	n.Client = b.Client()
+	b.answers(http.StatusServiceUnavailable)
+	n.asks(5, b.request())
+	n.call(5)
+	for range 10 {
+		n.do()
+		n.exec(`UPDATE turn_request SET next_try = clock_timestamp()`)
+	}
+	if left := n.count(`SELECT count(*) FROM turn_request`); b.got() != 6 || left != 0 {
+		t.Errorf("the service was called %d times, %d requests are kept", b.got(), left)
+	}
+}
+
+func TestAsk_PortOfHTTPSMayBeWritten(t *testing.T) {
+	t.Parallel()
+	n, r := open(t).node(), newBrowser(t).request()
+	r.Endpoint = "https://Push.example.com:443/1"
+	n.asks(5, r)
+	if rows := n.count(`SELECT count(*) FROM turn_request WHERE host = 'push.example.com'`); rows != 1 {
+		t.Errorf("%d requests are at the host, want 1", rows)
+	}
+}

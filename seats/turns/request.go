@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -59,7 +60,7 @@ var (
 // Request is how a person wants to be told: by an email, or by a push subscription.
 type Request struct {
 	Email    string
-	Endpoint string // of the subscription, an https address
+	Endpoint string // of the subscription, an https address with a host name and port 443
 	P256dh   string // its public key, in base64url
 	Auth     string // its secret, in base64url
 	Language string // of the reader, as BCP 47 writes it
@@ -81,9 +82,9 @@ func (r Request) row() (w row, err error) {
 		w.email = &email
 		return w, nil
 	}
-	u, err := url.Parse(r.Endpoint)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(r.Endpoint) > 2000 {
-		return w, ErrBrowser
+	host, err := pushService(r.Endpoint)
+	if err != nil {
+		return w, err
 	}
 	decode := base64.RawURLEncoding.Strict().DecodeString
 	if w.p256dh, err = decode(strings.TrimRight(r.P256dh, "=")); err != nil {
@@ -95,8 +96,22 @@ func (r Request) row() (w row, err error) {
 	if w.auth, err = decode(strings.TrimRight(r.Auth, "=")); err != nil || len(w.auth) != 16 {
 		return w, ErrBrowser
 	}
-	w.endpoint, w.host = &r.Endpoint, &u.Host
+	w.endpoint, w.host = &r.Endpoint, &host
 	return w, nil
+}
+
+// pushService returns the name of the push service of an endpoint. Endpoints are what strangers write: only what looks like a
+// push service is called, which has a name and the port of https.
+func pushService(endpoint string) (host string, err error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "https" || u.User != nil || len(endpoint) > 2000 || u.Port() != "" && u.Port() != "443" {
+		return "", ErrBrowser
+	}
+	host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if _, err := netip.ParseAddr(host); err == nil || host == "" {
+		return "", ErrBrowser
+	}
+	return host, nil
 }
 
 // A repeat, or a correction, takes the place of the request before it.

@@ -119,6 +119,10 @@ func TestAsk_RefusesWhatIsNoAddressAndNoBrowser(t *testing.T) {
 	for name, r := range map[string]turns.Request{
 		"nothing": {}, "a name": {Email: "ann"}, "two addresses": {Email: "a@example.org, b@example.org"}, "a long address": {Email: strings.Repeat("a", 250) + "@example.org"},
 		"http":            {Endpoint: "http://push.example.org/1", P256dh: good.P256dh, Auth: good.Auth},
+		"another port":    {Endpoint: "https://push.example.org:8443/1", P256dh: good.P256dh, Auth: good.Auth},
+		"an IPv4 address": {Endpoint: "https://192.0.2.1/1", P256dh: good.P256dh, Auth: good.Auth},
+		"with a dot":      {Endpoint: "https://192.0.2.1./1", P256dh: good.P256dh, Auth: good.Auth},
+		"an IPv6 address": {Endpoint: "https://[2001:db8::1]/1", P256dh: good.P256dh, Auth: good.Auth},
 		"no host":         {Endpoint: "https:///1", P256dh: good.P256dh, Auth: good.Auth},
 		"a password":      {Endpoint: "https://a:b@push.example.org/1", P256dh: good.P256dh, Auth: good.Auth},
 		"no key":          {Endpoint: good.Endpoint, Auth: good.Auth},
@@ -189,7 +193,8 @@ func TestPush_IsTriedAgainUntilTheSubscriptionEnds(t *testing.T) {
 func TestPush_GoesToThePublicInternetOnly(t *testing.T) {
 	t.Parallel()
 	n, b := open(t).node(), newBrowser(t)
-	n.asks(5, b.request())                                                                                                // at 127.0.0.1
+	n.asks(5, b.request())
+	n.exec(`UPDATE turn_request SET endpoint = $1`, b.URL+"/push/1")                                                      // as if its name led to 127.0.0.1
 	n.Client.Transport.(*http.Transport).TLSClientConfig = b.Client().Transport.(*http.Transport).TLSClientConfig.Clone() // else the client of New
 	n.call(5)
 	n.do()
