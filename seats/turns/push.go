@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	pushesAtOnce = 16 // messages to one push service at a time
-	mostTries    = 6  // of one message
+	pushesAtOnce = 16              // messages to one push service at a time
+	mostTries    = 6               // of one message
+	patience     = 3 * time.Second // with a push service
 )
 
 // Six tries take about five minutes.
@@ -39,6 +40,11 @@ type message struct {
 	offer          *[16]byte
 	left           float64 // seconds until it is too late
 }
+
+// A key is the host of a push service. A slow one delays no mail, which has a job of its own. It holds one of 16 tasks, for 3
+// seconds for each 16 messages, so that many slow ones delay messages to others by seconds.
+const duePushSQL = `
+SELECT t.host, min(t.next_try) FROM turn_request t JOIN (` + calledSQL + `) c USING (id) WHERE t.host IS NOT NULL GROUP BY t.host`
 
 // A message is taken for a minute, which is longer than a call.
 const takePushesSQL = `
@@ -98,7 +104,7 @@ func (t *Turns) one(ctx context.Context, m message) (err error) {
 		_, err = t.db.Exec(ctx, toldSQL, m.id)
 	case failed != nil && m.tries < mostTries:
 		pause := pushBackoff.After(m.tries)
-		t.job.Failed("a push message", m.tries, pause, failed)
+		t.pushes.Failed("a push message", m.tries, pause, failed)
 		_, err = t.db.Exec(ctx, laterSQL, m.id, pause.Seconds())
 	case m.offer != nil:
 		_, err = t.db.Exec(ctx, toldOfferSQL, m.id, m.offer)
@@ -139,6 +145,8 @@ func (t *Turns) send(ctx context.Context, m message) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	topic := "turn-" + strconv.FormatInt(m.id, 10) // what is not delivered yet is replaced by a repeat
 	answer, err := webpush.SendNotificationWithContext(ctx, body, &webpush.Subscription{
 		Endpoint: m.endpoint, Keys: webpush.Keys{P256dh: base64.RawURLEncoding.EncodeToString(m.p256dh), Auth: base64.RawURLEncoding.EncodeToString(m.auth)},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -92,4 +93,38 @@ func TestAsk_PortOfHTTPSMayBeWritten(t *testing.T) {
 	if rows := n.count(`SELECT count(*) FROM turn_request WHERE host = 'push.example.com'`); rows != 1 {
 		t.Errorf("%d requests are at the host, want 1", rows)
 	}
+}
+
+// All push services that a node calls at a time hang.
+func TestMail_SlowPushServicesDelayNoMail(t *testing.T) {
+	t.Parallel()
+	n := open(t).node()
+	var hanging sync.WaitGroup
+	hanging.Add(16)
+	var first sync.Map
+	n.Client = &http.Client{Transport: calls(func(r *http.Request) (*http.Response, error) {
+		if _, again := first.LoadOrStore(r.URL.Host, true); !again {
+			hanging.Done()
+		}
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})}
+	for i := range int64(16) {
+		r := newBrowser(t).request()
+		r.Endpoint = fmt.Sprintf("https://push%d.example.com/1", i)
+		n.asks(5+i, r)
+	}
+	n.call(50)
+	n.run(slog.New(slog.DiscardHandler))
+	hanging.Wait()
+	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, number, email) SELECT id, 1, 2, 30, 30, 'ann@example.org' FROM room`)
+	n.Jobs()[0].Wake()
+	began := time.Now()
+	n.until("the mail is written", func() bool { return n.count(`SELECT count(*) FROM mail`) == 1 })
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the mail waited %v for push services", took)
+	}
+	n.until("slow calls end", func() bool {
+		return n.count(`SELECT count(*) FROM turn_request WHERE next_try < clock_timestamp() + interval '20 seconds'`) == 16
+	})
 }

@@ -39,7 +39,8 @@ type Turns struct {
 	box     *seal.Box
 	key     atomic.Pointer[key]
 	reading sync.Mutex // held by a page while it reads the key
-	job     *jobs.Job
+	mails   *jobs.Job  // numbers and mails requests
+	pushes  *jobs.Job
 
 	mu    sync.Mutex
 	asked map[int64]bool // rooms in which this node took a request
@@ -141,7 +142,7 @@ func (t *Turns) Ask(ctx context.Context, room *waitingroom.Room, p waitingroom.P
 	t.mu.Lock()
 	t.asked[room.ID] = true
 	t.mu.Unlock()
-	t.job.Wake() // the lobby may have been drawn meanwhile
+	t.look() // the lobby may have been drawn meanwhile
 	return nil
 }
 
@@ -184,7 +185,7 @@ func (t *Turns) AskEntry(ctx context.Context, entry int64, r Request) error {
 		return fmt.Errorf("turns: ask for entry %d: %w", entry, err)
 	}
 	if tag.RowsAffected() > 0 {
-		t.job.Wake() // an offer may be open
+		t.pushes.Wake() // an offer may be open
 		return nil
 	}
 	var open bool
