@@ -88,7 +88,10 @@ func (t *Turns) do(ctx context.Context, key string) (int, error) {
 // atOnce is how many requests one statement numbers or mails.
 const atOnce = 2000
 
-const unnumberedSQL = `SELECT id, epoch, kind, index FROM turn_request WHERE room_id = $1 AND number IS NULL ORDER BY id LIMIT $2`
+// Requests of a lobby before this one get no number: they are left to purge.
+const unnumberedSQL = `
+SELECT id, epoch, kind, index FROM turn_request
+ WHERE room_id = $1 AND epoch = (SELECT epoch FROM room WHERE id = $1) AND number IS NULL ORDER BY id LIMIT $2`
 
 const numberSQL = `
 UPDATE turn_request t SET number = n.number FROM unnest($1::bigint[], $2::bigint[]) AS n(id, number) WHERE t.id = n.id AND t.number IS NULL`

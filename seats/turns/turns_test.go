@@ -367,3 +367,16 @@ func TestKey_IsMadeOnceAndKeptSealed(t *testing.T) {
 		t.Errorf("the key is not sealed: %v", err)
 	}
 }
+
+func TestNumber_RequestsOfAnEarlierLobbyDelayNone(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.exec(`UPDATE room SET lobby = 1, secret = decode(repeat('00', 32), 'hex'), drawn_at = clock_timestamp(), epoch = 2, version = version + 1`)
+	n := f.node()
+	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, email) SELECT id, 1, 1, n, 'a' || n || '@example.org' FROM room, generate_series(1, 2000) n`)
+	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, email) SELECT id, 2, 1, 1, 'ann@example.org' FROM room`)
+	n.do()
+	if numbered := n.count(`SELECT count(*) FROM turn_request WHERE email = 'ann@example.org' AND number IS NOT NULL`); numbered != 1 {
+		t.Error("the visitor of this lobby has no number")
+	}
+}
