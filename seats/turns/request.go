@@ -231,10 +231,12 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-// Of an empty email it is all requests of the events, whose sale is over long since.
+// The push subscription of a place is of the person whose email it has. Of an empty email it is all requests of the events,
+// whose sale is over long since.
 const eraseSQL = `
 DELETE FROM turn_request t
- WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) AND ($2 <> '' AND t.email = $2
+ WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) 
+   AND ($2 <> '' AND (t.room_id, t.epoch, t.kind, t.index) IN (SELECT room_id, epoch, kind, index FROM turn_request WHERE email = $2)
        OR $2 = '' AND NOT EXISTS (SELECT FROM event WHERE room_id = t.room_id AND id <> ALL($1) AND starts_at > clock_timestamp()))
     OR t.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND $2 IN ('', email))`
 
