@@ -159,15 +159,15 @@ func (t *Turns) Forget(ctx context.Context, p waitingroom.Place) error {
 // mostBrowsers is how many browsers are told of one entry.
 const mostBrowsers = 5
 
+// Browsers of one entry are added one after the other, or two of them would be the fifth. The lock is a statement of its own:
+// the next one counts what was added while it waited.
+const lockEntrySQL = `SELECT state IN ('new', 'waiting', 'offered') FROM entry WHERE id = $1 FOR NO KEY UPDATE`
+
 const askEntrySQL = `
 INSERT INTO turn_request (entry_id, endpoint, host, p256dh, auth, language)
-SELECT n.id, $2, $3, $4, $5, $6 FROM entry n
- WHERE n.id = $1 AND n.state IN ('new', 'waiting', 'offered')
-   AND (SELECT count(*) FROM turn_request WHERE entry_id = $1 AND endpoint <> $2) < $7
+SELECT $1, $2, $3, $4, $5, $6 WHERE (SELECT count(*) FROM turn_request WHERE entry_id = $1 AND endpoint <> $2) < $7
     ON CONFLICT (entry_id, endpoint) WHERE entry_id IS NOT NULL
     DO UPDATE SET p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language`
-
-const entryOpenSQL = `SELECT EXISTS (SELECT FROM entry WHERE id = $1 AND state IN ('new', 'waiting', 'offered'))`
 
 // AskEntry has a browser told of the offers to an entry of a waiting list.
 //
@@ -180,22 +180,27 @@ func (t *Turns) AskEntry(ctx context.Context, entry int64, r Request) error {
 	if err != nil {
 		return err
 	}
-	tag, err := t.db.Exec(ctx, askEntrySQL, entry, w.endpoint, w.host, w.p256dh, w.auth, r.Language, mostBrowsers)
-	if err != nil {
+	err = pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error {
+		var open bool
+		if err := tx.QueryRow(ctx, lockEntrySQL, entry).Scan(&open); errors.Is(err, pgx.ErrNoRows) || err == nil && !open {
+			return ErrEnded
+		} else if err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, askEntrySQL, entry, w.endpoint, w.host, w.p256dh, w.auth, r.Language, mostBrowsers)
+		if err == nil && tag.RowsAffected() == 0 {
+			return ErrMany
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrEnded) || errors.Is(err, ErrMany):
+		return err
+	case err != nil:
 		return fmt.Errorf("turns: ask for entry %d: %w", entry, err)
 	}
-	if tag.RowsAffected() > 0 {
-		t.pushes.Wake() // an offer may be open
-		return nil
-	}
-	var open bool
-	if err := t.db.QueryRow(ctx, entryOpenSQL, entry).Scan(&open); err != nil {
-		return fmt.Errorf("turns: ask for entry %d: %w", entry, err)
-	}
-	if open {
-		return ErrMany
-	}
-	return ErrEnded
+	t.pushes.Wake() // an offer may be open
+	return nil
 }
 
 const forgetEntrySQL = `DELETE FROM turn_request WHERE entry_id = $1`
