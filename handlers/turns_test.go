@@ -137,6 +137,22 @@ func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 	}
 }
 
+// The page offers each way once, also after the address was corrected.
+func TestTurn_CorrectedAddressKeepsTheBrowser(t *testing.T) {
+	t.Parallel()
+	s, _, ann := lobby(t)
+	browser, _ := s.push(t)
+	for _, form := range []url.Values{{"email": {"an@example.org"}}, browser, {"email": {"ann@example.org"}}} {
+		if a, body := s.asksTurn(t, ann, form); a.StatusCode != http.StatusNoContent {
+			t.Fatalf("asking: %d %s", a.StatusCode, body)
+		}
+	}
+	_, page := send(t, ann, "GET", s.url+"/rooms/evening", "", "Accept", asPage)
+	if strings.Contains(page, "Notify me in this browser") {
+		t.Errorf("the page offers notifications again: %.900s", readable(page))
+	}
+}
+
 func TestTurn_IsTakenBackWithThePlace(t *testing.T) {
 	t.Parallel()
 	s, _, ann := lobby(t)

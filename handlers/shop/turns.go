@@ -80,8 +80,10 @@ func (h *Handlers) TellTurn(w http.ResponseWriter, r *http.Request, room *waitin
 	if err != nil {
 		return err
 	}
-	if told != "" && !strings.Contains(h.told(r, room, v.Place), told) {
-		told += h.told(r, room, v.Place)
+	if before := h.told(r, room, v.Place); told != "" && strings.Contains(before, told) {
+		told = before
+	} else if told != "" {
+		told += before
 	}
 	h.KeepCookie(w, toldName(room), toldValue(v.Place, told))
 	if web.WantsJSON(r) {
