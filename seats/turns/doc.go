@@ -7,13 +7,14 @@
 //	asked ──────────────────────────►   push:  sent, then deleted; tried six times at most, until the number expires
 //	  │  a place of the lobby gets its  an answer 404 or 410: deleted
 //	  │  number after the draw
-//	  └► taken back, the place is given up, the room has ended: deleted
+//	  └► taken back, the place is given up in the browser that asked, the room has ended: deleted
 //
 // A request of a waiting list stays for the next offer, and is deleted when its entry has ended.
 //
 // # Promises
 //
-//	T1  A visitor who does not ask costs no row, no statement and no request of their page.
+//	T1  A visitor who does not ask costs no row, no statement and no request of their page. So a cookie beside that of the place
+//	    says that its visitor asked. If the visitor deletes only that cookie and gives the place up, the request stays.
 //	T2  A request is told once its number is called, while the number may be used, and not while the room is paused. It becomes
 //	    one mail of the outbox. A push message may come twice if a node dies right after it was sent: the second one takes the
 //	    place of the first.
