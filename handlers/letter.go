@@ -700,15 +700,14 @@ func (l Letters) turn(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	list, err := l.Inventory.Events(ctx)
+	event, err := l.Inventory.EventOfRoom(ctx, room.ID)
+	if errors.Is(err, seats.ErrNoEvent) {
+		return mail.Letter{}, &mail.Refused{Reason: "the waiting room has no event any more"}
+	}
 	if err != nil {
 		return mail.Letter{}, err
 	}
-	i := slices.IndexFunc(list, func(e seats.Listing) bool { return l.Rooms.Of(e.ID) == room })
-	if i < 0 {
-		return mail.Letter{}, &mail.Refused{Reason: "the waiting room has no event any more"}
-	}
-	return l.deskLetter(ctx, m, about.Team, mails.Turn(ctx, room.State().Name, about.Number, views.ClockIn(ctx, list[i].Event, about.Until), home+shop.RoomPath(room.Slug)))
+	return l.deskLetter(ctx, m, about.Team, mails.Turn(ctx, room.State().Name, about.Number, views.ClockIn(ctx, event, about.Until), home+shop.RoomPath(room.Slug)))
 }
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {

@@ -131,7 +131,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	}
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Turns.Jobs()[0])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -115,6 +115,7 @@ func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 		"no address":   {ann, url.Values{"email": {"ann at example"}}, 422, "name@example.com"},
 		"nothing":      {ann, url.Values{}, 422, "name@example.com"},
 		"no endpoint":  {ann, url.Values{"endpoint": {"javascript:alert(1)"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "push subscription"},
+		"another port": {ann, url.Values{"endpoint": {"https://push.example.com:8443/1"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "port 443"},
 		"inside names": {ann, url.Values{"endpoint": {"http://127.0.0.1/"}, "p256dh": {"A"}, "auth": {"A"}}, 422, "push subscription"},
 	} {
 		a, body := s.asksTurn(t, c.who, c.form)
@@ -133,6 +134,22 @@ func TestTurn_BadRequestsAreAnsweredClearly(t *testing.T) {
 	}
 	if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
 		t.Errorf("a network that asks without end gets %d", a.StatusCode)
+	}
+}
+
+// The page offers each way once, also after the address was corrected.
+func TestTurn_CorrectedAddressKeepsTheBrowser(t *testing.T) {
+	t.Parallel()
+	s, _, ann := lobby(t)
+	browser, _ := s.push(t)
+	for _, form := range []url.Values{{"email": {"an@example.org"}}, browser, {"email": {"ann@example.org"}}} {
+		if a, body := s.asksTurn(t, ann, form); a.StatusCode != http.StatusNoContent {
+			t.Fatalf("asking: %d %s", a.StatusCode, body)
+		}
+	}
+	_, page := send(t, ann, "GET", s.url+"/rooms/evening", "", "Accept", asPage)
+	if strings.Contains(page, "Notify me in this browser") {
+		t.Errorf("the page offers notifications again: %.900s", readable(page))
 	}
 }
 
@@ -171,7 +188,7 @@ func (s *site) push(t *testing.T) (form url.Values, got chan http.Header) {
 		t.Fatal(err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
-	return url.Values{"endpoint": {service.URL + "/1"}, "p256dh": {encode(key.PublicKey().Bytes())}, "auth": {encode(make([]byte, 16))}}, got
+	return url.Values{"endpoint": {"https://push.example.com/1"}, "p256dh": {encode(key.PublicKey().Bytes())}, "auth": {encode(make([]byte, 16))}}, got
 }
 
 func TestOffer_IsToldToTheBrowsersOfAnEntryOnceEach(t *testing.T) {

@@ -157,6 +157,24 @@ func EventBySlug(ctx context.Context, db DB, slug string) (Event, error) {
 	return e, nil
 }
 
+const eventOfRoomSQL = `
+SELECT ` + eventColumns + `
+  FROM event e JOIN plan p ON p.id = e.plan_id
+ WHERE e.room_id = $1 AND e.status <> 'draft' ORDER BY e.starts_at, e.id LIMIT 1`
+
+// EventOfRoom returns the first event of a waiting room, or ErrNoEvent. Drafts do not count.
+func (o *Inventory) EventOfRoom(ctx context.Context, room int64) (Event, error) {
+	var e Event
+	err := e.scan(o.db.QueryRow(ctx, eventOfRoomSQL, room))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Event{}, ErrNoEvent
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("seats: event of room %d: %w", room, err)
+	}
+	return e, nil
+}
+
 // Language is what Usher's own words are in.
 const Language = "en"
 

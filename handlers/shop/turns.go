@@ -18,7 +18,7 @@ import (
 
 var (
 	errTurnEmail   = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.PlaceHolds, text.Mark("Change it and send it again."))
-	errTurnBrowser = web.NewProblem(422, "invalid", text.Mark("This is not a push subscription of a browser."), web.PlaceHolds, text.Mark("Press the button once more. Programs send endpoint, p256dh and auth."))
+	errTurnBrowser = web.NewProblem(422, "invalid", text.Mark("This is not a push subscription of a browser."), web.PlaceHolds, text.Mark("Press the button once more. Programs send endpoint (https, a host name, port 443), p256dh and auth."))
 	errTurnCalled  = web.NewProblem(409, "called", text.Mark("Your number is called already: it is your turn."), web.PlaceHolds, text.Mark("Enter the shop."))
 	errTurnEnded   = web.NewProblem(409, "ended", text.Mark("This entry isn’t waiting for seats any more."), "", text.Mark("Look at its page."))
 	errTurnMany    = web.NewProblem(409, "too_many", text.Mark("This entry already notifies five browsers."), web.WaitHolds, text.Mark("Stop notifications on its page, then add this one."))
@@ -80,8 +80,10 @@ func (h *Handlers) TellTurn(w http.ResponseWriter, r *http.Request, room *waitin
 	if err != nil {
 		return err
 	}
-	if told != "" && !strings.Contains(h.told(r, room, v.Place), told) {
-		told += h.told(r, room, v.Place)
+	if before := h.told(r, room, v.Place); told != "" && strings.Contains(before, told) {
+		told = before
+	} else if told != "" {
+		told += before
 	}
 	h.KeepCookie(w, toldName(room), toldValue(v.Place, told))
 	if web.WantsJSON(r) {

@@ -68,12 +68,12 @@ func New(db seats.DB, by Transport) *Outbox {
 }
 
 // Taken rows are due for other nodes again once their node seems to be dead. Mail that goes to many waits for mail that a
-// person waits for.
+// person waits for; that of a turn, which thousands get at once, is between them.
 const takeMailSQL = `
 WITH due AS (
     SELECT id FROM mail
      WHERE sent_at IS NULL AND refused_at IS NULL AND next_try <= clock_timestamp()
-     ORDER BY kind IN ('message', 'upcoming', 'thanks'), next_try LIMIT $1
+     ORDER BY CASE WHEN kind IN ('message', 'upcoming', 'thanks') THEN 2 WHEN kind = 'turn' THEN 1 ELSE 0 END, next_try LIMIT $1
        FOR UPDATE SKIP LOCKED
 )
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)

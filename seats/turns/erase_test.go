@@ -50,3 +50,18 @@ func TestErase_TakesTheRequestsOfOnePerson(t *testing.T) {
 		t.Errorf("%d requests are kept when all persons are erased", all)
 	}
 }
+
+func TestErase_TakesTheBrowserOfThePersonsPlace(t *testing.T) {
+	t.Parallel()
+	n := open(t).node()
+	n.asks(5, turns.Request{Email: "ann@example.org"})
+	n.asks(5, newBrowser(t).request())
+	n.asks(6, newBrowser(t).request())
+	evening := []int64{int64(n.count(`SELECT id FROM event`))}
+	if err := pgx.BeginFunc(t.Context(), n.db, func(tx pgx.Tx) error { return turns.Erase(t.Context(), tx, evening, "ann@example.org") }); err != nil {
+		t.Fatal(err)
+	}
+	if hers, all := n.count(`SELECT count(*) FROM turn_request WHERE number = 5`), n.count(`SELECT count(*) FROM turn_request`); hers != 0 || all != 1 {
+		t.Errorf("%d requests of her place and %d in all are kept, want 0 and 1", hers, all)
+	}
+}

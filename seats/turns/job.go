@@ -19,18 +19,25 @@ import (
 // New returns the requests of one node. Run its Jobs.
 func New(db *pgxpool.Pool, rooms *waitingroom.Rooms, log *slog.Logger) *Turns {
 	t := &Turns{MailWritten: func() {}, Client: webhooks.NewClient(false), db: db, rooms: rooms, log: log, asked: map[int64]bool{}}
-	t.job = jobs.New("your turn", dueSQL, t.do)
-	t.job.AtOnce = 16
+	t.mails = jobs.New("your turn", dueMailSQL, t.do)
+	t.pushes = jobs.New("push messages", duePushSQL, t.push)
+	t.pushes.AtOnce = 16
 	return t
 }
 
-// Jobs returns the jobs: telling, and deleting what is over.
+// Jobs returns the jobs: telling by mail, telling by push messages, and deleting what is over.
 func (t *Turns) Jobs() []*jobs.Job {
-	return []*jobs.Job{t.job, jobs.Hourly("delete old requests to be told", t.purge)}
+	return []*jobs.Job{t.mails, t.pushes, jobs.Hourly("delete old requests to be told", t.purge)}
 }
 
 // Wake says that offers may have been made. It returns at once.
-func (t *Turns) Wake() { t.job.Wake() }
+func (t *Turns) Wake() { t.pushes.Wake() }
+
+// look has this node look for requests whose number is called, or drawn.
+func (t *Turns) look() {
+	t.mails.Wake()
+	t.pushes.Wake()
+}
 
 // Changed notes that numbers of a room may have been called. It returns at once, and does nothing in a room in which this
 // node took no request.
@@ -42,7 +49,7 @@ func (t *Turns) Changed(room *waitingroom.Room) {
 	}
 	t.mu.Unlock()
 	if asked {
-		t.job.Wake()
+		t.look()
 	}
 }
 
@@ -58,33 +65,33 @@ SELECT t.id, o.until, o.id
   FROM offer o JOIN turn_request t ON t.entry_id = o.entry_id AND t.offer_id IS DISTINCT FROM o.id JOIN entry n ON n.id = o.entry_id
  WHERE o.state = 'open' AND o.declined_at IS NULL AND n.method IS NULL`
 
-// A key is a room with a drawn lobby, all mail, or one push service: a slow one delays no other.
-const dueSQL = `
+// A key is a room with a drawn lobby, or all mail.
+const dueMailSQL = `
 SELECT 'draw/' || r.id, min(t.asked_at)
   FROM room r JOIN turn_request t ON t.room_id = r.id AND t.epoch = r.epoch AND t.number IS NULL
  WHERE r.drawn_at IS NOT NULL AND r.phase <> 'ended' GROUP BY r.id
  UNION ALL
-SELECT coalesce('push/' || t.host, 'mail'), min(t.next_try) FROM turn_request t JOIN (` + calledSQL + `) c USING (id) GROUP BY 1`
+SELECT 'mail', min(t.next_try) FROM turn_request t JOIN (` + calledSQL + `) c USING (id) WHERE t.email IS NOT NULL HAVING count(*) > 0`
 
 func (t *Turns) do(ctx context.Context, key string) (int, error) {
-	what, of, _ := strings.Cut(key, "/")
-	switch what {
-	case "draw":
-		room, err := strconv.ParseInt(of, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("turns: %q is no room: %w", of, err)
-		}
-		return t.number(ctx, room)
-	case "push":
-		return t.push(ctx, of)
+	of, draw := strings.CutPrefix(key, "draw/")
+	if !draw {
+		return t.mail(ctx)
 	}
-	return t.mail(ctx)
+	room, err := strconv.ParseInt(of, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("turns: %q is no room: %w", of, err)
+	}
+	return t.number(ctx, room)
 }
 
 // atOnce is how many requests one statement numbers or mails.
 const atOnce = 2000
 
-const unnumberedSQL = `SELECT id, epoch, kind, index FROM turn_request WHERE room_id = $1 AND number IS NULL ORDER BY id LIMIT $2`
+// Requests of a lobby before this one get no number: they are left to purge.
+const unnumberedSQL = `
+SELECT id, epoch, kind, index FROM turn_request
+ WHERE room_id = $1 AND epoch = (SELECT epoch FROM room WHERE id = $1) AND number IS NULL ORDER BY id LIMIT $2`
 
 const numberSQL = `
 UPDATE turn_request t SET number = n.number FROM unnest($1::bigint[], $2::bigint[]) AS n(id, number) WHERE t.id = n.id AND t.number IS NULL`
@@ -125,6 +132,7 @@ func (t *Turns) number(ctx context.Context, id int64) (int, error) {
 	if _, err := t.db.Exec(ctx, numberSQL, ids, numbers); err != nil {
 		return 0, fmt.Errorf("turns: number room %d: %w", id, err)
 	}
+	t.pushes.Wake() // some may be called already
 	return len(ids), nil
 }
 

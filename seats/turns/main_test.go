@@ -161,10 +161,13 @@ func (b *browser) got() int {
 	return len(b.bodies)
 }
 
+// service is the name of its push service, under which its client finds it.
+const service = "https://push.example.com"
+
 // request is its subscription.
 func (b *browser) request() turns.Request {
 	encode := base64.RawURLEncoding.EncodeToString
-	return turns.Request{Endpoint: b.URL + "/push/1", P256dh: encode(b.key.PublicKey().Bytes()), Auth: encode(b.auth), Language: "de"}
+	return turns.Request{Endpoint: service + "/push/1", P256dh: encode(b.key.PublicKey().Bytes()), Auth: encode(b.auth), Language: "de"}
 }
 
 // shown is what its last message says. It checks that the box office with the key sent it.
@@ -190,7 +193,7 @@ func (b *browser) shown(t *testing.T, publicKey string) (s turns.Shown) {
 		t.Fatal(err)
 	}
 	claims := jwt.MapClaims{}
-	if _, err := jwt.ParseWithClaims(signed, claims, func(*jwt.Token) (any, error) { return key, nil }, jwt.WithValidMethods([]string{"ES256"}), jwt.WithAudience(b.URL), jwt.WithExpirationRequired()); err != nil {
+	if _, err := jwt.ParseWithClaims(signed, claims, func(*jwt.Token) (any, error) { return key, nil }, jwt.WithValidMethods([]string{"ES256"}), jwt.WithAudience(service), jwt.WithExpirationRequired()); err != nil {
 		t.Errorf("the signature of the call: %v", err)
 	}
 	if claims["sub"] != "mailto:tickets@example.org" {

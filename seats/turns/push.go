@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -19,9 +20,14 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-const pushesAtOnce = 16 // messages to one push service at a time
+const (
+	pushesAtOnce = 16              // messages to one push service at a time
+	mostTries    = 6               // of one message
+	patience     = 3 * time.Second // with a push service
+)
 
-var pushBackoff = jobs.Backoff{First: 5 * time.Second, Most: 5 * time.Minute}
+// Six tries take about five minutes.
+var pushBackoff = jobs.Backoff{First: 10 * time.Second, Most: 5 * time.Minute}
 
 // message is a push message that is due.
 type message struct {
@@ -34,6 +40,11 @@ type message struct {
 	offer          *[16]byte
 	left           float64 // seconds until it is too late
 }
+
+// A key is the host of a push service. A slow one delays no mail, which has a job of its own. It holds one of 16 tasks, for 3
+// seconds for each 16 messages, so that many slow ones delay messages to others by seconds.
+const duePushSQL = `
+SELECT t.host, min(t.next_try) FROM turn_request t JOIN (` + calledSQL + `) c USING (id) WHERE t.host IS NOT NULL GROUP BY t.host`
 
 // A message is taken for a minute, which is longer than a call.
 const takePushesSQL = `
@@ -77,20 +88,23 @@ const (
 // one sends one message and stores the result. No transaction is open while it calls.
 func (t *Turns) one(ctx context.Context, m message) (err error) {
 	status, failed := http.StatusOK, error(nil)
-	if m.left > 0 { // else it would come too late
+	if m.left > 0 && m.tries <= mostTries { // else it would come too late, or a node died at its last try
 		status, failed = t.send(ctx, m)
 	}
 	if failed == nil && status > 299 {
 		failed = fmt.Errorf("the push service answered %d", status)
+	}
+	if failed != nil && m.tries >= mostTries {
+		t.log.Warn("a push message is given up", "tries", m.tries, "error", failed)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // what was told is to be noted, also when the node ends
 	defer cancel()
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone: // the subscription has ended
 		_, err = t.db.Exec(ctx, toldSQL, m.id)
-	case failed != nil:
+	case failed != nil && m.tries < mostTries:
 		pause := pushBackoff.After(m.tries)
-		t.job.Failed("a push message", m.tries, pause, failed)
+		t.pushes.Failed("a push message", m.tries, pause, failed)
 		_, err = t.db.Exec(ctx, laterSQL, m.id, pause.Seconds())
 	case m.offer != nil:
 		_, err = t.db.Exec(ctx, toldOfferSQL, m.id, m.offer)
@@ -131,12 +145,18 @@ func (t *Turns) send(ctx context.Context, m message) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	topic := "turn-" + strconv.FormatInt(m.id, 10) // what is not delivered yet is replaced by a repeat
 	answer, err := webpush.SendNotificationWithContext(ctx, body, &webpush.Subscription{
 		Endpoint: m.endpoint, Keys: webpush.Keys{P256dh: base64.RawURLEncoding.EncodeToString(m.p256dh), Auth: base64.RawURLEncoding.EncodeToString(m.auth)},
 	}, &webpush.Options{
 		HTTPClient: t.Client, Subscriber: t.Contact, Topic: topic, TTL: int(m.left) + 1, Urgency: webpush.UrgencyHigh, VAPIDPublicKey: k.public, VAPIDPrivateKey: k.private,
 	})
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err // the text before it has the endpoint: a secret of the browser, which no log keeps
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -38,7 +39,8 @@ type Turns struct {
 	box     *seal.Box
 	key     atomic.Pointer[key]
 	reading sync.Mutex // held by a page while it reads the key
-	job     *jobs.Job
+	mails   *jobs.Job  // numbers and mails requests
+	pushes  *jobs.Job
 
 	mu    sync.Mutex
 	asked map[int64]bool // rooms in which this node took a request
@@ -59,7 +61,7 @@ var (
 // Request is how a person wants to be told: by an email, or by a push subscription.
 type Request struct {
 	Email    string
-	Endpoint string // of the subscription, an https address
+	Endpoint string // of the subscription, an https address with a host name and port 443
 	P256dh   string // its public key, in base64url
 	Auth     string // its secret, in base64url
 	Language string // of the reader, as BCP 47 writes it
@@ -81,9 +83,9 @@ func (r Request) row() (w row, err error) {
 		w.email = &email
 		return w, nil
 	}
-	u, err := url.Parse(r.Endpoint)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(r.Endpoint) > 2000 {
-		return w, ErrBrowser
+	host, err := pushService(r.Endpoint)
+	if err != nil {
+		return w, err
 	}
 	decode := base64.RawURLEncoding.Strict().DecodeString
 	if w.p256dh, err = decode(strings.TrimRight(r.P256dh, "=")); err != nil {
@@ -95,8 +97,22 @@ func (r Request) row() (w row, err error) {
 	if w.auth, err = decode(strings.TrimRight(r.Auth, "=")); err != nil || len(w.auth) != 16 {
 		return w, ErrBrowser
 	}
-	w.endpoint, w.host = &r.Endpoint, &u.Host
+	w.endpoint, w.host = &r.Endpoint, &host
 	return w, nil
+}
+
+// pushService returns the name of the push service of an endpoint. Endpoints are what strangers write: only what looks like a
+// push service is called, which has a name and the port of https.
+func pushService(endpoint string) (host string, err error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "https" || u.User != nil || len(endpoint) > 2000 || u.Port() != "" && u.Port() != "443" {
+		return "", ErrBrowser
+	}
+	host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if _, err := netip.ParseAddr(host); err == nil || host == "" {
+		return "", ErrBrowser
+	}
+	return host, nil
 }
 
 // A repeat, or a correction, takes the place of the request before it.
@@ -126,7 +142,7 @@ func (t *Turns) Ask(ctx context.Context, room *waitingroom.Room, p waitingroom.P
 	t.mu.Lock()
 	t.asked[room.ID] = true
 	t.mu.Unlock()
-	t.job.Wake() // the lobby may have been drawn meanwhile
+	t.look() // the lobby may have been drawn meanwhile
 	return nil
 }
 
@@ -143,15 +159,15 @@ func (t *Turns) Forget(ctx context.Context, p waitingroom.Place) error {
 // mostBrowsers is how many browsers are told of one entry.
 const mostBrowsers = 5
 
+// Browsers of one entry are added one after the other, or two of them would be the fifth. The lock is a statement of its own:
+// the next one counts what was added while it waited.
+const lockEntrySQL = `SELECT state IN ('new', 'waiting', 'offered') FROM entry WHERE id = $1 FOR NO KEY UPDATE`
+
 const askEntrySQL = `
 INSERT INTO turn_request (entry_id, endpoint, host, p256dh, auth, language)
-SELECT n.id, $2, $3, $4, $5, $6 FROM entry n
- WHERE n.id = $1 AND n.state IN ('new', 'waiting', 'offered')
-   AND (SELECT count(*) FROM turn_request WHERE entry_id = $1 AND endpoint <> $2) < $7
+SELECT $1, $2, $3, $4, $5, $6 WHERE (SELECT count(*) FROM turn_request WHERE entry_id = $1 AND endpoint <> $2) < $7
     ON CONFLICT (entry_id, endpoint) WHERE entry_id IS NOT NULL
     DO UPDATE SET p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language`
-
-const entryOpenSQL = `SELECT EXISTS (SELECT FROM entry WHERE id = $1 AND state IN ('new', 'waiting', 'offered'))`
 
 // AskEntry has a browser told of the offers to an entry of a waiting list.
 //
@@ -164,22 +180,27 @@ func (t *Turns) AskEntry(ctx context.Context, entry int64, r Request) error {
 	if err != nil {
 		return err
 	}
-	tag, err := t.db.Exec(ctx, askEntrySQL, entry, w.endpoint, w.host, w.p256dh, w.auth, r.Language, mostBrowsers)
-	if err != nil {
+	err = pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error {
+		var open bool
+		if err := tx.QueryRow(ctx, lockEntrySQL, entry).Scan(&open); errors.Is(err, pgx.ErrNoRows) || err == nil && !open {
+			return ErrEnded
+		} else if err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, askEntrySQL, entry, w.endpoint, w.host, w.p256dh, w.auth, r.Language, mostBrowsers)
+		if err == nil && tag.RowsAffected() == 0 {
+			return ErrMany
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrEnded) || errors.Is(err, ErrMany):
+		return err
+	case err != nil:
 		return fmt.Errorf("turns: ask for entry %d: %w", entry, err)
 	}
-	if tag.RowsAffected() > 0 {
-		t.job.Wake() // an offer may be open
-		return nil
-	}
-	var open bool
-	if err := t.db.QueryRow(ctx, entryOpenSQL, entry).Scan(&open); err != nil {
-		return fmt.Errorf("turns: ask for entry %d: %w", entry, err)
-	}
-	if open {
-		return ErrMany
-	}
-	return ErrEnded
+	t.pushes.Wake() // an offer may be open
+	return nil
 }
 
 const forgetEntrySQL = `DELETE FROM turn_request WHERE entry_id = $1`
@@ -215,10 +236,12 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-// Of an empty email it is all requests of the events, whose sale is over long since.
+// The push subscription of a place is of the person whose email it has. Of an empty email it is all requests of the events,
+// whose sale is over long since.
 const eraseSQL = `
 DELETE FROM turn_request t
- WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) AND ($2 <> '' AND t.email = $2
+ WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) 
+   AND ($2 <> '' AND (t.room_id, t.epoch, t.kind, t.index) IN (SELECT room_id, epoch, kind, index FROM turn_request WHERE email = $2)
        OR $2 = '' AND NOT EXISTS (SELECT FROM event WHERE room_id = t.room_id AND id <> ALL($1) AND starts_at > clock_timestamp()))
     OR t.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND $2 IN ('', email))`
 

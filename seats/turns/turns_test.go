@@ -79,7 +79,7 @@ func TestAsk_VisitorsWhoDoNotAskCostNothing(t *testing.T) {
 	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, number, email) SELECT id, 1, 2, n, n, 'a' || n || '@example.org' FROM room, generate_series(501, 100500) n`)
 	n.exec(`ANALYZE`)
 	var plan strings.Builder
-	rows, err := n.db.Query(t.Context(), `EXPLAIN `+n.Jobs()[0].Due)
+	rows, err := n.db.Query(t.Context(), `EXPLAIN `+n.Jobs()[0].Due+` UNION ALL `+n.Jobs()[1].Due)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +119,10 @@ func TestAsk_RefusesWhatIsNoAddressAndNoBrowser(t *testing.T) {
 	for name, r := range map[string]turns.Request{
 		"nothing": {}, "a name": {Email: "ann"}, "two addresses": {Email: "a@example.org, b@example.org"}, "a long address": {Email: strings.Repeat("a", 250) + "@example.org"},
 		"http":            {Endpoint: "http://push.example.org/1", P256dh: good.P256dh, Auth: good.Auth},
+		"another port":    {Endpoint: "https://push.example.org:8443/1", P256dh: good.P256dh, Auth: good.Auth},
+		"an IPv4 address": {Endpoint: "https://192.0.2.1/1", P256dh: good.P256dh, Auth: good.Auth},
+		"with a dot":      {Endpoint: "https://192.0.2.1./1", P256dh: good.P256dh, Auth: good.Auth},
+		"an IPv6 address": {Endpoint: "https://[2001:db8::1]/1", P256dh: good.P256dh, Auth: good.Auth},
 		"no host":         {Endpoint: "https:///1", P256dh: good.P256dh, Auth: good.Auth},
 		"a password":      {Endpoint: "https://a:b@push.example.org/1", P256dh: good.P256dh, Auth: good.Auth},
 		"no key":          {Endpoint: good.Endpoint, Auth: good.Auth},
@@ -189,7 +193,8 @@ func TestPush_IsTriedAgainUntilTheSubscriptionEnds(t *testing.T) {
 func TestPush_GoesToThePublicInternetOnly(t *testing.T) {
 	t.Parallel()
 	n, b := open(t).node(), newBrowser(t)
-	n.asks(5, b.request())                                                                                                // at 127.0.0.1
+	n.asks(5, b.request())
+	n.exec(`UPDATE turn_request SET endpoint = $1`, b.URL+"/push/1")                                                      // as if its name led to 127.0.0.1
 	n.Client.Transport.(*http.Transport).TLSClientConfig = b.Client().Transport.(*http.Transport).TLSClientConfig.Clone() // else the client of New
 	n.call(5)
 	n.do()
@@ -329,7 +334,7 @@ func TestPurge_ForgetsWhatIsOver(t *testing.T) {
 	n.do()
 	n.exec(`UPDATE mail SET sent_at = clock_timestamp() - interval '61 minutes', email = ''`)
 	n.exec(`UPDATE event SET starts_at = clock_timestamp()`)
-	if _, err := n.Jobs()[1].Do(t.Context(), ""); err != nil {
+	if _, err := n.Jobs()[2].Do(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if mails, left := n.count(`SELECT count(*) FROM mail`), n.count(`SELECT count(*) FROM turn_request`); mails != 0 || left != 0 {
@@ -360,5 +365,18 @@ func TestKey_IsMadeOnceAndKeptSealed(t *testing.T) {
 	var kept []byte
 	if err := f.db.QueryRow(t.Context(), `SELECT secret FROM push_key`).Scan(&kept); err != nil || !seal.Sealed(kept) {
 		t.Errorf("the key is not sealed: %v", err)
+	}
+}
+
+func TestNumber_RequestsOfAnEarlierLobbyDelayNone(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.exec(`UPDATE room SET lobby = 1, secret = decode(repeat('00', 32), 'hex'), drawn_at = clock_timestamp(), epoch = 2, version = version + 1`)
+	n := f.node()
+	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, email) SELECT id, 1, 1, n, 'a' || n || '@example.org' FROM room, generate_series(1, 2000) n`)
+	n.exec(`INSERT INTO turn_request (room_id, epoch, kind, index, email) SELECT id, 2, 1, 1, 'ann@example.org' FROM room`)
+	n.do()
+	if numbered := n.count(`SELECT count(*) FROM turn_request WHERE email = 'ann@example.org' AND number IS NOT NULL`); numbered != 1 {
+		t.Error("the visitor of this lobby has no number")
 	}
 }

@@ -115,7 +115,7 @@ func Turn(ctx context.Context, name string, number int64, until, address string)
 	return Action{
 		Subject: text.T(ctx, "It is your turn") + ": " + name, Button: text.T(ctx, "Enter the shop"), Address: address,
 		What:   text.T(ctx, "Your number %d in the waiting room is called. Enter by %s.", number, until),
-		Advice: text.T(ctx, "Open the link in the browser in which you joined: it keeps your place. You asked for this email in the waiting room. It is the only one, and we do not keep your address."),
+		Advice: text.T(ctx, "Open the link in the browser in which you joined: it keeps your place. You asked for this email in the waiting room. It is the only one. We delete your address once this email is sent."),
 	}
 }
 
