@@ -29,9 +29,11 @@ func (o *Orders) seen(ctx context.Context, d Doorway) error {
 // Scans of one ticket are judged one after the other.
 const oneScanAtATimeSQL = `SELECT e.reentry FROM ticket t JOIN event e ON e.id = t.event_id WHERE t.id = $1 FOR NO KEY UPDATE OF t`
 
-// What is known of a ticket until a moment: the way of its last passage, and whether it is valid.
+// What is known of a ticket at a moment: the ways of its last passage until then and of the next one after it, whether it was let in at
+// all, and whether it is valid.
 const lastPassageSQL = `
 SELECT coalesce((SELECT s.way FROM scan s WHERE s.ticket_id = t.id AND ` + passed + ` AND s.scanned_at <= coalesce($2::timestamptz, 'infinity') ORDER BY s.scanned_at DESC, s.id DESC LIMIT 1), ''),
+       coalesce((SELECT s.way FROM scan s WHERE s.ticket_id = t.id AND ` + passed + ` AND s.scanned_at > $2 ORDER BY s.scanned_at, s.id LIMIT 1), ''),
        EXISTS (SELECT FROM scan s WHERE s.ticket_id = t.id AND s.admitted), t.revoked_at IS NULL
   FROM ticket t WHERE t.id = $1`
 
@@ -45,14 +47,15 @@ VALUES ($1, $2, $3, $4, $5, ` + scanTime + `, false, $6::timestamptz IS NOT NULL
 func (o *Orders) pass(ctx context.Context, d Doorway, s Scan, ticket seats.ID, args []any) (word string, err error) {
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		var reentry, admitted, valid bool
-		var last string
+		var last, next string
 		if err := tx.QueryRow(ctx, oneScanAtATimeSQL, ticket).Scan(&reentry); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, lastPassageSQL, ticket, args[5]).Scan(&last, &admitted, &valid); err != nil {
+		if err := tx.QueryRow(ctx, lastPassageSQL, ticket, args[5]).Scan(&last, &next, &admitted, &valid); err != nil {
 			return err
 		}
-		if word = judgePassage(s.Out, last, reentry && valid && admitted); word == ScanAgain && !admitted {
+		used := next == "in" // the exit before this entry: by a later one, whose device sent it first
+		if word = judgePassage(s.Out, last, reentry && valid && admitted && !used); word == ScanAgain && !admitted {
 			word = ScanRevoked // in the moment in which it was scanned
 		}
 		_, err := tx.Exec(ctx, noteScanSQL, append(args, wayOf(s.Out), word)...)
