@@ -267,7 +267,11 @@ func (o *Orders) Scan(ctx context.Context, d Doorway, s Scan) (Verdict, error) {
 		return o.foreign(ctx, d, event)
 	case v.Word == ScanWhich:
 		return v, nil
-	case v.Ticket.Revoked:
+	}
+	if s.Key, err = o.keyOf(ctx, d, s, v.Ticket); err != nil {
+		return v, err
+	}
+	if v.Ticket.Revoked {
 		v.Word = ScanRevoked
 		return v, o.noteVoid(ctx, d, s, v)
 	}

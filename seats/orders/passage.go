@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // passed holds for a scan s whose holder went through the door: the server let them in, they came again after they went out, they left,
@@ -85,6 +86,25 @@ func wayOf(out bool) string {
 		return "out"
 	}
 	return "in"
+}
+
+const refusedOnlineSQL = `
+SELECT EXISTS (SELECT FROM scan s WHERE s.event_id = $1 AND s.key = $2 AND s.ticket_id = $3 AND s.way = 'in' AND NOT s.offline AND NOT s.admitted AND coalesce(s.said, 'again') IN ('again', 'revoked'))`
+
+// keyOf returns the key by which a scan is kept. A device that sent a scan and got no answer in time lets people in by itself, and sends
+// it once more. If the answer that it missed was a refusal, which stays as it is, the entry is a scan of its own.
+func (o *Orders) keyOf(ctx context.Context, d Doorway, s Scan, t Ticket) (string, error) {
+	if s.At.IsZero() || s.Out {
+		return s.Key, nil
+	}
+	var refused bool
+	if err := o.db.QueryRow(ctx, refusedOnlineSQL, d.EventID, s.Key, t.ID).Scan(&refused); err != nil {
+		return "", fmt.Errorf("orders: look for the answer that a device missed: %w", err)
+	}
+	if refused {
+		return fmt.Sprintf("let in after %x", seal.Hash(s.Key)), nil
+	}
+	return s.Key, nil
 }
 
 // noteVoid keeps a scan of a ticket that is not valid, if a device let it pass before it knew.

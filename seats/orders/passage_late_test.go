@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +64,41 @@ func TestScan_LateEntryBetweenExitsIsOne(t *testing.T) {
 		t.Errorf("the desk lists %+v", found)
 	}
 	h.wantBooks(t)
+}
+
+// The answer "again" did not reach the device in time, which let the person in by itself: two people are inside by one ticket.
+func TestScan_EntryAfterALostRefusalIsAConflict(t *testing.T) {
+	t.Parallel()
+	for _, reentry := range []bool{false, true} {
+		h := open(t, "conference", events.Settings{Reentry: reentry})
+		order := h.ordered(t, 2)
+		ticket, other := order.Tickets[0], order.Tickets[1]
+		north, south := h.device(t, "North 1", ""), h.device(t, "South 1", "")
+		h.scan(t, south, orders.Scan{Key: "s", Code: ticket.Code})
+		sent := orders.Scan{Key: strings.Repeat("n", 200), Code: ticket.Code}
+		for range 2 {
+			if v := h.scan(t, north, sent); v.Word != orders.ScanAgain {
+				t.Fatalf("a second scan gets %q", v.Word)
+			}
+		}
+		if found := h.turnout(t); len(found.Conflicts) != 0 {
+			t.Fatalf("a person who stayed outside is a conflict: %+v", found.Conflicts)
+		}
+		sent.At = time.Now()
+		for range 2 { // and this answer is lost, too
+			if v := h.scan(t, north, sent); v.Word != orders.ScanAgain || v.By != "South 1" {
+				t.Errorf("the entry that is sent later gets %+v", v)
+			}
+			if found := h.turnout(t).Conflicts; len(found) != 1 || found[0].By != "North 1" || found[0].OtherBy != "South 1" {
+				t.Errorf("the conflicts are %+v", found)
+			}
+		}
+		if _, err := h.orders.Scan(t.Context(), north, orders.Scan{Key: sent.Key, Code: other.Code, At: sent.At}); err == nil {
+			t.Error("the key of one scan was taken for another ticket")
+		}
+		if n := h.count(t, "scan"); n != 3 {
+			t.Errorf("%d scans are kept, want 3", n)
+		}
+		h.wantBooks(t)
+	}
 }
