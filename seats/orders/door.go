@@ -367,14 +367,15 @@ func typed(code string) string {
 }
 
 // The guard: one scan of a ticket admits. A ticket that was revoked in between does not pass, nor one that is being
-// cancelled in this moment. The time a device says lies within the life of its door.
+// cancelled in this moment. The time a device says is not before the first door of the event was opened: what a closed link could not send
+// any more is sent by another one.
 const admitSQL = `
 INSERT INTO scan (event_id, door_id, ticket_id, key, place, scanned_at, admitted, said, offline)
 SELECT $1, $2, t.id, $4, $5, ` + scanTime + `, true, 'in', $6::timestamptz IS NOT NULL
   FROM (SELECT id FROM ticket WHERE id = $3 AND revoked_at IS NULL AND resale_id IS NULL AND (leaving_until IS NULL OR leaving_until < clock_timestamp()) FOR NO KEY UPDATE) t
     ON CONFLICT DO NOTHING`
 
-const scanTime = `least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT created_at FROM door WHERE id = $2)), clock_timestamp())`
+const scanTime = `least(greatest(coalesce($6::timestamptz, clock_timestamp()), (SELECT min(created_at) FROM door WHERE event_id = $1)), clock_timestamp())`
 
 const scannedSQL = `
 SELECT s.ticket_id, coalesce(s.said, CASE WHEN s.admitted THEN 'in' ELSE 'again' END), s.scanned_at, s.place, coalesce(d.name, '')

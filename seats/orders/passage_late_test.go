@@ -102,3 +102,19 @@ func TestScan_EntryAfterALostRefusalIsAConflict(t *testing.T) {
 		h.wantBooks(t)
 	}
 }
+
+// The link of a device was closed while scans waited on it. They are sent by a link that was made after them.
+func TestScan_LaterLinkKeepsTheTimeOfAnEarlierScan(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{})
+	ticket := h.ordered(t, 1).Tickets[0]
+	h.device(t, "North 1", "")
+	h.opened(t, "2 hours")
+	if _, err := h.orders.CloseDoors(t.Context(), "evening", nil); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-time.Hour)
+	if v := h.scan(t, h.device(t, "North 2", ""), orders.Scan{Key: "k", Code: ticket.Code, At: at}); v.Word != orders.ScanIn || v.At.Sub(at).Abs() > time.Millisecond {
+		t.Errorf("a scan at %v is kept as %v: %s", at, v.At, v.Word)
+	}
+}
