@@ -16,7 +16,21 @@ import (
 )
 
 // Doors answers GET /desk/events/{slug}/doors
+//
+// The page asks for itself every few seconds while it is open. If nothing happened since, it is not made.
 func (h *Handlers) Doors(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if !web.WantsJSON(r) && !s.Event.Online.On {
+		mark, err := h.Orders.DoorMark(r.Context(), s.Event.ID) // read before the page: what happens in between is in both
+		if err != nil {
+			return err
+		}
+		tag := `W/"` + mark + `"`
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
 	return h.showDoors(w, r, m, s, http.StatusOK, desk.DoorsPage{})
 }
 

@@ -5,12 +5,10 @@ import {isOfMoment} from 'usher/rotation'
 import {N, T} from 'usher/text'
 
 const verdict = $('.verdict'), form = $('main > form'), place = form.elements.place, line = $('[data-line]'), choices = $('[data-choices]'), video = $('video')
-const store = `usher${data.door}` // what waits to be sent survives the page
+const store = `usher-door-${data.event}` // what waits to be sent survives the page, and its link: any other one of the event sends it
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const at = scan => `${store} ${scan.key}` // each by itself: another tab keeps its own
 const waiting = () => Object.keys(localStorage).filter(k => k.startsWith(`${store} `)).map(k => JSON.parse(localStorage.getItem(k))).sort((a, b) => a.at - b.at)
-for (const scan of JSON.parse(localStorage.getItem(store) || '[]')) localStorage.setItem(at(scan), JSON.stringify(scan)) // as they were kept before
-localStorage.removeItem(store)
 let known = new Map() // tickets by id, as of the last answer of the server
 const here = new Map() // what this page did since: whether a ticket went out, when, and what to say of it if it did not
 let lost = false // the box office could not be reached: scans are judged here, without a wait for each
@@ -77,6 +75,9 @@ function bytes(code) {
   return held ? null : out
 }
 
+// ours reports whether a ticket's code is of this event.
+const ours = b => new DataView(b.buffer).getBigUint64(5) === BigInt(data.event)
+
 // idOf is the id of the ticket a code is for.
 function idOf(b) {
   const hex = Array.from(b.subarray(13, 29), x => x.toString(16).padStart(2, '0')).join('')
@@ -106,7 +107,7 @@ async function judge({code, way}) {
   if (code.length === 26) return {word: 'which', message: T('The code of an order cannot be looked up while the box office cannot be reached. Scan its tickets.')}
   if (!b || b[0] !== 1) return {word: 'unknown', message: T('This is not one of our tickets.')}
   const view = new DataView(b.buffer)
-  if (view.getBigUint64(5) !== BigInt(data.event)) return {word: 'foreign', message: T('This ticket is for another event.')}
+  if (!ours(b)) return {word: 'foreign', message: T('This ticket is for another event.')}
   const mine = JSON.parse(data.keys).find(k => k.id === view.getInt32(1))
   if (!mine) return {word: 'unknown', message: T('This is not one of our tickets.')}
   try {
@@ -271,6 +272,16 @@ function remember() {
     if (b) did(idOf(b), scan, scan.at)
   }
 }
+// takeOver finds scans of this event that were kept by link, as this page did before: each by itself, or all of them in a list.
+function takeOver() {
+  for (const old of Object.keys(localStorage).filter(k => k.startsWith('usher/door/'))) {
+    const scans = [JSON.parse(localStorage.getItem(old))].flat()
+    if (!scans.every(({code}) => bytes(code) && ours(bytes(code)))) continue
+    for (const scan of scans) localStorage.setItem(at(scan), JSON.stringify(scan))
+    localStorage.removeItem(old)
+  }
+}
+takeOver()
 remember()
 // lasting keeps this page for a reload without the server.
 async function lasting() {

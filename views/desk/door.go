@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +67,16 @@ func (p DoorsPage) more(ctx context.Context, l orders.DoorLink) (list []string) 
 	if l.SeenAt != nil {
 		list = append(list, text.T(ctx, "Last seen %s", doorMoment(ctx, *p.Event, *l.SeenAt)))
 	}
+	return list
+}
+
+// mostConflicts is how many of them the page lists. Programs get all.
+const mostConflicts = 200
+
+// latest are the newest conflicts, the last one first.
+func (p DoorsPage) latest() []orders.DoorConflict {
+	list := slices.Clone(p.Conflicts[max(0, len(p.Conflicts)-mostConflicts):])
+	slices.Reverse(list)
 	return list
 }
 
