@@ -340,3 +340,27 @@ func TestAccountPasskey_ThatIsNotUsedEndsAfterTheRetentionTime(t *testing.T) {
 		t.Errorf("after it there are %s", ids)
 	}
 }
+
+func TestAccountPasskey_SessionThatIsFoundOpenChangesNone(t *testing.T) {
+	t.Parallel()
+	s, ann := withPasskeys(t), person(t)
+	phone := newAuthenticator(t, passkeyOrigin)
+	s.signsIn(t, ann, "ann@example.org")
+	if status, body := s.addsKey(t, ann, phone, "Phone"); status != http.StatusCreated {
+		t.Fatal(status, body)
+	}
+	s.exec(t, `UPDATE session SET data = convert_to(jsonb_set(convert_from(data, 'UTF8')::jsonb, '{values,proved}', to_jsonb(to_char(now() - interval '11 minutes', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))::text, 'UTF8')`)
+	for path, body := range map[string]string{
+		"/account/passkeys/options": `{}`, "/account/passkeys": `{"name":"Eve","answer":{}}`, "/account/passkeys/" + b64(phone.id) + "/removal": `{"key":"k"}`,
+	} {
+		if a, said := send(t, ann, "POST", s.url+path, body); a.StatusCode != http.StatusForbidden || !strings.Contains(said, `"proof"`) {
+			t.Errorf("%s eleven minutes after signing in: %d %s", path, a.StatusCode, said)
+		}
+	}
+	if _, status := s.opensAccount(t, ann, phone); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if status, body := s.addsKey(t, ann, newAuthenticator(t, passkeyOrigin), "Laptop"); status != http.StatusCreated {
+		t.Errorf("after signing in again: %d %s", status, body)
+	}
+}

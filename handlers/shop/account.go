@@ -21,6 +21,7 @@ import (
 
 const (
 	accountKey = "account" // of a session: the address that it proved to own
+	provedKey  = "proved"  // of a session: when it did
 	backKey    = "back"    // of a session: the checkout it came from
 
 	verifiedKey = "verified" // of a session: the address to which the offer went that it took
@@ -37,6 +38,29 @@ var (
 // account is the address with the credit that this session may spend; empty if it proved none.
 func (h *Handlers) account(r *http.Request) string {
 	return h.Sessions.GetString(r.Context(), accountKey)
+}
+
+// signIn has a session be that of an address which it proved to own in this moment.
+func (h *Handlers) signIn(r *http.Request, email string) {
+	h.Sessions.Put(r.Context(), accountKey, email)
+	h.Sessions.Put(r.Context(), provedKey, time.Now().UTC().Format(time.RFC3339))
+	h.Sessions.Remove(r.Context(), backKey)
+	h.Sessions.Remove(r.Context(), passkeyKey) // it was asked for the account of before
+}
+
+// proofLasts is for how long after signing in a session may change what opens the account. One that is found open later may not.
+const proofLasts = 10 * time.Minute
+
+// provedAccount is the address that this session proved to own within proofLasts.
+func (h *Handlers) provedAccount(r *http.Request) (email string, err error) {
+	if email = h.account(r); email == "" {
+		return "", errNotSignedIn
+	}
+	at, err := time.Parse(time.RFC3339, h.Sessions.GetString(r.Context(), provedKey))
+	if err != nil || time.Since(at) > proofLasts {
+		return "", errLongAgo
+	}
+	return email, nil
 }
 
 var checkoutPath = regexp.MustCompile(`^/events/[a-z0-9-]+/checkout$`)
@@ -245,9 +269,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if to == "" {
 		to = shop.AccountPath
 	}
-	h.Sessions.Put(r.Context(), accountKey, email)
-	h.Sessions.Remove(r.Context(), backKey)
-	h.Sessions.Remove(r.Context(), passkeyKey)
+	h.signIn(r, email)
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
@@ -265,6 +287,7 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Clear-Site-Data", `"cache"`) // neither the cookie, which holds seats, nor what a door keeps for want of a network
 	if h.account(r) != "" {
 		h.Sessions.Remove(r.Context(), accountKey)
+		h.Sessions.Remove(r.Context(), provedKey)
 		h.Sessions.Remove(r.Context(), passkeyKey)
 		if err := h.RenewToken(w, r); err != nil {
 			return err

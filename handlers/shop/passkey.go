@@ -20,6 +20,7 @@ var (
 	errPasskey      = web.NewProblem(403, "passkey", text.Mark("This passkey opens no account here."), web.NothingChanged, text.Mark("Try another one, or have a link mailed to you."))
 	errNoPasskeys   = web.NewProblem(409, "no_passkeys", text.Mark("Passkeys work only at https addresses and at localhost."), web.NothingChanged, text.Mark("Have a link mailed to you instead."))
 	errManyPasskeys = web.NewProblem(409, "limit", text.Mark("Your account has ten passkeys, the most it can have."), web.NothingChanged, text.Mark("Remove one first."))
+	errLongAgo      = web.NewProblem(403, "proof", text.Mark("You signed in more than ten minutes ago."), web.NothingChanged, text.Mark("Sign out, sign in again, then add or remove the passkey."))
 	errPasskeyName  = web.NewProblem(422, "invalid", text.Mark("A passkey has a name of 1 to 100 characters."), web.NothingChanged, text.Mark("Choose another name."))
 	errPasskeyGone  = web.NewProblem(404, "passkey", text.Mark("Your account has no such passkey. It may have been removed already."), web.NothingChanged, text.Mark("Open your account to see those that it has."))
 )
@@ -69,9 +70,9 @@ func (h *Handlers) answeredPasskey(r *http.Request) (answer passkeyAnswer, asked
 
 // NewPasskeyOptions answers POST /account/passkeys/options
 func (h *Handlers) NewPasskeyOptions(w http.ResponseWriter, r *http.Request) error {
-	account := h.account(r)
-	if account == "" {
-		return errNotSignedIn
+	account, err := h.provedAccount(r)
+	if err != nil {
+		return err
 	}
 	c, err := h.Credit.BeginPasskey(r.Context(), account, h.Origin(r))
 	return h.askPasskey(w, r, c, err)
@@ -79,9 +80,9 @@ func (h *Handlers) NewPasskeyOptions(w http.ResponseWriter, r *http.Request) err
 
 // AddPasskey answers POST /account/passkeys
 func (h *Handlers) AddPasskey(w http.ResponseWriter, r *http.Request) error {
-	account := h.account(r)
-	if account == "" {
-		return errNotSignedIn
+	account, err := h.provedAccount(r)
+	if err != nil {
+		return err
 	}
 	answer, asked, err := h.answeredPasskey(r)
 	if err != nil {
@@ -100,9 +101,9 @@ func (h *Handlers) AddPasskey(w http.ResponseWriter, r *http.Request) error {
 
 // RemovePasskey answers POST /account/passkeys/{id}/removal
 func (h *Handlers) RemovePasskey(w http.ResponseWriter, r *http.Request) error {
-	account := h.account(r)
-	if account == "" {
-		return errNotSignedIn
+	account, err := h.provedAccount(r)
+	if err != nil {
+		return err
 	}
 	id, err := base64.RawURLEncoding.DecodeString(r.PathValue("id"))
 	if err != nil {
@@ -146,8 +147,7 @@ func (h *Handlers) PasskeySignIn(w http.ResponseWriter, r *http.Request) error {
 		if checkoutPath.MatchString(answer.To) {
 			to = answer.To
 		}
-		h.Sessions.Put(r.Context(), accountKey, email)
-		h.Sessions.Remove(r.Context(), backKey)
+		h.signIn(r, email)
 	}
 	if err := h.RenewToken(w, r); err != nil {
 		return err

@@ -263,6 +263,8 @@ func (o *Orders) retyping(ctx context.Context, s *seats.Sale, order Order, f Typ
 const (
 	oneDifferenceSQL = `SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE`
 
+	stillThereSQL = `SELECT count(*) FROM ticket WHERE order_id = $1 AND id = ANY($2) AND revoked_at IS NULL`
+
 	otherDifferencesSQL = `
 SELECT code FROM payment
  WHERE event_id = $1 AND holder = $2 AND state IN ('open', 'authorized') AND form->'exchange'->>'code' = $3 AND form->'exchange' ? 'kinds' AND hold_id <> $4`
@@ -284,6 +286,13 @@ func (o *Orders) payDifference(ctx context.Context, s *seats.Sale, order Order, 
 	if err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, oneDifferenceSQL, order.ID); err != nil {
 			return err
+		}
+		there := 0
+		if err := tx.QueryRow(ctx, stillThereSQL, order.ID, p.form.Exchange.Chosen).Scan(&there); err != nil {
+			return err
+		}
+		if there != len(p.form.Exchange.Chosen) { // the one before was paid in this moment
+			return refuseChanged()
 		}
 		others, err := texts(ctx, tx, otherDifferencesSQL, s.Event.ID, p.holder, order.Code, p.form.Hold)
 		if err != nil {
