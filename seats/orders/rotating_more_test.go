@@ -1,0 +1,48 @@
+package orders_test
+
+import (
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/orders"
+)
+
+// A picture may show the letters of an order as well as those of a ticket.
+func TestRotatingCode_OrderCodeAdmitsOnlyTheTicketThatStaffChoose(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{RotatingCodes: true})
+	d := h.doorway(t)
+	one, two := h.ordered(t, 1), h.ordered(t, 2)
+	if err := h.orders.Cancel(t.Context(), h.sale, two, "k", two.Tickets[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	scan := func(s orders.Scan) orders.Verdict {
+		t.Helper()
+		s.Key = seats.NewID().String()
+		v, err := h.orders.Scan(t.Context(), d, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for code, ticket := range map[string]orders.Ticket{one.Code: one.Tickets[0], two.Code: two.Tickets[1]} {
+		if v := scan(orders.Scan{Code: code}); v.Word != orders.ScanWhich || len(v.Choices) != 1 || v.Choices[0].ID != ticket.ID || v.Name != "Ann Ørsted" {
+			t.Errorf("the code of an order: %+v", v)
+		}
+		if n := h.count(t, "scan"); n != 0 {
+			t.Errorf("%d scans are kept before a ticket is chosen", n)
+		}
+		if v := scan(orders.Scan{Code: code, Ticket: ticket.ID}); v.Word != orders.ScanIn {
+			t.Errorf("the chosen ticket: %+v", v)
+		}
+		if v := scan(orders.Scan{Code: code, Out: true}); v.Word != orders.ScanOut {
+			t.Errorf("people leave without a question: %+v", v)
+		}
+		h.exec(t, `DELETE FROM scan`)
+	}
+	h.exec(t, `UPDATE event SET rotating_codes = false`)
+	if v := scan(orders.Scan{Code: one.Code}); v.Word != orders.ScanIn {
+		t.Errorf("a code that does not rotate: %+v", v)
+	}
+}
