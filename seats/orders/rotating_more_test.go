@@ -46,3 +46,27 @@ func TestRotatingCode_OrderCodeAdmitsOnlyTheTicketThatStaffChoose(t *testing.T) 
 		t.Errorf("a code that does not rotate: %+v", v)
 	}
 }
+
+// A device that let a picture in sends that once more, because it got no answer. Meanwhile the holder offered the ticket back.
+func TestRotatingCode_RepeatOfARefusedPictureLeavesTheTicketOffered(t *testing.T) {
+	t.Parallel()
+	r := reselling(t, events.Settings{RotatingCodes: true})
+	ann := r.buys("ann", 0)
+	picture := orders.Scan{Key: "picture", Code: of(ann, 0).Code, At: r.now(t)}
+	for range 2 {
+		if v, err := r.orders.Scan(t.Context(), r.door, picture); err != nil || v.Word != orders.ScanStill {
+			t.Fatalf("a picture got %+v, %v", v, err)
+		}
+		if ann = r.find(t, ann.Code); !of(ann, 0).OfferedBack {
+			r.offersBack(ann, 0)
+		}
+	}
+	r.wantShown(0, seats.Free)
+	if v, err := r.orders.Scan(t.Context(), r.door, picture); err != nil || v.Word != orders.ScanStill {
+		t.Errorf("the repeat got %+v, %v", v, err)
+	}
+	if ann = r.find(t, ann.Code); !of(ann, 0).OfferedBack {
+		t.Error("the repeat took the ticket back")
+	}
+	r.wantBooks(t)
+}
