@@ -3,6 +3,8 @@ package orders_test
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
@@ -69,4 +71,22 @@ func TestRotatingCode_RepeatOfARefusedPictureLeavesTheTicketOffered(t *testing.T
 		t.Error("the repeat took the ticket back")
 	}
 	r.wantBooks(t)
+}
+
+func TestRotatingCode_TicketsToPostStayPaperWhenTheBuyerIsErased(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{RotatingCodes: true})
+	d, posted, own := h.doorway(t), h.ordered(t, 1), h.ordered(t, 1)
+	h.exec(t, `UPDATE orders SET post_to = '{"name": "Ann", "street": "1 Lane", "postal_code": "1", "town": "Ulm", "country": "DE"}' WHERE code = $1`, posted.Code)
+	if err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
+		_, err := orders.Erase(t.Context(), tx, []int64{d.EventID}, "")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[string]string{posted.Tickets[0].Code: orders.ScanIn, own.Tickets[0].Code: orders.ScanStill} {
+		if v, err := h.orders.Scan(t.Context(), d, orders.Scan{Key: code[:50], Code: code}); err != nil || v.Word != want {
+			t.Errorf("got %+v, %v, want %s", v, err, want)
+		}
+	}
 }
