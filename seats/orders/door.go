@@ -229,7 +229,7 @@ const (
 type Scan struct {
 	Key    string    // of this scan; a repeat is the same scan
 	Code   string    // a ticket's; or its order's, as people type it
-	Ticket seats.ID  // which ticket of the order; the zero ID for the only one that is good
+	Ticket seats.ID  // which ticket of the order; the zero ID for the only one that is good, unless its code rotates
 	Place  string    // which entrance
 	Out    bool      // they leave
 	At     time.Time // when, if that was offline, and the device let them pass by itself; the zero time for now
@@ -343,7 +343,7 @@ const holderNameSQL = `SELECT ` + nameOnTicket + ` FROM ticket t JOIN orders o O
 func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err error) {
 	code, _ := cutRotating(typed(s.Code))
 	if len(code) == len(seal.NewCode()) {
-		return o.lookOrder(ctx, code, s.Ticket)
+		return o.lookOrder(ctx, code, s)
 	}
 	v.Ticket, event, err = o.Check(ctx, code)
 	if err == nil {
@@ -352,8 +352,9 @@ func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err
 	return v, event, err
 }
 
-// lookOrder is for a code that was typed: an order's is short enough for that.
-func (o *Orders) lookOrder(ctx context.Context, code string, ticket seats.ID) (v Verdict, event string, err error) {
+// lookOrder is for a code that was typed: an order's is short enough for that. It may come from a picture as well, so for a ticket whose
+// code rotates staff choose it, also if it is the only one. People leave without a question.
+func (o *Orders) lookOrder(ctx context.Context, code string, s Scan) (v Verdict, event string, err error) {
 	order, err := o.Find(ctx, code)
 	if errors.Is(err, ErrNoOrder) {
 		order, err = o.ReceivedTicket(ctx, code)
@@ -363,15 +364,16 @@ func (o *Orders) lookOrder(ctx context.Context, code string, ticket seats.ID) (v
 	}
 	v.Name = order.Name
 	of := slices.DeleteFunc(order.Tickets, func(t Ticket) bool { return t.Friend != nil })
-	if ticket != (seats.ID{}) {
-		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.ID != ticket })
+	chosen := s.Ticket != (seats.ID{})
+	if chosen {
+		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.ID != s.Ticket })
 	} else if len(of) > 1 { // some may be cancelled, or have another one in their place
 		of = slices.DeleteFunc(of, func(t Ticket) bool { return t.Revoked })
 	}
 	switch {
-	case len(of) == 1:
+	case len(of) == 1 && (chosen || s.Out || of[0].Rotation == nil):
 		v.Ticket, v.Name = of[0], order.NameOn(of[0])
-	case ticket != (seats.ID{}):
+	case chosen:
 		return v, "", ErrNoTicket
 	default:
 		v.Word, v.Choices = ScanWhich, of

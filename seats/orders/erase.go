@@ -96,8 +96,10 @@ WITH gone AS (
 UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets = g.n THEN gen_random_uuid() ELSE p.key END
   FROM gone g WHERE p.event_id = g.event_id AND p.key = g.key`
 
+// Tickets with an address are on paper, and stay so without it: they need no rotating code, posted or not.
 const eraseOrdersSQL = `
-UPDATE orders SET name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
+UPDATE orders SET posted_at = coalesce(posted_at, CASE WHEN post_to IS NOT NULL THEN clock_timestamp() END),
+       name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
 const eraseNamesSQL = `UPDATE ticket SET name = '' WHERE order_id = ANY($1) AND name <> ''`
 

@@ -74,7 +74,7 @@ SELECT ` + rotates + `, least(coalesce($2::timestamptz, clock_timestamp()), cloc
   FROM ticket t JOIN event e ON e.id = t.event_id JOIN orders o ON o.id = t.order_id WHERE t.id = $1`
 
 // isStill reports whether a scan shows a picture of a ticket: its code rotates, and this is not that of the moment of the scan. People
-// leave with any code. The code of an order is no ticket's, and staff who have it may look up its tickets.
+// leave with any code. The code of an order is no ticket's: staff choose which of its tickets they mean. A repeat gets the first answer.
 func (o *Orders) isStill(ctx context.Context, d Doorway, s Scan, v Verdict) (bool, error) {
 	code, letters := cutRotating(typed(s.Code))
 	c, ok := read(code)
@@ -100,8 +100,9 @@ func (o *Orders) isStill(ctx context.Context, d Doorway, s Scan, v Verdict) (boo
 	if private != nil && isOfMoment(key{c.key, private}.rotation(c.event, c.ticket), letters, now) {
 		return false, nil
 	}
-	said, err := o.answered(ctx, d, s, &Verdict{Ticket: v.Ticket}) // a repeat gets the first answer
-	return !said, err
+	first := Verdict{Ticket: v.Ticket}
+	said, err := o.answered(ctx, d, s, &first)
+	return err == nil && (!said || first.Word == ScanStill), err
 }
 
 // isOfMoment reports whether letters are those of a step around a moment.

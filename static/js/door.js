@@ -127,14 +127,22 @@ async function judge({code, way}) {
   return {word: 'in', message: welcome(ticket), ...mark}
 }
 
+// heard notes that the box office answered what was asked at a time, and how far its clock is ahead of this one. An answer may take long.
+function heard(answer, asked) {
+  if (answer.status >= 500) return
+  lost = false
+  const date = Date.parse(answer.headers.get('date')), ahead = date - Math.min(Math.max(date, asked), Date.now())
+  localStorage.setItem('usher-clock', Math.abs(ahead) > 5000 ? ahead : 0)
+}
+
 async function send(scan) {
+  const asked = Date.now()
   const answer = await fetch(`${data.door}/scans`, {
     method: 'POST', headers: {'Content-Type': 'application/json', Accept: 'application/json'}, body: JSON.stringify(scan), signal: AbortSignal.timeout(4000),
   })
   const body = await answer.json()
+  heard(answer, asked)
   if (!answer.ok) throw Object.assign(new Error(body.error.message), {refused: answer.status < 500, closed: answer.status === 404})
-  const ahead = Date.parse(answer.headers.get('date')) - Date.now()
-  localStorage.setItem('usher-clock', Math.abs(ahead) > 5000 ? ahead : 0)
   return body
 }
 
@@ -157,7 +165,8 @@ async function check(code, ticket = '') {
   const scan = {key: key(), code: code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1'), ticket, place: place?.value ?? '', way: form.elements.way?.value ?? 'in', at: 0}
   if (place) localStorage.setItem('usher-place', scan.place)
   choices.replaceChildren()
-  if (lost) return keep(scan)
+  const waits = waiting().some(one => one.code.slice(0, LETTERS) === scan.code.slice(0, LETTERS)) // the box office does not know that it is in
+  if (lost || waits) return keep(scan)
   let v
   try {
     v = await send(scan)
@@ -178,7 +187,9 @@ async function check(code, ticket = '') {
 
 // learn asks for the tickets; of the worker, which may know them from before, unless they are not to be stored ones.
 async function learn(cache) {
+  const asked = Date.now()
   const answer = await fetch(`${data.door}/tickets`, {headers: {Accept: 'application/json'}, cache, signal: AbortSignal.timeout(10000)})
+  if (cache === 'no-store') heard(answer, asked)
   if (!answer.ok) throw new Error(answer.status)
   known = new Map((await answer.json()).tickets.map(t => [t.id, t]))
 }
@@ -204,7 +215,6 @@ async function catchUp() {
     await learn('no-store')
     for (const [id, {at}] of here) if (at < asked) here.delete(id)
     remember()
-    lost = false
     tell()
   } catch (err) { // another time; what was not taken stays
     if (err.refused) show('unknown', err.message, waiting().length && T('Scans from before are kept on this phone. Open a link that opens the door.'))
