@@ -71,13 +71,11 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-# The tests of tools mostly wait: they run beside the others.
 unit: postgres schema poppler openssl ## all tests but those in a browser, in random order, with the race detector
-	@(cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)') & tools=$$!; \
-	  $(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush|/views') -skip '$(WALKS)'; ok=$$?; \
-	  wait $$tools && exit $$ok
+	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush|/views') -skip '$(WALKS)'
 	@$(TEST) ./views/... # they draw and write pages, one at a time: the race detector finds nothing in them, and slows them fourfold
 	@$(TEST) $$(git grep -lE '^func $(patsubst ^%,%,$(WALKS))' -- '*_test.go' ':!e2e' ':!tools' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -run '$(WALKS)' # they ask for one address after another: as those of views
+	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
