@@ -86,6 +86,15 @@ test('an answer of before a restore does not replace what the socket said since'
   assert.deepEqual([live.epoch, live.version], [fresh.epoch, fresh.version])
 })
 
+test('a socket that says nothing after its hello is given up', async () => {
+  const {data, socket} = await open()
+  later.length = 0
+  socket.onmessage({data: bytes('01' + '01000000' + '00' + '0000000000000000' + '00')}) // HELLO
+  for (const ask of later.splice(0)) ask()
+  for (const patienceEnds of later.splice(0)) patienceEnds()
+  assert.equal(data.live, 'reconnecting')
+})
+
 // away is what a page says of itself while it wakes from a sleep: before, at once, with news of before, with the answer to a
 // question of before, and with that to its own.
 async function away(from, to) {

@@ -145,7 +145,7 @@ function lost(which) {
   if (which !== socket) return
   socket = doubted = undefined
   clearInterval(beat)
-  clearTimeout(silence)
+  heard()
   if (greeted || !poller) show('reconnecting')
   greeted = false
   failures++
@@ -154,6 +154,12 @@ function lost(which) {
     if (failures > 1) poll()
   }
   later()
+}
+
+// heard ends the wait for an answer: the next question waits anew.
+function heard() {
+  clearTimeout(silence)
+  silence = undefined
 }
 
 // drop gives a socket up at once, without waiting for it to say good-bye.
@@ -187,7 +193,7 @@ function hear(message, mine) {
     case HELLO:
       greeted = true
       doubted = undefined
-      clearTimeout(silence)
+      heard()
       clock.measure(m.now, 1000)
       if (live.states && live.epoch !== m.epoch) live.version = -1
       askTimes()
@@ -209,8 +215,7 @@ function hear(message, mine) {
       drop(mine)
       return
     case PONG:
-      clearTimeout(silence)
-      silence = undefined
+      heard()
       if (m.sent < doubted) break // asked before the machine slept: its trip seems short, and its time is old
       doubted = undefined
       clock.measure(m.now, performance.now() - m.sent)
@@ -243,8 +248,8 @@ function pause(yes) {
   socket = undefined
   greeted = false
   stopPolling()
-  for (const timer of [retry, silence, beat]) clearTimeout(timer)
-  silence = undefined
+  for (const timer of [retry, beat]) clearTimeout(timer)
+  heard()
   old?.close()
   show('paused')
 }
