@@ -18,7 +18,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// newTypedSite sells three types of tickets, whose buyers may change them.
+// newTypedSite sells three types of tickets, which their buyers may change.
 func newTypedSite(t *testing.T) *site {
 	t.Helper()
 	policy := seats.DefaultPolicy

@@ -9,7 +9,7 @@ CREATE TABLE turn_request (
     kind       smallint,
     index      bigint,
     number     bigint,                                      -- null until the lobby is drawn
-    team_id    bigint NOT NULL DEFAULT 0,                   -- on whose own domain it was asked; 0: that of the box office
+    team_id    bigint NOT NULL DEFAULT 0,                   -- the team with the domain where it was asked; 0: that of the box office
     entry_id   bigint REFERENCES entry,                     -- of a waiting list
     offer_id   uuid,                                        -- the last offer that it was told of
     email      text,                                        -- where to: an address, or

@@ -16,8 +16,8 @@ type Rebooking struct {
 	Purchase // Order gets Seats of From as Types; of the other fields Agreed, Check and Write count
 }
 
-// Rebooking is the step that gives the seats of an order to another one, all of them or none. A seat keeps its phase. One whose type
-// stays keeps its price; the others cost what their types cost now in that phase, or what was agreed. They count for the same
+// Rebooking is the step that gives the seats of an order to another one, all of them or none. A seat keeps its phase. If its type
+// stays it keeps its price; the others cost what their types cost now in that phase, or what was agreed. They count for the same
 // person as before. What Write queues has to end the old tickets before it makes new ones.
 //
 // A *Conflict if a seat is not sold to the order, was bought with a code, or if its new type is not sold there.

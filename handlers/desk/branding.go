@@ -190,9 +190,7 @@ func (h *Handlers) SampleTicket(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `inline; filename="ticket.pdf"`)
-	_, _ = w.Write(pdf) // a reader who is gone needs none
+	web.WritePDF(w, "ticket", pdf)
 	return nil
 }
 

@@ -183,8 +183,6 @@ func (h *Handlers) GiftCardPaper(w http.ResponseWriter, r *http.Request) error {
 		return web.ErrNoPage
 	}
 	pdf := shop.GiftCardPaper(r.Context(), c, h.Origin(r), h.Print(r, c.Team))
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `inline; filename="gift-card.pdf"`)
-	_, _ = w.Write(pdf) // a reader who is gone needs none
+	web.WritePDF(w, "gift-card", pdf)
 	return nil
 }

@@ -132,15 +132,8 @@ func (h *Handlers) Receipt(w http.ResponseWriter, r *http.Request) error {
 	if !page.HasReceipt() {
 		return errNoReceipt
 	}
-	writePDF(w, s.Event.Slug+"-"+order.Number(), page.Receipt(r.Context(), h.Print(r, s.Event.Team)))
+	web.WritePDF(w, s.Event.Slug+"-"+order.Number(), page.Receipt(r.Context(), h.Print(r, s.Event.Team)))
 	return nil
-}
-
-// writePDF answers with a PDF to be read in the browser.
-func writePDF(w http.ResponseWriter, name string, file []byte) {
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `inline; filename="`+name+`.pdf"`)
-	_, _ = w.Write(file) // a reader who is gone needs none
 }
 
 var errRotates = web.NewProblem(http.StatusConflict, "rotates", text.Mark("The codes of these tickets change all the time, so they cannot be printed or kept in a wallet."), "", text.Mark("Open the page of the tickets on a phone, and show it at the door."))
@@ -168,6 +161,6 @@ func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePDF(w, s.Event.Slug, pdf)
+	web.WritePDF(w, s.Event.Slug, pdf)
 	return nil
 }

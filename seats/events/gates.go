@@ -14,7 +14,7 @@ const (
 	mostGateName = 60 // characters
 )
 
-// ReadGate reads a gate as organizers write it: its name and, behind a colon, the sections whose tickets it is good for, as in
+// ReadGate reads a gate as organizers write it: its name and, behind a colon, the sections that it is good for, as in
 // "North: Stalls | Balcony". A name alone is good for all. *seats.ValidationError if it has no name.
 func ReadGate(written string) (seats.Gate, error) {
 	name, sections, _ := strings.Cut(written, ":")

@@ -32,7 +32,7 @@
 // order that is paid with what the tickets were paid with, in one transaction over both events.
 //
 // A change of ticket types (types.go) is an exchange within the event: the same seats go to another order as other types, and the
-// difference is paid first, or goes back. Tickets whose types have a rule go on together.
+// difference is paid first, or goes back. Tickets of types with a rule go on together.
 //
 // A ticket that is sent to a friend (transfer.go) is offered first. Once the friend accepts, it is revoked and replaced by another one of its
 // order, for the same seat, which the friend alone has.
@@ -64,7 +64,7 @@
 //	O16 An exchange is of all its tickets or of none. Old tickets open no door once new ones are there, and no cent of them is lost.
 //	O17 A ticket that is sent to a friend has one holder: the one who accepted last, and no code from before opens the door.
 //	O18 A ticket that is offered back is valid until its seat is sold again; what was paid for it goes back in that moment, or if it is cancelled.
-//	O19 A ticket whose code rotates lets a person in with the code of the moment alone, unless staff look up its order.
+//	O19 A ticket with a rotating code lets a person in with the code of the moment alone, unless staff look up its order.
 //
 // # The limit per person
 //

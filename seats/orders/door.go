@@ -352,8 +352,8 @@ func (o *Orders) look(ctx context.Context, s Scan) (v Verdict, event string, err
 	return v, event, err
 }
 
-// lookOrder is for a code that was typed: an order's is short enough for that. It may come from a picture as well, so for a ticket whose
-// code rotates staff choose it, also if it is the only one. People leave without a question.
+// lookOrder is for a code that was typed: an order's is short enough for that. It may come from a picture as well, so a ticket
+// with a rotating code is chosen by staff, also if it is the only one. People leave without a question.
 func (o *Orders) lookOrder(ctx context.Context, code string, s Scan) (v Verdict, event string, err error) {
 	order, err := o.Find(ctx, code)
 	if errors.Is(err, ErrNoOrder) {

@@ -12,7 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/seal"
 )
 
-// passed holds for a scan s whose holder went through the door: the server let them in, they came again after they went out, they left,
+// passed holds for a scan s with which a person went through the door: the server let them in, they came again after they went out, they left,
 // or their device let them through by itself. Which of them are inside follows from the order of times, not from the order in which
 // devices send them.
 const passed = `(s.admitted OR s.offline AND s.said IS DISTINCT FROM 'still' OR s.way = 'out' OR s.said = 'in')`
@@ -55,7 +55,7 @@ func (o *Orders) pass(ctx context.Context, d Doorway, s Scan, ticket seats.ID, a
 		if err := tx.QueryRow(ctx, lastPassageSQL, ticket, args[5]).Scan(&last, &next, &admitted, &valid); err != nil {
 			return err
 		}
-		used := next == "in" // the exit before this entry: by a later one, whose device sent it first
+		used := next == "in" // the exit before this entry: by a later one, which was sent first
 		if word = judgePassage(s.Out, last, reentry && valid && admitted && !used); word == ScanAgain && !admitted {
 			word = ScanRevoked // in the moment in which it was scanned
 		}
@@ -87,7 +87,7 @@ func (o *Orders) keyOf(ctx context.Context, d Doorway, s Scan, t Ticket) (string
 	return s.Key, nil
 }
 
-// judgePassage says what becomes of a scan after the last passage, whose way is "in", "out", or empty if there is none.
+// judgePassage says what becomes of a scan after the last passage: "in", "out", or empty if there is none.
 func judgePassage(out bool, last string, reentry bool) string {
 	switch {
 	case out && last == "in":
@@ -126,7 +126,7 @@ type DoorConflict struct {
 	Idx      int // the seat
 	Replaced bool
 	Revoked  bool      // the ticket was not valid any more; with Replaced: another one took its place. Else it came in twice.
-	Still    bool      // a picture or a printout of a ticket, whose code rotates
+	Still    bool      // a picture or a printout of a ticket with a rotating code
 	At       time.Time // of this entry
 	By       string    // its device, or its entrance; empty: neither has a name
 	OtherAt  time.Time // of the entry of the same seat that counts; zero: there is none

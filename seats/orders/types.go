@@ -49,7 +49,7 @@ func (f TypesForm) tickets() (ids []seats.ID, keys []string) {
 // changesTypes reports whether an exchange is one within the event.
 func (x *Exchanging) changesTypes() bool { return x != nil && len(x.Kinds) > 0 }
 
-// Retypable are the tickets whose type may be changed.
+// Retypable are the tickets that may become another type.
 func (o Order) Retypable() []Ticket {
 	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return !t.retypable() })
 }

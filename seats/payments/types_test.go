@@ -15,7 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 )
 
-// typed is a shop whose buyers change types of tickets.
+// typed is a shop where buyers change types of tickets.
 type typed struct{ *shop }
 
 // openTyped opens it with types in category A: one that costs more, one that costs less, and some with a rule.

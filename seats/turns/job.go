@@ -33,7 +33,7 @@ func (t *Turns) Jobs() []*jobs.Job {
 // Wake says that offers may have been made. It returns at once.
 func (t *Turns) Wake() { t.pushes.Wake() }
 
-// look has this node look for requests whose number is called, or drawn.
+// look has this node look for requests with a number that is called, or drawn.
 func (t *Turns) look() {
 	t.mails.Wake()
 	t.pushes.Wake()
@@ -143,7 +143,7 @@ const Mail = "turn"
 type About struct {
 	Number int64     `json:"number"`
 	Until  time.Time `json:"until"` // when the number expires
-	Team   int64     `json:"team"`  // on whose domain the place is; 0: that of the box office
+	Team   int64     `json:"team"`  // with the domain where the place is; 0: that of the box office
 }
 
 // ReadAbout reads what a row of the outbox keeps.
@@ -167,7 +167,7 @@ WITH due AS (
 )
 SELECT count(*) FROM told`
 
-// mail queues the mail of requests whose number is called.
+// mail queues the mail of requests with a number that is called.
 func (t *Turns) mail(ctx context.Context) (n int, err error) {
 	if err := t.db.QueryRow(ctx, mailSQL, atOnce).Scan(&n); err != nil {
 		return 0, fmt.Errorf("turns: queue mail: %w", err)

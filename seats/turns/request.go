@@ -65,7 +65,7 @@ type Request struct {
 	P256dh   string // its public key, in base64url
 	Auth     string // its secret, in base64url
 	Language string // of the reader, as BCP 47 writes it
-	Team     int64  // on whose own domain they ask; 0: that of the box office
+	Team     int64  // with the domain where they ask; 0: that of the box office
 }
 
 // row is a request as the table has it. Of an email and a subscription it has one.
@@ -236,8 +236,8 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-// The push subscription of a place is of the person whose email it has. Of an empty email it is all requests of the events,
-// whose sale is over long since.
+// The push subscription of a place is of the person with the email of the place. Of an empty email it is all requests of the events:
+// their sale is over long since.
 const eraseSQL = `
 DELETE FROM turn_request t
  WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) 

@@ -94,7 +94,7 @@ function since(at, place) {
 // welcome lets somebody in, and says what their ticket type needs, as the server does.
 const welcome = ({type, proof} = {}) => !type ? T('Let them in.') : proof ? T('Let them in. %s, to be shown at the door: %s.', type, proof) : T('Let them in. %s.', type)
 
-// still reports whether a code with these letters at its end is a picture of a ticket whose code rotates. Of a ticket that was sold since the
+// still reports whether a code with these letters at its end is a picture of a ticket with a rotating code. Of a ticket that was sold since the
 // list was learnt the letters cannot be checked here: the server does so later.
 async function still(letters, ticket) {
   if (!ticket) return 'rotates' in data && !letters

@@ -1,4 +1,4 @@
-// The page of tickets whose codes rotate: it draws the codes of the moment, also while the network is away.
+// The page of tickets with rotating codes: it draws the codes of the moment, also while the network is away.
 
 import {$$, calm, data, path} from 'usher/page'
 import {encodeQR} from 'usher/qrcode'

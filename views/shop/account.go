@@ -2,7 +2,10 @@ package shop
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
+
+	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
@@ -147,4 +150,25 @@ func lineWords(ctx context.Context, l credit.Line) string {
 		return about
 	}
 	return text.T(ctx, "From the box office")
+}
+
+// facts are nil if the page needs no script, which is that of passkeys.
+func (p AccountPage) facts() templ.Attributes {
+	if p.Script == "" {
+		return nil
+	}
+	return templ.Attributes{}
+}
+
+// passkeyPath is the address of a passkey of the account.
+func passkeyPath(k credit.Passkey) string {
+	return AccountPath + "/passkeys/" + base64.RawURLEncoding.EncodeToString(k.ID)
+}
+
+// passkeyDates says when a passkey was added, and used last.
+func passkeyDates(ctx context.Context, k credit.Passkey) string {
+	if k.UsedAt == nil {
+		return text.T(ctx, "added %s, not used yet", views.DayIn(ctx, k.CreatedAt.UTC()))
+	}
+	return text.T(ctx, "added %[1]s, last used %[2]s", views.DayIn(ctx, k.CreatedAt.UTC()), views.DayIn(ctx, k.UsedAt.UTC()))
 }

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"context"
+	"strings"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -89,4 +90,9 @@ func flagWords(ctx context.Context, f seats.Flags) string {
 // stateWords says why a seat is not simply free, with a comma before it. Only one's own expired seats are shown as such.
 var stateWords = map[seats.State]string{
 	seats.Free: "", seats.Held: text.Mark(", in someone’s basket"), seats.Sold: text.Mark(", sold"), seats.Blocked: text.Mark(", not for sale"), seats.Expired: text.Mark(", your hold expired, still available"),
+}
+
+// gates names the gates that a seat's ticket is good for, as "North / East"; empty if it may use any.
+func (s Sale) gates(idx int) string {
+	return strings.Join(s.Event.GatesOf(s.Plan.Sections[s.Plan.Seats[idx].Section].Name), " / ")
 }
