@@ -29,7 +29,8 @@ type Doorway struct {
 	Device
 	Reentry bool // of the event
 
-	gates []seats.Gate // of the event
+	gates   []seats.Gate // of the event
+	rotates bool         // codes of the event's tickets do
 }
 
 // Device is a phone or a scanner that has a link of its own.
@@ -100,13 +101,13 @@ func (o *Orders) CloseDoor(ctx context.Context, event, door int64, also seats.Tx
 
 // A link ends three days after its event began, or a day after it was made if that is later.
 const doorSQL = `
-SELECT d.id, e.id, e.slug, d.name, d.gate, e.gates, e.reentry FROM door d JOIN event e ON e.id = d.event_id
+SELECT d.id, e.id, e.slug, d.name, d.gate, e.gates, e.reentry, e.rotating_codes FROM door d JOIN event e ON e.id = d.event_id
  WHERE d.secret = $1 AND d.revoked_at IS NULL
    AND clock_timestamp() < greatest(e.starts_at + interval '3 days', d.created_at + interval '1 day')`
 
 // Doorway returns what a link is good for. ErrNoDoor if that is nothing.
 func (o *Orders) Doorway(ctx context.Context, secret string) (d Doorway, err error) {
-	err = o.db.QueryRow(ctx, doorSQL, seal.Hash(secret)).Scan(&d.id, &d.EventID, &d.Event, &d.Name, &d.Gate, &d.gates, &d.Reentry)
+	err = o.db.QueryRow(ctx, doorSQL, seal.Hash(secret)).Scan(&d.id, &d.EventID, &d.Event, &d.Name, &d.Gate, &d.gates, &d.Reentry, &d.rotates)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, ErrNoDoor
 	}

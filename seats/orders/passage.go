@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -217,7 +216,7 @@ SELECT t.idx, s.scanned_at, coalesce(s.said, CASE WHEN s.admitted THEN 'in' ELSE
 func (o *Orders) Passages(ctx context.Context, order seats.ID) ([]Passage, error) {
 	rows, _ := o.db.Query(ctx, passagesSQL, order) // CollectRows has its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Passage])
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err != nil {
 		return nil, fmt.Errorf("orders: list scans of an order: %w", err)
 	}
 	return list, nil

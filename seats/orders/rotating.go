@@ -78,7 +78,7 @@ SELECT ` + rotates + `, least(coalesce($2::timestamptz, clock_timestamp()), cloc
 func (o *Orders) isStill(ctx context.Context, d Doorway, s Scan, v Verdict) (bool, error) {
 	code, letters := cutRotating(typed(s.Code))
 	c, ok := read(code)
-	if !ok || s.Out {
+	if !ok || s.Out || !d.rotates {
 		return false, nil
 	}
 	var at *time.Time

@@ -240,7 +240,7 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 // their sale is over long since.
 const eraseSQL = `
 DELETE FROM turn_request t
- WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1)) 
+ WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))
    AND ($2 <> '' AND (t.room_id, t.epoch, t.kind, t.index) IN (SELECT room_id, epoch, kind, index FROM turn_request WHERE email = $2)
        OR $2 = '' AND NOT EXISTS (SELECT FROM event WHERE room_id = t.room_id AND id <> ALL($1) AND starts_at > clock_timestamp()))
     OR t.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND $2 IN ('', email))`
