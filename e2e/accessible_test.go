@@ -93,10 +93,10 @@ func tinyPlan(t *testing.T) string {
 	return path
 }
 
-// online takes the network away, or gives it back.
+// online takes the network away, or gives it back. What a service worker asked for in between is said to have failed.
 func (p *person) online(yes bool) {
 	p.t.Helper()
-	p.expect("ERR_INTERNET_DISCONNECTED", "WebSocket connection to")
+	p.expect("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "WebSocket connection to")
 	check(p.t, p.context.SetOffline(!yes))
 }
 

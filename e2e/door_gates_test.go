@@ -138,8 +138,7 @@ func TestDoor_SendsTicketsToTheirGate(t *testing.T) {
 
 	// Both lose their connection. Code 1 goes in at both; 0 leaves and comes back.
 	for _, p := range []*person{north, south} {
-		p.expect("ERR_INTERNET_DISCONNECTED")
-		check(t, p.context.SetOffline(true))
+		p.online(false)
 	}
 	north.scans(codes[3], "gate", "Gate South, not here.")
 	south.scans(codes[3], "in", "Let them in.")
@@ -153,7 +152,7 @@ func TestDoor_SendsTicketsToTheirGate(t *testing.T) {
 	north.scans(codes[0], "in", "Let them in.")
 	north.scans(codes[0], "again", "This ticket was already used on ")
 	for _, p := range []*person{south, north} {
-		check(t, p.context.SetOffline(false))
+		p.online(true)
 		p.sees(p.page.GetByText("4 tickets are stored on this device"))
 	}
 	north.doorSays("again", "by South 1")
