@@ -246,7 +246,7 @@ func TestAFormSentTwiceGivesBackOnceAndSaysSoTwice(t *testing.T) {
 			t.Errorf("%d %s", a.StatusCode, body)
 		}
 	}
-	if a, body := send(t, who, "POST", s.url+"/events/evening/releases", url.Values{"key": {key[1]}, "seat": {"1"}}.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != 422 || !strings.Contains(body, "This key came before") {
+	if a, body := send(t, who, "POST", s.url+"/events/evening/releases", url.Values{"key": {key[1]}, "seat": {"1"}}.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != 409 || !strings.Contains(body, "This key came before") {
 		t.Errorf("the key with another seat: %d", a.StatusCode)
 	}
 }

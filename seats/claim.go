@@ -466,7 +466,7 @@ func (b *batch) repeat(first *granted, c *command, err error) (Hold, error) {
 		return Hold{}, err
 	}
 	if first.Request != c.request {
-		return Hold{}, &ValidationError{Message: text.Mark("This key came before with another request. Use a new key for a new one. What you hold is unchanged.")}
+		return Hold{}, &Conflict{Code: CodeKey, Message: text.Mark("This key came before with another request. Nothing was changed. Use a new key for a new request.")}
 	}
 	h := Hold{ID: first.Hold, ExpiresAt: first.ExpiresAt, Now: b.now, Expired: !first.ExpiresAt.After(b.now)}
 	for _, idx := range first.Seats {

@@ -164,8 +164,8 @@ func TestARepeatedClaimGetsTheFirstAnswer(t *testing.T) {
 	if err != nil || again.ID != first.ID || len(again.Seats) != 2 || !again.ExpiresAt.Equal(first.ExpiresAt) {
 		t.Errorf("the repeat got %+v, %v; want %+v", again, err, first)
 	}
-	var n *seats.ValidationError
-	if _, err = b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 1}); !errors.As(err, &n) {
+	var n *seats.Conflict
+	if _, err = b.sale.Claim(ctx, who, "k", seats.ClaimRequest{Area: "Floor", Quantity: 1}); !errors.As(err, &n) || n.Code != seats.CodeKey {
 		t.Errorf("the same key with another request got %v, want a refusal of the key", err)
 	}
 	wantBooks(t, b)

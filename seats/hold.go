@@ -124,7 +124,7 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 
 // Extend gives a hold its whole length again, from now. Refused when its time is up, when the extensions are used
 // up, and while no other seat is available. A repeat with the same key, if there is
-// one, gets the first answer and uses nothing up; *ValidationError if the key came before with a claim.
+// one, gets the first answer and uses nothing up; a *Conflict if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
 	c := &command{holder: holder, key: key, request: "extension"}
 	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
@@ -174,7 +174,7 @@ func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, erro
 }
 
 // ReleaseOnce is Release for a visitor who may ask twice: a repeat with the same key gets the first answer, and
-// gives nothing back that was claimed since; *ValidationError if the key came before with another request.
+// gives nothing back that was claimed since; a *Conflict if the key came before with another request.
 func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...int) (Hold, error) {
 	for _, idx := range seats {
 		if idx < 0 || idx >= len(s.Plan.Seats) {

@@ -99,8 +99,8 @@ func TestARepeatedReleaseGetsTheFirstAnswerAndGivesNothingMoreBack(t *testing.T)
 	if h, err := b.sale.Hold(t.Context(), who); err != nil || len(h.Seats) != 1 {
 		t.Errorf("after the late repeat the hold is %+v, %v; want the seat claimed since", h, err)
 	}
-	var nonsense *seats.ValidationError
-	if _, err := b.sale.ReleaseOnce(t.Context(), who, "k", first.Seats[0]); !errors.As(err, &nonsense) {
+	var other *seats.Conflict
+	if _, err := b.sale.ReleaseOnce(t.Context(), who, "k", first.Seats[0]); !errors.As(err, &other) || other.Code != seats.CodeKey {
 		t.Errorf("the key with another request says %v, want that it came before", err)
 	}
 	wantBooks(t, b)
@@ -144,11 +144,11 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 			t.Errorf("a repeat gave %+v, %v; want the first answer, %+v", h, err, first)
 		}
 	}
-	var nonsense *seats.ValidationError
-	if _, err := b.sale.Extend(t.Context(), who, "claim"); !errors.As(err, &nonsense) {
+	var other *seats.Conflict
+	if _, err := b.sale.Extend(t.Context(), who, "claim"); !errors.As(err, &other) || other.Code != seats.CodeKey {
 		t.Errorf("an extension with the key of a claim got %v", err)
 	}
-	if _, err := b.sale.Claim(t.Context(), who, "k", request); !errors.As(err, &nonsense) {
+	if _, err := b.sale.Claim(t.Context(), who, "k", request); !errors.As(err, &other) || other.Code != seats.CodeKey {
 		t.Errorf("a claim with the key of an extension got %v", err)
 	}
 	if h, err := b.sale.Extend(t.Context(), who, "another"); err != nil || h.ExtensionsLeft != 0 {

@@ -38,6 +38,7 @@ const (
 	CodeChanged  = "changed"  // what is held is not what was to be sold
 	CodePressure = "pressure" // others want what is held, or the extensions are used up
 
+	CodeKey         = "key"          // the key came before with another request
 	CodeShut        = "not_on_sale"  // the event is not on sale now
 	CodeWaitingRoom = "waiting_room" // the event has one, and it did not let this attendee in
 )
