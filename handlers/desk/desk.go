@@ -140,8 +140,17 @@ func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *
 			return err
 		}
 		web.Admit(r)
-		return next(w, r, m)
+		return invalidHere(r.Context(), next(w, r, m))
 	}
+}
+
+// invalidHere is an error with the words for a member if it is a *seats.ValidationError: those for visitors speak of a hold.
+func invalidHere(ctx context.Context, err error) error {
+	var invalid *seats.ValidationError
+	if !errors.As(err, &invalid) || invalid.Unknown {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", web.NewProblem(422, "invalid", invalid.In(ctx), "", text.Mark("Correct it, then send it again.")), err)
 }
 
 // MemberOnce is member for a form that is done once, see once. Its body is read after the caller is known and allowed.

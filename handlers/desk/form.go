@@ -39,7 +39,7 @@ func deskForm(r *http.Request) (url.Values, error) {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, web.Invalid(text.Mark("The request is not a JSON object: %s."), err.Error())
+		return nil, web.NotUnderstood(err)
 	}
 	return formOfObject(object)
 }

@@ -53,12 +53,31 @@ func DecodeJSON(body []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return Invalid(text.Mark("The request cannot be read: %s."), strings.TrimPrefix(err.Error(), "json: "))
+		return NotUnderstood(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Invalid(text.Mark("Something follows it."))
 	}
 	return nil
+}
+
+// NotUnderstood says what is wrong with the JSON of a request, without the words of encoding/json.
+func NotUnderstood(err error) *Problem {
+	said := text.Say("It is not JSON.")
+	var kind *json.UnmarshalTypeError
+	var broken *json.SyntaxError
+	unknown, foreign := strings.CutPrefix(err.Error(), "json: unknown field ")
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		said = text.Say("The field “%s” has a value of another kind than it takes.", kind.Field)
+	case errors.As(err, &kind):
+		said = text.Say("It is no JSON object.")
+	case errors.As(err, &broken) && broken.Offset > 0:
+		said = text.Say("It is not JSON from character %d on.", broken.Offset)
+	case foreign:
+		said = text.Say("There is no field “%s” here.", strings.Trim(unknown, `"`))
+	}
+	return NewProblem(422, "invalid", text.Mark("The request cannot be read. %s"), NothingChanged, text.Mark("Change the request and send it again.")).Filled(said)
 }
 
 // WholeNumber is what a field of a form says; 0 if it says nothing.

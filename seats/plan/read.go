@@ -163,7 +163,7 @@ func explain(data []byte, err error) error {
 	case errors.As(err, &at):
 		return &Error{Line: locate(data, at.path...), Where: spell(at.path), Reason: at.reason}
 	case errors.As(err, &syntax):
-		return &Error{Line: lineAt(data, syntax.Offset), Reason: "this is not JSON: " + syntax.Error()}
+		return &Error{Line: lineAt(data, syntax.Offset), Reason: "this is not JSON from here on"}
 	case errors.As(err, &kind):
 		return &Error{Line: lineAt(data, kind.Offset), Where: kind.Field, Reason: mismatch(kind)}
 	case errors.As(err, &bad):
@@ -182,8 +182,12 @@ func examine(data []byte) ([]byte, error) {
 		return nil, &Error{Reason: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)}
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if len(bytes.TrimSpace(data)) == 0 {
+	trimmed := bytes.TrimSpace(data)
+	if len(trimmed) == 0 {
 		return nil, &Error{Line: 1, Reason: "the file is empty"}
+	}
+	if trimmed[0] != '{' && trimmed[0] != '[' {
+		return nil, &Error{Line: 1, Reason: "this is not JSON. Tables (CSV) and drawings (SVG) are imported on the page Plans"}
 	}
 	for i := 0; i < len(data); {
 		if data[i] < utf8.RuneSelf {

@@ -35,7 +35,7 @@ func Refused(err error) *Error {
 var reasons = text.NewStored(
 	text.Mark("the plan breaks a rule: %s"), text.Mark("shape %s: %s"),
 
-	text.Mark("the file is larger than %s MiB"), text.Mark("this version of Usher reads \"%s\", the file is \"%s\"; a newer Usher may read it"), text.Mark("this is not JSON: %s"),
+	text.Mark("the file is larger than %s MiB"), text.Mark("this version of Usher reads \"%s\", the file is \"%s\"; a newer Usher may read it"),
 	text.Mark("more than %s parts: too many for a plan"), text.Mark("more than %s seats: too many for one plan"),
 	text.Mark("found %s where %s is expected"), text.Mark("%s does not fit here; expected %s that is finite and not huge"),
 	text.Mark("the format has no key \"%s\" in this place"), text.Mark("the key \"%s\" belongs to another category, too, or is empty"), text.Mark("category \"%s\" is not among the categories of the plan"),
@@ -65,6 +65,7 @@ var reasons = text.NewStored(
 // Reasons without a part that differs.
 var _ = []string{
 	text.Mark("this is JSON, but no plan Usher knows: its own has \"format\": \"usher-plan/1\", a pretix plan has a list \"zones\", a seats.io chart has \"subChart\" or \"subChartFloors\""),
+	text.Mark("this is not JSON. Tables (CSV) and drawings (SVG) are imported on the page Plans"), text.Mark("this is not JSON from here on"),
 	text.Mark("the file is empty"), text.Mark("this is not UTF-8 text"), text.Mark("null stands in a list, where an element is expected"), text.Mark("something follows the end of the plan"),
 	text.Mark("the file has no seats"), text.Mark("there is no plan"), text.Mark("the focus is not a place in a drawing"), text.Mark("it has a number that is no place or size in a drawing"),
 	text.Mark("an ellipse needs two radii"), text.Mark("a text needs words and a size"), text.Mark("a coordinate or size is so large that it is no place in a drawing"),
