@@ -150,12 +150,13 @@ func (t *Stats) follow(ctx context.Context, db seats.DB, e seats.Event, recent R
 	}
 }
 
-// An order is as old as the change that sold its seats, unless it was there before: then seats moved to it.
+// An order is as old as the change that sold its seats, unless it was there before: then seats moved to it. A seat that only
+// tickets of a move or a transfer have was not sold with the order.
 const ticketsSQL = `
-SELECT t.order_id, t.idx, t.price + t.fee, o.holder, o.created_at
+SELECT t.order_id, t.idx, t.price + t.fee, o.holder, o.created_at, EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id)
   FROM unnest($1::uuid[]) AS n(id),
        LATERAL (SELECT holder, created_at FROM orders WHERE id = n.id OFFSET 0) o,
-       LATERAL (SELECT order_id, idx, price, fee FROM ticket WHERE order_id = n.id OFFSET 0) t`
+       LATERAL (SELECT id, order_id, idx, price, fee FROM ticket WHERE order_id = n.id OFFSET 0) t`
 
 const asOld = time.Minute // an order's time is taken before that of its change: no batch takes as long
 
@@ -178,8 +179,9 @@ func (t *Stats) take(ctx context.Context, db seats.DB, changes []seats.Change) e
 		var at seatOf
 		var s sold
 		var made time.Time
-		if _, err = pgx.ForEachRow(rows, []any{&at.order, &at.idx, &s.price, &s.by, &made}, func() error {
-			s.fresh = when[at.order].Sub(made) < asOld
+		var moved bool
+		if _, err = pgx.ForEachRow(rows, []any{&at.order, &at.idx, &s.price, &s.by, &made, &moved}, func() error {
+			s.fresh = tickets[at].fresh || !moved && when[at.order].Sub(made) < asOld
 			tickets[at] = s
 			return nil
 		}); err != nil {

@@ -18,20 +18,21 @@ func (p Live) money(ctx context.Context, minor int64) string {
 
 // short is money in few letters: "€1.42m"; exact below a million.
 func (p Live) short(ctx context.Context, minor int64) string {
-	whole := float64(minor)
-	for range pricing.Decimals(p.Sale.Event.Currency) {
-		whole /= 10
-	}
-	amount := text.Number(ctx, int(whole))
+	whole, amount := float64(minor)/p.unit(), ""
 	switch {
 	case whole >= 10_000_000:
 		// Translators: millions of a currency, in few letters.
 		amount = text.T(ctx, "%.1fm", whole/1_000_000)
 	case whole >= 1_000_000:
 		amount = text.T(ctx, "%.2fm", whole/1_000_000)
+	default:
+		return p.money(ctx, minor)
 	}
 	return strings.Replace(views.MoneyForm(ctx, p.Sale.Event.Currency), "%s", amount, 1)
 }
+
+// unit is how many minor units a whole one of the currency has.
+func (p Live) unit() float64 { return math.Pow10(pricing.Decimals(p.Sale.Event.Currency)) }
 
 // exactly is a time of day to the second, at the event's place.
 func (p Live) exactly(t time.Time) string { return p.Sale.Event.Local(t).Format("15:04:05") }
@@ -41,7 +42,8 @@ func (p Live) revenueRate(ctx context.Context) string {
 	if p.Live.SalesRateSlow < 0.05 {
 		return ""
 	}
-	return text.T(ctx, "+%s a minute", p.short(ctx, int64(p.Live.RevenueRate)))
+	rate := math.Floor(p.Live.RevenueRate/p.unit()) * p.unit() // an estimate has no cents
+	return text.T(ctx, "+%s a minute", p.short(ctx, int64(rate)))
 }
 
 // nothingSold reports whether nothing was sold in the last few minutes.

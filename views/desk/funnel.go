@@ -29,7 +29,7 @@ func (p Live) funnel() []step {
 		list = append(list, step{Name: text.Mark("Began to pay"), Ever: l.Paid, Now: l.Paying})
 	}
 	list = append(list,
-		step{Name: text.Mark("Ordered"), Ever: l.Total.Orders, Now: -1},
+		step{Name: text.Mark("Ordered"), Ever: l.Total.Ordered, Now: -1},
 		step{Name: text.Mark("Expired"), Ever: l.Total.Expired, Now: -1, Lost: true},
 		step{Name: text.Mark("Given back"), Ever: l.Total.GivenBack, Now: -1, Lost: true})
 	most := 1
