@@ -59,7 +59,9 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 	leaving := &leaving{}
 	group := open(ctx, cfg, db, listener, numbers, leaving, log)
 	defer closing(&err, group.stop)
-	if err := welcome(ctx, sh.stdout, cfg, db, listener); err != nil {
+	if cfg.Log == "json" { // one object a line, from the first line on
+		log.Info("usher is running", "url", address(cfg, listener))
+	} else if err := welcome(ctx, sh.stdout, cfg, db, listener); err != nil {
 		log.Warn("the welcome could not be printed; usher is running all the same", "error", err)
 	}
 	if err := group.wait(ctx); err != nil {
