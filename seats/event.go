@@ -184,6 +184,8 @@ const Language = "en"
 //	  │            │                  ▲ │         │
 //	  └────────────┴──── at once ─────┘ ▼         ▼
 //	                                  closed ◄────┘      all but drafts ──► cancelled
+//
+// Where nothing was sold and nothing is held, all but a cancelled event may become a draft again.
 type Status string
 
 // The statuses of an event.

@@ -82,13 +82,7 @@ func (e Settings) edit(ctx context.Context, tx pgx.Tx, was seats.Event, prices [
 	return true, saveQuestions(ctx, tx, was.ID, e.Questions)
 }
 
-const (
-	lockCounterSQL = `SELECT FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
-	begunSQL       = `
-SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)
-    OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND state IN ('open', 'authorized', 'sold'))
-    OR EXISTS (SELECT FROM hold WHERE event_id = $1 AND cardinality(seats) > 0 AND expires_at > clock_timestamp())`
-)
+const lockCounterSQL = `SELECT FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
 
 // Begun reports whether attendees took seats on the terms of an event, or may: it is or was on sale, or it is scheduled
 // and has orders, payments or holds, of a presale or of a sale before.
@@ -104,10 +98,8 @@ func hasBegun(ctx context.Context, tx pgx.Tx, e seats.Event) (begun bool, err er
 	if e.Status != seats.Draft && e.Status != seats.Scheduled {
 		return true, nil
 	}
-	if err = tx.QueryRow(ctx, begunSQL, e.ID).Scan(&begun); err != nil {
-		return false, fmt.Errorf("events: look whether the sale has begun: %w", err)
-	}
-	return begun, nil
+	u, err := usedBy(ctx, tx, e.ID)
+	return u != used{}, err
 }
 
 // begunSince is Begun within a change of the event: no batch commits seats after the answer and before the change.

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,9 +24,9 @@ type Change struct {
 var leads = map[seats.Status][]seats.Status{
 	seats.Draft:     {seats.Draft, seats.Scheduled, seats.OnSale},
 	seats.Scheduled: {seats.Draft, seats.Scheduled, seats.OnSale, seats.Cancelled},
-	seats.OnSale:    {seats.OnSale, seats.Paused, seats.Closed, seats.Cancelled},
-	seats.Paused:    {seats.OnSale, seats.Scheduled, seats.Paused, seats.Closed, seats.Cancelled},
-	seats.Closed:    {seats.OnSale, seats.Scheduled, seats.Closed, seats.Cancelled},
+	seats.OnSale:    {seats.OnSale, seats.Paused, seats.Closed, seats.Draft, seats.Cancelled},
+	seats.Paused:    {seats.OnSale, seats.Scheduled, seats.Paused, seats.Closed, seats.Draft, seats.Cancelled},
+	seats.Closed:    {seats.OnSale, seats.Scheduled, seats.Closed, seats.Draft, seats.Cancelled},
 	seats.Cancelled: {seats.Cancelled},
 }
 
@@ -92,8 +93,6 @@ func (n Change) check() error {
 	return nil
 }
 
-const hasOrdersSQL = `SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`
-
 // mayBecome refuses a status that cannot follow that of the event.
 func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if !slices.Contains(leads[e.Status], to.Status) {
@@ -102,14 +101,48 @@ func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if to.Status != seats.Draft || e.Status == seats.Draft {
 		return nil
 	}
-	var ordered bool
-	if err := tx.QueryRow(ctx, hasOrdersSQL, e.ID).Scan(&ordered); err != nil {
-		return err
+	if _, err := tx.Exec(ctx, lockCounterSQL, e.ID); err != nil { // no batch commits seats from here on
+		return fmt.Errorf("events: lock the counter: %w", err)
 	}
-	if ordered {
+	u, err := usedBy(ctx, tx, e.ID)
+	switch {
+	case err != nil:
+		return err
+	case u.ordered:
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Tickets of this event were sold, so it cannot be a draft again. Nothing was changed. Schedule it for another time instead.")}
+	case u.held:
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("People hold or pay for seats of this event, so it cannot be a draft yet. Nothing was changed. Pause the sale, and try again when their time is over.")}
 	}
 	return nil
+}
+
+// used says what attendees have of an event.
+type used struct{ ordered, held bool }
+
+// An order may be cancelled: its page and its mail still name the event.
+const usedSQL = `
+SELECT EXISTS (SELECT FROM orders WHERE event_id = $1),
+       EXISTS (SELECT FROM payment WHERE event_id = $1 AND state IN ('open', 'authorized', 'sold'))
+    OR EXISTS (SELECT FROM hold WHERE event_id = $1 AND cardinality(seats) > 0 AND expires_at > clock_timestamp())`
+
+func usedBy(ctx context.Context, tx pgx.Tx, event int64) (u used, err error) {
+	if err := tx.QueryRow(ctx, usedSQL, event).Scan(&u.ordered, &u.held); err != nil {
+		return u, fmt.Errorf("events: look for orders and holds: %w", err)
+	}
+	return u, nil
+}
+
+// MayDraft reports whether an event can become a draft now: nothing of it was sold, and nothing is held.
+func MayDraft(ctx context.Context, office *seats.Inventory, e seats.Event) (may bool, err error) {
+	if e.Status == seats.Draft || !slices.Contains(leads[e.Status], seats.Draft) {
+		return false, nil
+	}
+	err = pgx.BeginFunc(ctx, office, func(tx pgx.Tx) error {
+		u, err := usedBy(ctx, tx, e.ID)
+		may = u == used{}
+		return err
+	})
+	return may && err == nil, err
 }
 
 var statusWords = map[seats.Status]string{seats.Draft: text.Mark("a draft"), seats.Scheduled: text.Mark("scheduled"), seats.OnSale: text.Mark("on sale"), seats.Paused: text.Mark("paused"), seats.Closed: text.Mark("closed"), seats.Cancelled: text.Mark("cancelled")}
