@@ -82,10 +82,10 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	first := url.Values{"name": {"Evening"}, "venue": {"Hall"}, "starts": {"2030-03-01T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"club"}}
 	bad := url.Values{"name": {""}, "venue": {"<Hall>"}, "starts": {"tomorrow"}, "zone": {"Mars"}, "plan": {"none"}}
 	s.refused(t, ann, "/desk/events", bad, 422, "&lt;Hall&gt;", "Enter the name of the event.", "no such time zone", "Choose a plan")
-	settings := s.does(t, ann, "/desk/events", first)
-	if settings != "/desk/events/evening-2/settings" {
-		t.Fatalf("the draft is at %s", settings)
+	if to := s.does(t, ann, "/desk/events", first); to != "/desk/events/evening-2/checklist" {
+		t.Fatalf("the draft is at %s", to)
 	}
+	const settings = "/desk/events/evening-2/settings"
 	if a, _ := s.page(t, person(t), "/events/evening-2"); a.StatusCode != 404 {
 		t.Errorf("attendees see the draft: %d", a.StatusCode)
 	}
@@ -116,18 +116,18 @@ func TestAnEventIsMadeInStepsAndPutOnSale(t *testing.T) {
 	}
 	status := "/desk/events/evening-2/status"
 	s.refused(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"never"}}, 422, "Enter when the sale begins")
-	s.does(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"2030-02-01T10:00"}})
+	s.does(t, ann, status, url.Values{"status": {"scheduled"}, "opens": {"2030-02-01T10:00"}, "anyway": {"on"}})
 	if _, page := s.page(t, person(t), "/events/evening-2"); !strings.Contains(page, "On sale from Fri 1 February 2030, 10:00\u00a0CET.") {
 		t.Error("attendees do not read from when on")
 	}
-	s.does(t, ann, status, url.Values{"status": {"on sale"}, "now": {"on"}})
+	s.does(t, ann, status, url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}})
 	all.Set("strict", "")
 	s.refused(t, ann, settings, all, 409, "The sale has begun")
 	s.does(t, ann, status, url.Values{"status": {"paused"}, "reason": {"The lights went out"}})
 	if _, page := s.page(t, person(t), "/events/evening-2"); !strings.Contains(page, "The lights went out.") {
 		t.Error("attendees do not read why")
 	}
-	if copied := s.does(t, ann, "/desk/events/evening-2/copies", url.Values{"name": {"A night out"}}); copied != "/desk/events/a-night-out/settings" {
+	if copied := s.does(t, ann, "/desk/events/evening-2/copies", url.Values{"name": {"A night out"}, "starts": {"2030-03-08T20:30"}}); copied != "/desk/events/a-night-out/checklist" {
 		t.Errorf("the copy is at %s", copied)
 	}
 	if n := s.audited(t, "created the event") + s.audited(t, "changed the settings") + s.audited(t, "copied an event to"); n != 3 {
@@ -174,14 +174,14 @@ func TestSettings_OfAStartedSaleAreReadOnlyInPart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	settings := s.does(t, ann, "/desk/events", url.Values{"name": {"Gala"}, "starts": {"2030-03-01T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"club"}})
+	settings := strings.Replace(s.does(t, ann, "/desk/events", url.Values{"name": {"Gala"}, "starts": {"2030-03-01T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"club"}}), "checklist", "settings", 1)
 	_, page := s.page(t, ann, settings)
 	draft := sends(t, page, settings)
 	for name, value := range map[string]string{"strict": "on", "birth": "on", "fee_kept": "on", "fee_ticket": "1.50", "questions": "text! Company"} {
 		draft.Set(name, value)
 	}
 	s.does(t, ann, settings, draft)
-	s.does(t, ann, strings.Replace(settings, "settings", "status", 1), url.Values{"status": {"on sale"}, "now": {"on"}})
+	s.does(t, ann, strings.Replace(settings, "settings", "status", 1), url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}})
 	_, page = s.page(t, ann, settings)
 	if n := strings.Count(page, " readonly"); n < 6 {
 		t.Errorf("%d fields of the page are only read", n)

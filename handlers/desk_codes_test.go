@@ -85,7 +85,7 @@ func TestCodes_AreCreatedInOtherEventsOfTheTeam(t *testing.T) {
 	owner, at := s.owner(t), "/desk/events/evening/codes"
 	copied := func(name string) string {
 		path := s.does(t, owner, "/desk/events/evening/copies", url.Values{"name": {name}})
-		return strings.TrimSuffix(strings.TrimPrefix(path, "/desk/events/"), "/settings")
+		return strings.TrimSuffix(strings.TrimPrefix(path, "/desk/events/"), "/checklist")
 	}
 	second, third, swiss := copied("Second"), copied("Third"), copied("Swiss")
 	s.exec(t, `UPDATE event SET currency = 'CHF' WHERE slug = '`+swiss+`'`)

@@ -46,6 +46,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/series":                      {need: organizers.Manage, form: "show=on&dates=2036-12-01+19:30"},
 	"GET /desk/events/{slug}/settings":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/settings":                    {need: organizers.Manage, form: "name="},
+	"GET /desk/events/{slug}/checklist":                    {need: organizers.Manage},
 	"POST /desk/events/{slug}/status":                      {need: organizers.Manage, form: "status=forgotten"},
 	"POST /desk/events/{slug}/copies":                      {need: organizers.Manage, form: "name=Another"},
 	"GET /desk/events/{slug}/preview":                      {need: organizers.Look},

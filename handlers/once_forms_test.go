@@ -276,7 +276,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: owner, to: "/desk/events/draft/settings", form: form, other: other}
 		},
 		"POST /desk/events/{slug}/status": func(*testing.T, *wall, string) sent {
-			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
+			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
 		},
 		"POST /desk/events/{slug}/copies": w.same("name=Copy", "name=Another+copy"),
 		"POST /desk/events/{slug}/series": func(*testing.T, *wall, string) sent {

@@ -120,7 +120,7 @@ POST /desk/events {"name":"Matinee","starts":"2033-03-01T15:00","zone":"Europe/V
 GET /desk/events/evening
 GET /desk/events/evening/settings
 POST /desk/events/evening/settings {"venue":"Hall","limit":8,"invoices":true,"strict":"off"}
-POST /desk/events/MATINEE/status {"status":"on sale"}
+POST /desk/events/MATINEE/status {"status":"on sale","anyway":true}
 POST /desk/events/evening/copies {"name":"Another"}
 POST /desk/events/MATINEE/series {"dates":"2033-03-08 15:00"} => SERIES "slug":"([^"]+)"
 GET /desk/series
@@ -129,7 +129,7 @@ POST /desk/series/SERIES/performances {"dates":"2033-03-15 15:00"}
 POST /desk/series/SERIES/changes {"all":true,"time":"15:30"} => DIGEST "digest":"([^"]+)"
 POST /desk/series/SERIES/changes {"all":true,"time":"15:30","digest":"DIGEST"}
 POST /desk/series/SERIES/changes {"all":true,"status":"on sale"} => PUBLISHED "digest":"([^"]+)"
-POST /desk/series/SERIES/changes {"all":true,"status":"on sale","digest":"PUBLISHED"}
+POST /desk/series/SERIES/changes {"all":true,"status":"on sale","anyway":true,"digest":"PUBLISHED"}
 POST /desk/events/MATINEE/sales {"seat":["Stalls/C/12"],"method":"cash"} => EXORDER "code":"([^"]+)"
 GET /desk/events/MATINEE/orders/EXORDER => EXTICKET "id":"([^"]+)"
 POST /desk/events/MATINEE/orders/EXORDER/exchanges {"ticket":["EXTICKET"],"event":"MATINEE-2033-03-08","seats":"Stalls/C/12","show":true}

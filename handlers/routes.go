@@ -235,6 +235,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/page", h.desk.OnEvent(organizers.Manage, h.desk.SaveEventPage), textsRule},
 		{"POST /desk/events/{slug}/pictures", h.desk.OnEvent(organizers.Manage, h.desk.AddPicture), uploadRule},
 		{"POST /desk/events/{slug}/pictures/{id}", h.desk.OnEvent(organizers.Manage, h.desk.ChangePicture), secretRule},
+		{"GET /desk/events/{slug}/checklist", h.desk.OnEvent(organizers.Manage, h.desk.Checklist), secretRule},
 		{"POST /desk/events/{slug}/status", h.desk.OnEvent(organizers.Manage, h.desk.SetStatus), secretRule},
 		{"POST /desk/events/{slug}/copies", h.desk.OnEvent(organizers.Manage, h.desk.CopyEvent), secretRule},
 		{"GET /desk/events/{slug}/preview", h.desk.OnEvent(organizers.Look, h.desk.Preview), secretRule},

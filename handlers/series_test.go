@@ -43,7 +43,7 @@ func TestSeries_IsMadeAtTheDeskAndFoundByAttendees(t *testing.T) {
 			t.Errorf("the page of the series lacks %s", want)
 		}
 	}
-	change := url.Values{"key": {"c1"}, "all": {"on"}, "status": {"on sale"}, "time": {"20:00"}}
+	change := url.Values{"key": {"c1"}, "all": {"on"}, "status": {"on sale"}, "anyway": {"on"}, "time": {"20:00"}}
 	_, preview := s.submit(t, ann, "/desk/series/evening/changes", change)
 	digest := regexp.MustCompile(`name="digest" value="([0-9a-f]+)"`).FindStringSubmatch(preview)
 	if digest == nil || !strings.Contains(preview, "This changes 6 performances") || !strings.Contains(preview, "Time: 19:30 becomes 20:00") || !strings.Contains(preview, "Status: Draft becomes On sale") {
@@ -167,7 +167,7 @@ func TestSeries_ProgramsMakeAndChangeIt(t *testing.T) {
 			Changed int
 		}
 	}
-	one := `{"all":true,"performance":["evening-2033-06-02"],"status":"scheduled","opens":"2033-05-01 10:00"`
+	one := `{"all":true,"performance":["evening-2033-06-02"],"status":"scheduled","opens":"2033-05-01 10:00","anyway":true`
 	if text := post("/desk/series/evening/changes", one+"}", 200); json.Unmarshal([]byte(text), &seen) != nil || seen.Preview.Changed != 1 {
 		t.Fatal(text)
 	}

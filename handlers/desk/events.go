@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +79,7 @@ func (h *Handlers) createdEvent(w http.ResponseWriter, r *http.Request, slug, wh
 	if err != nil {
 		return err
 	}
-	return deskWith(w, r, desk.SettingsPath(slug), what, http.StatusCreated, settingsAnswer(s))
+	return deskWith(w, r, desk.ChecklistPath(slug), what, http.StatusCreated, settingsAnswer(s))
 }
 
 // createOnce makes an event under the first address of its name that is not taken; a repeat of the form finds the one it made.
@@ -165,6 +167,14 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if name := strings.Join(strings.Fields(form.Get("name")), " "); name != "" {
 		n.Name = name
 	}
+	if starts := form.Get("starts"); starts != "" {
+		if n.StartsAt, err = momentOf(starts, s.Event.Local(s.Event.StartsAt).Location()); err != nil {
+			return h.refuseCopy(w, r, m, s, form, text.T(r.Context(), "Enter when it begins, such as 2030-03-01 20:00."))
+		}
+	}
+	if n.Name == s.Event.Name && n.StartsAt.Equal(s.Event.StartsAt) {
+		return h.refuseCopy(w, r, m, s, form, text.T(r.Context(), "The copy would have the name and the time of this event. Enter another date, or another name."))
+	}
 	slug, err := h.createOnce(r, m, deskKeyOf(r, form), n, s.Plan, text.Mark("copied an event to"))
 	if err != nil {
 		return err
@@ -188,6 +198,15 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 		}
 	}
 	return h.createdEvent(w, r, slug, "copied")
+}
+
+// refuseCopy says why an event is not copied as asked; what was typed stays.
+func (h *Handlers) refuseCopy(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, words string) error {
+	page := desk.SettingsPage{Form: formOf(s), Copy: desk.CopyForm{Name: form.Get("name"), Starts: form.Get("starts"), Wrong: desk.Wrong{"starts": words}}}
+	if web.WantsJSON(r) {
+		return wrongFields(page.Copy.Wrong)
+	}
+	return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 }
 
 // withoutPhases is the price list of an event for a copy of it. The phases were for its own dates.
@@ -225,9 +244,24 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 			return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
 		}
 	}
+	detail := map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")}
+	if startsSale(s.Event, to.Status) {
+		facts, err := h.factsOf(r.Context(), s)
+		if err != nil {
+			return err
+		}
+		switch missing := events.Missing(events.Readiness(facts)); {
+		case len(missing) == 0:
+		case form.Get("anyway") != "":
+			detail["without"] = missing
+		case web.WantsJSON(r):
+			return h.problemOf(w, r, s, notReady(r.Context(), missing))
+		default:
+			return h.showChecklist(w, r, m, s, http.StatusConflict, desk.ChecklistPage{Facts: facts, Asked: true, Opens: form.Get("opens")})
+		}
+	}
 	act := organizers.Action{
-		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: steps[to.Status], Subject: "events/" + s.Event.Slug,
-		Detail: map[string]any{"reason": to.Reason, "opens_at": form.Get("opens")},
+		Key: deskKeyOf(r, form), Form: []any{"status", s.Event.Slug, to}, What: steps[to.Status], Subject: "events/" + s.Event.Slug, Detail: detail,
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		if to.Status == seats.Cancelled {
@@ -270,6 +304,9 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 	list, err := h.Organizers.Events(r.Context(), m)
 	if err != nil {
 		return err
+	}
+	if !m.May(organizers.Look) { // the door sells and checks nothing of a draft
+		list = slices.DeleteFunc(list, func(e seats.Listing) bool { return e.Status == seats.Draft })
 	}
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))

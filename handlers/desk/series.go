@@ -221,9 +221,25 @@ func datesAnswer(w http.ResponseWriter, d desk.DatesForm) error {
 }
 
 type previewBody struct {
-	Digest       string        `json:"digest"`
-	Changed      int           `json:"changed"`
-	Performances []series.Line `json:"performances"`
+	Digest       string         `json:"digest"`
+	Changed      int            `json:"changed"`
+	Performances []series.Line  `json:"performances"`
+	Missing      []events.Point `json:"missing"` // the sales start without it only with anyway
+}
+
+// missingOf lists what the production lacks if a change starts the sale of a performance.
+func (h *Handlers) missingOf(ctx context.Context, c series.Change, s series.Series, list []series.Performance) ([]events.Point, error) {
+	if c.Status == nil || !slices.ContainsFunc(list, func(p series.Performance) bool {
+		return slices.Contains(c.Performances, p.Slug) && startsSale(seats.Event{Status: p.Status}, c.Status.Status)
+	}) {
+		return nil, nil
+	}
+	lead, err := h.Inventory.Sale(ctx, s.LeadSlug)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := h.factsOf(ctx, lead)
+	return events.Missing(events.Readiness(facts)), err
 }
 
 // ChangeSeries answers POST /desk/series/{series}/changes: without digest= it shows what would change, and with that of the
@@ -239,6 +255,12 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 	}
 	p := desk.SeriesPage{Chosen: f}
 	c, err := h.seriesChange(r.Context(), f, s, list)
+	if err == nil {
+		p.Missing, err = h.missingOf(r.Context(), c, s, list)
+	}
+	if err == nil && f.Get("digest") != "" && len(p.Missing) > 0 && f.Get("anyway") == "" {
+		err = notReady(r.Context(), p.Missing)
+	}
 	if err == nil && f.Get("digest") != "" {
 		if _, err = h.Productions.Apply(r.Context(), m, s, c, f.Get("digest"), deskKeyOf(r, f)); err == nil {
 			h.Orders.WakeBulkJobs()
@@ -254,7 +276,7 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 			if web.WantsJSON(r) {
 				return web.WriteJSON(w, http.StatusOK, struct {
 					Preview previewBody `json:"preview"`
-				}{previewBody{seen.Digest, seen.Changed(), seen.Lines}})
+				}{previewBody{seen.Digest, seen.Changed(), seen.Lines, append([]events.Point{}, p.Missing...)}})
 			}
 			p.Preview = &seen
 			return h.showSeries(w, r, m, http.StatusOK, p)

@@ -46,6 +46,9 @@ func (h *Handlers) showSettings(w http.ResponseWriter, r *http.Request, m organi
 	if p.Begun, err = events.Begun(r.Context(), h.Inventory, s.Event); err != nil {
 		return err
 	}
+	if p.Drafts, err = events.MayDraft(r.Context(), h.Inventory, s.Event); err != nil {
+		return err
+	}
 	return web.WritePage(w, r, status, desk.Settings(p))
 }
 
@@ -387,6 +390,10 @@ type settingsBody struct {
 	Door          bool     `json:"door"`
 	Invoices      bool     `json:"invoices"`
 	Demo          bool     `json:"demo"`
+	FeeTicket     int64    `json:"fee_ticket"`  // minor units
+	FeePercent    string   `json:"fee_percent"` // of the price
+	FeeAbsorbed   bool     `json:"fee_absorbed"`
+	FeeKept       bool     `json:"fee_kept"`
 	CancelUntil   string   `json:"cancel_until"`   // "7 days", "0" for the start, "never"
 	CancelFee     int64    `json:"cancel_fee"`     // minor units
 	CancelPercent string   `json:"cancel_percent"` // of the price
@@ -422,6 +429,7 @@ func settingsAnswer(s *seats.Sale) any {
 	b := settingsBody{
 		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
+		FeeTicket: e.Fees.Ticket, FeePercent: pricing.Percentage(e.Fees.Percent), FeeAbsorbed: e.Fees.Absorbed, FeeKept: e.Fees.Kept,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),
 		ExchangeUntil: events.ExchangeUntilText(e.Policy), ExchangeFee: e.Policy.ExchangeFee, TransferUntil: events.TransferUntilText(e.Policy), ResaleUntil: events.ResaleUntilText(e.Policy), ResaleFee: e.Policy.ResaleFee, TypesUntil: events.TypesUntilText(e.Policy), PayLater: events.Span(e.Policy.PayLater), PayBefore: events.Span(e.Policy.PayBefore), ConfirmEmail: events.ConfirmText(e.Policy),
 		Online: e.Online.On, JoinLink: e.Online.Link, JoinEarly: e.Online.Early.Minutes(), Words: e.Confirmation,

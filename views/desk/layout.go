@@ -122,6 +122,14 @@ func Notice(done string) string { return notices[done] }
 // EventPath is the address of an event at the desk.
 func EventPath(slug string) string { return Path + "/events/" + slug }
 
+// EventHome is the first page of an event that the reader may open.
+func (d Frame) EventHome(slug string) string {
+	if d.Member.May(organizers.Look) {
+		return EventPath(slug)
+	}
+	return EventPath(slug) + "/seats"
+}
+
 // tab is a link of the navigation.
 type tab struct {
 	name string
@@ -152,6 +160,9 @@ var settingTabs = []tab{
 	{text.Mark("Log"), "/log", organizers.Manage},
 }
 
+// checklistTab is the first page of an event that is not on sale yet.
+var checklistTab = tab{text.Mark("Checklist"), "/checklist", organizers.Manage}
+
 // eventTabs are the pages about one event.
 var eventTabs = []tab{
 	{text.Mark("Live"), "", organizers.Look},
@@ -180,7 +191,13 @@ func (d Frame) main() []link { return d.links(tabs, Path) }
 func (d Frame) settings() []link { return d.links(settingTabs, Path) }
 
 // tabs is the navigation of the event for the reader of this page.
-func (d Frame) tabs() []link { return d.links(eventTabs, EventPath(d.Event.Slug)) }
+func (d Frame) tabs() []link {
+	list := eventTabs
+	if d.Event.Status == seats.Draft || d.Event.Status == seats.Scheduled {
+		list = append([]tab{checklistTab}, list...)
+	}
+	return d.links(list, EventPath(d.Event.Slug))
+}
 
 func (d Frame) links(tabs []tab, base string) (links []link) {
 	for _, t := range tabs {

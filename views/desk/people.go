@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
@@ -146,7 +147,7 @@ var details = map[string]string{
 	"how_many": text.Mark("Number"), "method": text.Mark("Payment method"), "amount": text.Mark("Amount"), "to": text.Mark("To"), "plan": text.Mark("Plan"), "file": text.Mark("File"), "entries": text.Mark("Entries"),
 	"order": text.Mark("Order"), "orders": text.Mark("Orders"), "ticket": text.Mark("Ticket"), "tickets": text.Mark("Tickets"), "all": text.Mark("All tickets"), "used": text.Mark("Used tickets, too"),
 	"override": text.Mark("Against the policy"), "code": text.Mark("Code"), "codes": text.Mark("Codes"), "percent": text.Mark("Percent"), "types": text.Mark("Ticket types"), "phases": text.Mark("Phases"),
-	"tax": text.Mark("Tax"), "offers": text.Mark("Offers"), "opens_at": text.Mark("Opens"), "room": text.Mark("Waiting room"), "series": text.Mark("Series"), "changes": text.Mark("Changes"), "dates": text.Mark("Dates"),
+	"tax": text.Mark("Tax"), "offers": text.Mark("Offers"), "opens_at": text.Mark("Opens"), "without": text.Mark("Missing"), "room": text.Mark("Waiting room"), "series": text.Mark("Series"), "changes": text.Mark("Changes"), "dates": text.Mark("Dates"),
 	"performances": text.Mark("Performances"), "parts": text.Mark("Parts"), "time": text.Mark("Time"), "status": text.Mark("Status"), "concern": text.Mark("Alert"), "sites": text.Mark("Sites"), "domain": text.Mark("Domain"),
 	"may": text.Mark("Rights"), "days": text.Mark("Days"), "with": text.Mark("Link"), "url": text.Mark("Address"), "kinds": text.Mark("Kinds"), "kind": text.Mark("Kind"), "months": text.Mark("Months"),
 	"erasure": text.Mark("Erasure"), "countries": text.Mark("Countries"), "section": text.Mark("Section"), "alt": text.Mark("Picture description"), "hash": text.Mark("File hash"), "language": text.Mark("Language"),
@@ -205,6 +206,9 @@ func detailValue(ctx context.Context, key string, value any) string {
 		return strings.Join(words, text.T(ctx, ", "))
 	}
 	word := fmt.Sprint(value)
+	if key == "without" {
+		return text.T(ctx, PointWords(events.Point(word)))
+	}
 	return text.T(ctx, cmp.Or(views.RoleName(organizers.Role(word)), views.PaidHow(word), views.LegalWords(pages.Kind(word)), word))
 }
 

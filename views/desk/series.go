@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
@@ -68,9 +69,19 @@ type SeriesPage struct {
 	List    []series.Performance
 	Chosen  url.Values // the form of a change as it was sent
 	Preview *series.Report
-	Message string // why it was refused
+	Missing []events.Point // what the production lacks for a sale that the change starts
+	Message string         // why it was refused
 	Key     string
 	Home    string // how browsers reach the team's events
+}
+
+// missing says what the production lacks.
+func (p SeriesPage) missing(ctx context.Context) string {
+	words := make([]string, len(p.Missing))
+	for i, point := range p.Missing {
+		words[i] = text.T(ctx, PointWords(point))
+	}
+	return text.T(ctx, "The sales would start without: %s.", strings.Join(words, text.T(ctx, ", ")))
 }
 
 // snippet is what the team copies into its site.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -106,6 +107,22 @@ type SettingsPage struct {
 	Usual    limit.Settings // with the usual figures in place of 0
 	NoWay    bool           // it has prices, and there is no way to pay them
 	Begun    bool           // prices and the like cannot be changed any more
+	Drafts   bool           // it can become a draft again
+	Copy     CopyForm
+}
+
+// CopyForm is what the form that copies an event has typed in; its zero value is the form as it begins.
+type CopyForm struct {
+	Name, Starts string
+	Wrong        Wrong
+}
+
+// copyForm begins with the name of the event, and with the same time a week later.
+func (p SettingsPage) copyForm() CopyForm {
+	f := p.Copy
+	f.Name = cmp.Or(f.Name, p.Event.Name)
+	f.Starts = cmp.Or(f.Starts, p.Event.Local(p.Event.StartsAt).AddDate(0, 0, 7).Format(MomentForm))
+	return f
 }
 
 // price is what the form says of a category.
