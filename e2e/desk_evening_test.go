@@ -53,10 +53,11 @@ func (e *evening) makesTheEvent() {
 	e.press(e.button("Create draft"))
 	e.sees(e.page.GetByText("Only your team sees this event."))
 	e.slug = regexp.MustCompile(`/desk/events/([^/?]+)`).FindStringSubmatch(e.page.URL())[1]
-	e.looks("desk-settings-draft")
+	e.looks("desk-checklist")
 	e.visit(e.at("/preview"))
 	e.looks("desk-preview")
 	e.visit(e.at("/settings"))
+	e.looks("desk-settings-draft")
 	prices := e.page.Locator(`input[name="price"]`)
 	for i := range e.number(prices) {
 		check(e.t, prices.Nth(i).Fill("12.50"))
@@ -64,7 +65,10 @@ func (e *evening) makesTheEvent() {
 	check(e.t, e.page.Locator(`input[name="door"]`).Check())
 	e.press(e.exactly("button", "Save"))
 	e.sees(e.page.GetByText("Saved."))
+	e.expect("409")
 	e.press(e.button("Put on sale now"))
+	e.looks("desk-start-anyway")
+	e.press(e.button("Put on sale without it"))
 	e.sees(e.page.GetByText("Attendees can buy tickets."))
 }
 

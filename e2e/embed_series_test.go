@@ -78,6 +78,7 @@ func (p *person) makesASeriesOf40() {
 	p.press(p.button("Create draft"))
 	p.sees(p.page.GetByText("Only your team sees this event."))
 	slug := regexp.MustCompile(`/desk/events/([^/?]+)`).FindStringSubmatch(p.page.URL())[1]
+	p.visit("/desk/events/" + slug + "/settings")
 	prices := p.page.Locator(`input[name="price"]`)
 	n, err := prices.Count()
 	check(p.t, err)

@@ -82,7 +82,7 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 	work.fill(ann.page.GetByLabel("Begins", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}), friday.AddDate(0, 1, 0).Format(time.DateOnly)+"T19:30")
 	work.press(ann.page.GetByRole("radio", playwright.PageGetByRoleOptions{Name: "Conference"}))
 	work.press(ann.button("Create draft"))
-	work.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Prices", Exact: playwright.Bool(true)}))
+	work.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Prices", Exact: playwright.Bool(true)}).First())
 	ann.picture("volunteer-1-prices", "light")
 	category, err := ann.page.Locator("thead th").Nth(1).InnerText()
 	check(t, err)
@@ -115,7 +115,9 @@ func TestPrices_AVolunteerSetsThemOnOnePageAndABuyerPaysExactlyThat(t *testing.T
 	check(t, ann.page.GetByLabel("At the box office").Check())
 	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Save", Exact: playwright.Bool(true)}))
 	ann.sees(ann.page.GetByText("Saved."))
+	ann.expect("409")
 	ann.press(ann.button("Put on sale now"))
+	ann.press(ann.button("Put on sale without it")) // no legal texts
 
 	bob := someone(t, o, "bob", phone)
 	bob.openEvent("spring-concert")
