@@ -56,6 +56,7 @@ func (r Rate) Known() bool { return r.Of >= enough }
 
 const (
 	leastRate  = 1.0            // seats a minute, below which there is no forecast
+	FewOrders  = 45             // below which there is no forecast: the rate of fewer is less exact than uncertain, by 1/√n
 	mostAhead  = 48 * time.Hour // longest forecast
 	uncertain  = 0.15           // of the rate, to either side
 	cohorts    = 60             // minutes of holds in a rate
@@ -70,7 +71,9 @@ func (t *Stats) figures(now time.Time, e seats.Event) Figures {
 		SalesRate: t.fast.since(t.first, now), SalesRateSlow: t.slow.since(t.first, now), RevenueRate: t.money.since(t.first, now),
 	}
 	f.Holding, f.Paying = t.Holding()
-	f.SellOut = sellOut(now, f.Free+f.Held, f.SalesRate, f.SalesRateSlow)
+	if f.Total.Orders >= FewOrders {
+		f.SellOut = sellOut(now, f.Free+f.Held, f.SalesRate, f.SalesRateSlow)
+	}
 	f.rates(t, now, e)
 	return f
 }

@@ -71,6 +71,9 @@ func (p Live) sellsOut(ctx context.Context) (big, small string) {
 		if p.nothingSold() {
 			return "–", p.salesRate(ctx)
 		}
+		if l.Total.Orders < sales.FewOrders {
+			return "–", text.T(ctx, "%s, too few orders for a forecast", p.salesRate(ctx))
+		}
 		// Translators: %s is "0.3 seats a minute"; when all seats will be sold cannot be told yet.
 		return "–", text.T(ctx, "%s, too slow for a forecast", p.salesRate(ctx))
 	}
