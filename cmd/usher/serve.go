@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -59,9 +60,7 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 	leaving := &leaving{}
 	group := open(ctx, cfg, db, listener, numbers, leaving, log)
 	defer closing(&err, group.stop)
-	if cfg.Log == "json" { // one object a line, from the first line on
-		log.Info("usher is running", "url", address(cfg, listener))
-	} else if err := welcome(ctx, sh.stdout, cfg, db, listener); err != nil {
+	if err := tellRunning(ctx, sh.stdout, cfg, db, listener, log); err != nil {
 		log.Warn("the welcome could not be printed; usher is running all the same", "error", err)
 	}
 	if err := group.wait(ctx); err != nil {
@@ -119,6 +118,19 @@ func warnOfPlainHTTP(cfg *Config, at net.Addr, log *slog.Logger) {
 	if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !strings.HasPrefix(cfg.URL, "https://") {
 		log.Warn("other machines reach this node by plain http: put a proxy with TLS in front, set USHER_URL to its https address, and listen on 127.0.0.1", "address", at.String())
 	}
+}
+
+// tellRunning welcomes a reader, or writes lines of the log if all of it is read by a program.
+func tellRunning(ctx context.Context, w io.Writer, cfg *Config, db *database, l net.Listener, log *slog.Logger) error {
+	if cfg.Log != "json" {
+		return welcome(ctx, w, cfg, db, l)
+	}
+	log.Info("usher is running", "url", address(cfg, l))
+	has, err := organizers.New(db.pool, func() {}).HasOwner(ctx)
+	if err == nil && !has {
+		log.Info("no organizer yet: usher organizer link prints the link that creates the owner account")
+	}
+	return err
 }
 
 // welcome prints the address, which programs that start this one on port 0 read, and then what there is to see.
