@@ -141,7 +141,7 @@ func TestEditor_SavesVersionsAndReportsConflicts(t *testing.T) {
 	if a, body := save("", 2, document); a.StatusCode != 422 {
 		t.Errorf("without a key: %d %s", a.StatusCode, body)
 	}
-	if a, body := send(t, ann, "POST", s.url+plan+"/versions", `{"base":2,"owner":7,"document":`+document+`}`, "Content-Type", "application/json", "Idempotency-Key", "s4"); a.StatusCode != 422 || !strings.Contains(body, `unknown field \"owner\"`) {
+	if a, body := send(t, ann, "POST", s.url+plan+"/versions", `{"base":2,"owner":7,"document":`+document+`}`, "Content-Type", "application/json", "Idempotency-Key", "s4"); a.StatusCode != 422 || !strings.Contains(body, "no field “owner” here") {
 		t.Errorf("with a field that is not known: %d %s", a.StatusCode, body)
 	}
 }

@@ -1,44 +1,40 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// A program that reads the log gets one JSON object a line, from the first line on.
+// A program that reads the log gets one JSON object a line, from the first line on, and people get their welcome.
 func TestServe_JSONLogHasNoOtherLines(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"DATABASE_URL": seatstest.DB(t).Config().ConnString()}
-	ctx, cancel := context.WithCancel(t.Context())
-	lines, log := io.Pipe()
-	var out bytes.Buffer
-	ended := make(chan error, 1)
-	go func() {
-		err := run(ctx, []string{"serve", "--addr", "127.0.0.1:0", "--log", "json", "--drain", "0s"}, func(name string) string { return env[name] }, &out, log)
-		_ = log.Close() // the reader ends
-		ended <- err
-	}()
-	said := ""
-	for in := bufio.NewScanner(lines); in.Scan(); {
-		if !json.Valid(in.Bytes()) {
-			t.Errorf("a line is not JSON: %s", in.Text())
+	listener, err := listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	db := &database{pool: seatstest.DB(t)}
+	said := func(form string) (out, log string) {
+		var page, lines bytes.Buffer
+		if err := tellRunning(t.Context(), &page, &Config{Log: form}, db, listener, newLog(&lines, form)); err != nil {
+			t.Error(err)
 		}
-		if said += in.Text(); strings.Contains(said, "no organizer yet") {
-			cancel()
+		return page.String(), lines.String()
+	}
+	out, log := said("json")
+	for line := range strings.Lines(log) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line is not JSON: %s", line)
 		}
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if out != "" || !strings.Contains(log, `"msg":"usher is running","url":"http://127.0.0.1:`) || !strings.Contains(log, "no organizer yet") {
+		t.Errorf("a program reads %s, and beside it stands %q", log, out)
 	}
-	if !strings.Contains(said, `"msg":"usher is running","url":"http://`) || out.Len() > 0 {
-		t.Errorf("the log says %s, and beside it stands %q", said, out.String())
+	if out, log := said("text"); log != "" || !strings.Contains(out, "Usher is running at http://127.0.0.1:") {
+		t.Errorf("people read %q and %s", out, log)
 	}
 }

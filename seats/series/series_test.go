@@ -221,13 +221,20 @@ func TestApply_IsOfAllOrOfNone(t *testing.T) {
 	if _, err := events.SetStatus(t.Context(), d.inventory, all[2].Slug, events.Change{Status: seats.OnSale}, nil); err != nil {
 		t.Fatal(err)
 	}
+	sale, err := d.inventory.Sale(t.Context(), all[2].Slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{sale.Plan.Label(0)}}); err != nil {
+		t.Fatal(err)
+	}
 	back := series.Change{Performances: slugs(all), Clock: "20:00", Status: &events.Change{Status: seats.Draft}}
 	var refusal *seats.Conflict
 	if _, err := d.Preview(t.Context(), d.ann, s, back); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "5 December 2036") {
-		t.Errorf("a draft of what is on sale: %v", err)
+		t.Errorf("a draft of what is held: %v", err)
 	}
 	if _, err := d.Apply(t.Context(), d.ann, s, back, "", "k"); !errors.As(err, &refusal) {
-		t.Errorf("a draft of what is on sale: %v", err)
+		t.Errorf("a draft of what is held: %v", err)
 	}
 	for _, p := range d.list(t, s) {
 		if p.StartsAt.Minute() != 30 {
