@@ -25,7 +25,7 @@ type Language struct {
 	leftwards bool   // written from right to left
 	messages  map[string]string
 	plurals   map[string]string // the message for many by the one for one
-	catalog   *gotext.Po // nil: the messages are those of the source
+	catalog   *gotext.Po        // nil: the messages are those of the source
 	printer   *message.Printer
 }
 
