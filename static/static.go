@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -138,7 +139,7 @@ func (s *shelf) say(script string) {
 		}
 	}
 	for _, l := range text.Languages() {
-		content := l.Script(func(id string) bool { return used[id] })
+		content := l.Script(maps.Keys(used))
 		if content == nil {
 			continue
 		}

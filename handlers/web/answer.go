@@ -64,6 +64,13 @@ func WritePage(w http.ResponseWriter, r *http.Request, status int, page templ.Co
 	return nil
 }
 
+// WritePDF answers with a PDF to be read in the browser.
+func WritePDF(w http.ResponseWriter, name string, file []byte) {
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", `inline; filename="`+name+`.pdf"`)
+	_, _ = w.Write(file) // a reader who is gone needs none
+}
+
 // WritePerson answers with what is known of a person as a file: as JSON, or as a PDF with a title.
 func WritePerson(w http.ResponseWriter, title, as string, text []byte) (err error) {
 	if as != "pdf" {

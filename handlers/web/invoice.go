@@ -51,13 +51,6 @@ func (h *Server) InvoiceLanguage(r *http.Request, d invoices.Document) string {
 	return text.Source
 }
 
-// WritePDF answers with a PDF to be read in the browser.
-func WritePDF(w http.ResponseWriter, name string, file []byte) {
-	w.Header().Set("Content-Type", "application/pdf")
-	w.Header().Set("Content-Disposition", `inline; filename="`+name+`.pdf"`)
-	_, _ = w.Write(file) // a reader who is gone needs none
-}
-
 // WriteInvoice answers with a document of a team, as .pdf in its InvoiceLanguage, or as .xml.
 func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices.Document, ending string, team int64) error {
 	var content []byte

@@ -74,8 +74,8 @@ SELECT o.name FROM orders o JOIN event e ON e.id = o.event_id
  ORDER BY o.created_at DESC, o.id
  LIMIT 1`
 
-// NameOf returns the name of the latest order of an address in its one spelling (lower case); empty if it has none. team is the
-// one that the orders are of; 0: all.
+// NameOf returns the name of the latest order of an address in its one spelling (lower case); empty if it has none. Only
+// orders of a team count, unless team is 0.
 func (o *Orders) NameOf(ctx context.Context, email string, team int64) (name string, err error) {
 	err = o.db.QueryRow(ctx, latestNameSQL, email, team).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {

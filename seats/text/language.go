@@ -24,7 +24,8 @@ type Language struct {
 	Name      string // in the language itself
 	leftwards bool   // written from right to left
 	messages  map[string]string
-	catalog   *gotext.Po // nil: the messages are those of the source
+	plurals   map[string]string // the message for many by the one for one
+	catalog   *gotext.Po        // nil: the messages are those of the source
 	printer   *message.Printer
 }
 
@@ -61,10 +62,14 @@ func newLanguage(tag string, catalogue []byte) *Language {
 	if catalogue == nil {
 		return l
 	}
-	l.catalog, l.messages = gotext.NewPo(), map[string]string{}
+	l.catalog, l.messages, l.plurals = gotext.NewPo(), map[string]string{}, map[string]string{}
 	l.catalog.Parse(catalogue)
 	for id, m := range l.catalog.GetDomain().GetTranslations() {
-		if said := m.Get(); id != "" && m.PluralID == "" && said != id {
+		said := m.Get()
+		switch {
+		case m.PluralID != "":
+			l.plurals[id] = m.PluralID
+		case id != "" && said != id:
 			l.messages[id] = said
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -12,20 +13,15 @@ import (
 // most is up to which number a form of a plural is looked for. Forms of larger numbers only are those of millions.
 const most = 200
 
-// Script is the messages of a language that a script uses, as a script that runs before it (static/js/text.js). It is empty
-// if the script has no messages, or if they are in the language of the source.
-func (l *Language) Script(uses func(id string) bool) []byte {
-	if l.catalog == nil {
-		return nil
-	}
+// Script is those of these messages that are in the catalogue of a language, as a script that runs before the one that uses them
+// (static/js/text.js). It is empty if there are none, or if they are in the language of the source.
+func (l *Language) Script(used iter.Seq[string]) []byte {
 	words := map[string]any{}
-	for id, m := range l.catalog.GetDomain().GetTranslations() {
-		switch {
-		case id == "" || !uses(id):
-		case m.PluralID != "":
-			words[id] = l.forms(m.ID, m.PluralID)
-		case l.messages[id] != "":
-			words[id] = l.messages[id]
+	for id := range used {
+		if many := l.plurals[id]; many != "" {
+			words[id] = l.forms(id, many)
+		} else if said := l.messages[id]; said != "" {
+			words[id] = said
 		}
 	}
 	if len(words) == 0 {

@@ -237,7 +237,7 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 }
 
 // The push subscription of a place is of the person with the email of the place. Of an empty email it is all requests of the events:
-// their sale is over long since.
+// their sale ended long ago.
 const eraseSQL = `
 DELETE FROM turn_request t
  WHERE t.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))

@@ -32,7 +32,7 @@ SELECT n.code, e.slug, e.name, e.starts_at, e.time_zone, e.venue, e.online, n.qu
  LIMIT $3`
 
 // OfEmail lists the entries of an address in its one spelling (lower case) that may still get seats, the next event first.
-// team is the one that the events are of; 0: all.
+// Only those for events of a team are listed, unless team is 0.
 func (l *List) OfEmail(ctx context.Context, email string, team int64) ([]Owned, error) {
 	rows, err := l.db.Query(ctx, ownedSQL, email, team, ownedRows)
 	if err != nil {
