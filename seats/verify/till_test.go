@@ -38,7 +38,7 @@ func TestVerifyFindsEachPlantedCorruptionOfTills(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.exec(t, `INSERT INTO till_entry (session_id, kind, method, amount, reason) SELECT max(id), 'out', 'cash', 40, 'x' FROM till_session`)
-		h.exec(t, `UPDATE till_session s SET number = id, closed_at = clock_timestamp(), day = '2030-05-01', counted = 0, expected = 60 + sale.amount, taken = sale.amount
+		h.exec(t, `UPDATE till_session s SET number = s.id, closed_at = clock_timestamp(), day = '2030-05-01', counted = 0, expected = 60 + sale.amount, taken = sale.amount
 			FROM till_entry sale WHERE sale.session_id = s.id AND sale.kind = 'sale' AND closed_at IS NULL`)
 	}
 	h.exec(t, `DROP TRIGGER "an entry stands" ON till_entry; DROP TRIGGER "a session is closed once" ON till_session; DROP TRIGGER "a session stands" ON till_session`)
