@@ -3197,7 +3197,7 @@ func Seats(p SeatsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = till(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = toSell(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -3512,8 +3512,8 @@ func Seats(p SeatsPage) templ.Component {
 	})
 }
 
-// till says what the chosen seats cost, and takes the ticket type of each. The script takes it from a fresh copy of the page.
-func till(p SeatsPage) templ.Component {
+// toSell says what the chosen seats cost, and takes the ticket type of each. The script takes it from a fresh copy of the page.
+func toSell(p SeatsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
