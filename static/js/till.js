@@ -107,6 +107,7 @@ function draw() {
 function drawLine(idx, line, i) {
   const row = document.createElement('li'), name = document.createElement('span'), cost = document.createElement('b'), away = document.createElement('button')
   row.classList.toggle('marked', i === marked)
+  row.dataset.seat = line.label
   name.textContent = words(line.label)
   const kinds = fares.filter(f => f.prices[house.category[idx]] >= 0)
   const choice = document.createElement('select')
@@ -177,7 +178,7 @@ async function remove(idxs) {
 
 async function chooseType(wish) {
   type = wish
-  $$('[data-type]').forEach(b => { b.ariaPressed = b.dataset.type === wish })
+  $$('button[data-type]').forEach(b => { b.ariaPressed = b.dataset.type === wish })
   if (cart.size) await setType(wish, marked >= 0 ? [[...cart.keys()][marked]] : latest)
 }
 
@@ -225,15 +226,14 @@ async function sellCart() {
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
   const cash = method.method === 'cash' ? quoted.total : 0
-  count('taken', 'shift', quoted.total)
-  count('drawer', 'drawer', cash)
+  count('taken', 'shiftSum', quoted.total)
+  count('drawer', 'drawerSum', cash)
   showLast(sold.order, given === undefined ? 0 : given - quoted.total)
   cart.clear()
   latest = []
   key = newKey()
   pay.elements.code.value = pay.elements.given.value = ''
-  $('[data-method=cash]').click()
-  await quote()
+  await chooseMethod($('[data-method=cash]'))
   document.activeElement?.blur()
   print()
 }
@@ -265,24 +265,29 @@ async function print() {
   window.print()
 }
 
-// pressed is what a button does.
+// act is what a button does.
+function act(button) {
+  const {dataset} = button
+  if (dataset.best) return best(dataset.best)
+  if (dataset.type) return chooseType(dataset.type)
+  if (dataset.method) return chooseMethod(button)
+  if (dataset.category !== undefined) return choosePrice(button)
+  if (dataset.note !== undefined) return give(Number(button.value))
+  if (dataset.clear !== undefined) return remove([...cart.keys()])
+  if (dataset.reprint !== undefined) return print()
+  return undefined
+}
+
 function pressed(event) {
   const button = event.target.closest('button')
-  if (!button) return
-  const {dataset} = button
-  if (dataset.best) inTurn(() => best(dataset.best))
-  else if (dataset.type) inTurn(() => chooseType(dataset.type))
-  else if (dataset.method) inTurn(() => chooseMethod(button))
-  else if (dataset.category !== undefined) inTurn(() => choosePrice(button))
-  else if (dataset.note !== undefined) inTurn(() => give(Number(button.value)))
-  else if (dataset.clear !== undefined) inTurn(() => remove([...cart.keys()]))
-  else if (dataset.reprint !== undefined) print()
-  if (event.detail && button !== sell) button.blur() // the next Enter sells
+  if (!button || button.type === 'submit') return
+  inTurn(() => act(button))
+  if (event.detail) button.blur() // the next Enter sells
 }
 
 function choosePrice(button) {
   category = category === button.dataset.category ? '' : button.dataset.category
-  $$('[data-category]').forEach(b => { b.ariaPressed = b.dataset.category === category })
+  $$('button[data-category]').forEach(b => { b.ariaPressed = b.dataset.category === category })
 }
 
 function give(sum) {
@@ -315,7 +320,8 @@ function keydown(event) {
   event.preventDefault()
   if (event.repeat) return
   if (button.matches('input, select')) return button.focus()
-  inTurn(() => { if (!button.disabled && button.offsetParent) button.click() })
+  if (button.matches('a')) return button.click()
+  inTurn(() => button.offsetParent ? act(button) : undefined)
 }
 
 function tapped({detail: {x, y, touch}}) {

@@ -72,8 +72,7 @@ func (p TillPage) Facts(ctx context.Context) templ.Attributes {
 	facts["class"], facts["data-desk"] = "desk-page till-page", EventPath(p.Event.Slug)
 	facts["data-fares"], facts["data-categories"] = string(fares), string(keys)
 	if p.Session != nil {
-		facts["data-shift"], facts["data-drawer"] = strconv.FormatInt(p.Session.Turnover(), 10), strconv.FormatInt(p.Session.Cash(), 10)
-		facts["data-tickets"] = strconv.FormatInt(p.Session.Tickets(), 10)
+		facts["data-shift-sum"], facts["data-drawer-sum"] = strconv.FormatInt(p.Session.Turnover(), 10), strconv.FormatInt(p.Session.Cash(), 10)
 	}
 	return facts
 }
