@@ -65,7 +65,7 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.inBothLights("desk-till")
 			label, err := dora.page.Locator("[data-lines] li").First().GetAttribute("data-seat")
 			check(t, err)
-			if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{label}}); status != http.StatusOK {
+			if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{label}}); status != http.StatusCreated {
 				t.Fatalf("the claim of %s answers %d", label, status)
 			}
 			dora.saysAt("[data-refused]", "was just taken")

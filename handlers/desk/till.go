@@ -340,7 +340,7 @@ func (h *Handlers) tillCSV(w http.ResponseWriter, r *http.Request, m organizers.
 		if s.Closed() {
 			closed, expected, taken = *s.ClosedAt, s.Expected, s.Taken
 		}
-		row := []any{s.Number, s.Who, s.Currency, s.OpenedAt, closed, money(s.Opening), money(expected), nil, nil, money(taken), s.Note}
+		row := []any{int(s.Number), s.Who, s.Currency, s.OpenedAt, closed, money(s.Opening), money(expected), nil, nil, money(taken), s.Note}
 		if s.Closed() {
 			row[7], row[8] = money(s.Counted), money(s.Difference())
 		}
@@ -348,7 +348,7 @@ func (h *Handlers) tillCSV(w http.ResponseWriter, r *http.Request, m organizers.
 	}
 	rows = append(rows, []any{"kind", "method", "name", "count", "tickets", "amount"})
 	for _, l := range lines {
-		rows = append(rows, []any{string(l.Kind), l.Method, l.Name, l.Count, l.Tickets, amount{l.Amount, decimals}})
+		rows = append(rows, []any{string(l.Kind), l.Method, l.Name, int(l.Count), int(l.Tickets), amount{l.Amount, decimals}})
 	}
 	for row := range slices.Values(rows) {
 		if err := list.row(row...); err != nil {

@@ -37,11 +37,46 @@ func (h *Handlers) Till(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		}
 		p.Session = &session
 	}
+	p.Fares = tillFares(s, p.Sale.Now)
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, describeTill(s, &p))
+	}
 	if p.Shows, err = h.showsBeside(r, m, s); err != nil {
 		return err
 	}
-	p.Fares = tillFares(s, p.Sale.Now)
 	return web.WritePage(w, r, http.StatusOK, desk.Till(p))
+}
+
+type tillPageBody struct {
+	Currency string           `json:"currency"`
+	Required bool             `json:"required"`
+	Methods  []string         `json:"methods"`
+	Session  *tillSessionBody `json:"session,omitempty"`
+	Types    []tillTypeBody   `json:"types"`
+}
+
+type tillTypeBody struct {
+	Key    string           `json:"key"`
+	Name   string           `json:"name"`
+	Prices map[string]int64 `json:"prices"` // by category
+}
+
+func describeTill(s *seats.Sale, p *desk.TillPage) tillPageBody {
+	b := tillPageBody{Currency: s.Event.Currency, Required: p.Settings.Required, Methods: append([]string{}, p.Settings.Methods...), Types: []tillTypeBody{}}
+	if p.Session != nil {
+		session := describeSession(*p.Session)
+		b.Session = &session
+	}
+	for _, fare := range p.Fares {
+		one := tillTypeBody{fare.Key, fare.Name, map[string]int64{}}
+		for category, price := range fare.Prices {
+			if price >= 0 {
+				one.Prices[s.Plan.Categories[category].Key] = price
+			}
+		}
+		b.Types = append(b.Types, one)
+	}
+	return b
 }
 
 // showsBeside are the performances of the event's series that did not begin a while ago, and the event itself.

@@ -258,10 +258,9 @@ async function print() {
   const paper = $('[data-paper]').value, place = $('#paper')
   if (!paper || !last) return
   const page = await fetch(`${data.desk}/till/tickets/${last}?paper=${paper}`, {headers: {Accept: 'text/html'}}).then(answer => answer.text()).catch(() => '')
-  const tickets = new DOMParser().parseFromString(page, 'text/html').querySelector('.papers')
+  const tickets = new DOMParser().parseFromString(page.split('</head>').at(-1), 'text/html').querySelector('.papers')
   if (!tickets) return refuse(T('The tickets could not be loaded. The sale is done: print them again with F6.'))
   place.replaceChildren(tickets)
-  place.hidden = false
   window.print()
 }
 
