@@ -54,7 +54,7 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			}
 			dora.saysAt("[data-order]", "change")
 			dora.saysAt("[data-count]", "No tickets yet")
-			dora.saysAt("#paper article:nth-of-type(2)", "A night out")
+			check(t, dora.page.Locator("#paper article").Nth(1).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateAttached}))
 			if n := dora.evaluates(`window.printed`); n != 1 {
 				t.Errorf("%v sales were printed", n)
 			}
