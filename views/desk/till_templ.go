@@ -1196,7 +1196,7 @@ func tillPay(p TillPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tillKey("Enter").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tillKey("↵").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
