@@ -135,3 +135,24 @@ func TestTill_FindsTheBestSeats(t *testing.T) {
 	}
 	s.asks(t, owner, "GET", "/desk/events/evening/till/best?n=2&type=member&category=C", "", http.StatusConflict, &refusal)
 }
+
+func TestTill_CountsOrdersThatArePaidAndRefundsThatArePaidOut(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	_, later := s.bought(t, person(t), 1)
+	at := "/desk/events/evening/orders/" + later.Code
+	s.refused(t, owner, at+"/payments", url.Values{"till": {"cash"}}, http.StatusConflict, "till is closed")
+	var session, open tillAnswer
+	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"UTC","float":"100"}`, http.StatusCreated, &session)
+	s.refused(t, owner, at+"/payments", url.Values{"till": {"pebbles"}}, http.StatusUnprocessableEntity)
+	s.does(t, owner, at+"/payments", url.Values{"till": {"cash"}})
+	sold := s.does(t, owner, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(s.inRows(t, 2)[1])}, "method": {"cash"}})
+	sold, _, _ = strings.Cut(sold, "?")
+	s.does(t, owner, sold+"/cancellations", url.Values{"all": {"on"}})
+	s.does(t, owner, sold+"/payouts", url.Values{"till": {"cash"}})
+	s.asks(t, owner, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &open)
+	if open.Expected != 100_00+later.Total || open.Taken != later.Total || len(open.Lines) != 3 {
+		t.Errorf("of an order of %d, the till has %+v", later.Total, open)
+	}
+	s.wantBooks(t)
+}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
@@ -275,6 +277,30 @@ func (h *Handlers) showSession(w http.ResponseWriter, r *http.Request, m organiz
 	p.Style = "desk.css till.css"
 	p.Own = p.Session.Organizer == m.Organizer && p.Session.Key == m.Key
 	return web.WritePage(w, r, status, desk.TillSession(p))
+}
+
+// tillEntry returns what notes money of an order in the open session of a member, if the form says that it came into their till, or
+// out of it as a refund. A *seats.Conflict if none is open.
+func (h *Handlers) tillEntry(r *http.Request, m organizers.Member, o orders.Order, form url.Values, refund bool) (seats.TxHook, error) {
+	method := form.Get("till")
+	if method == "" {
+		return nil, nil
+	}
+	if method != payments.Cash && (refund || method != payments.Terminal) {
+		return nil, &seats.ValidationError{Message: text.Mark("Choose how it is paid.")}
+	}
+	list, err := till.Current(r.Context(), h.Organizers, m)
+	if err != nil {
+		return nil, err
+	}
+	s, open := till.InCurrency(list, o.Currency)
+	switch {
+	case !open:
+		return nil, &seats.Conflict{Code: till.CodeClosed, Message: text.Mark("Your till is closed. Nothing was changed. Open it first.")}
+	case refund:
+		return till.OfRefund(s.ID, o.Code), nil
+	}
+	return till.OfPayment(s.ID, o.Code, method, ""), nil
 }
 
 type tillDayBody struct {
