@@ -158,7 +158,7 @@ GET /desk/events/evening/till
 GET /desk/events/evening/till/best?n=2
 POST /desk/till {"required":false,"methods":["Twint"]}
 POST /desk/till/sessions {"currency":"EUR","zone":"Europe/Vienna","float":"200.00"} => TILL "id":(\d+)
-POST /desk/events/evening/sales {"seat":["SEAT9"],"method":"terminal","paid_by":"Twint","update":true}
+POST /desk/events/evening/sales {"seat":["SEAT6"],"method":"terminal","paid_by":"Twint","update":true}
 POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
 POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/till/sessions/TILL/entries {"kind":"out","amount":"10.00","reason":"flowers"}

@@ -35,6 +35,9 @@ const (
 	methodKeys   = "YUIOP"
 )
 
+// rollWidth is the paper of ticket printers, written alike in every language.
+const rollWidth = "80 mm"
+
 // keyAt is one of the keys; empty if there are fewer.
 func keyAt(keys string, i int) string {
 	if i >= len(keys) {
