@@ -63,6 +63,14 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.strikes("3")
 			dora.saysAt("[data-count]", "3 tickets")
 			dora.inBothLights("desk-till")
+			if !d.touch && d.zoom == 0 { // beside a queue of people, on a small screen
+				check(t, dora.page.SetViewportSize(1024, 768))
+				if more := dora.evaluates(`document.scrollingElement.scrollHeight - innerHeight`); more > 0 {
+					t.Errorf("the till is %v pixels higher than a small screen", more)
+				}
+				dora.picture("desk-till-1024", "light")
+				check(t, dora.page.SetViewportSize(d.width, d.height))
+			}
 			label, err := dora.page.Locator("[data-lines] li").First().GetAttribute("data-seat")
 			check(t, err)
 			if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{label}}); status != http.StatusCreated {
