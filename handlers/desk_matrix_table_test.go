@@ -55,6 +55,16 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/blocks":                      {need: organizers.Manage},
 	"POST /desk/events/{slug}/unblocks":                    {need: organizers.Manage},
 	"POST /desk/events/{slug}/sales":                       {need: organizers.Sell, form: "method=cash"},
+	"GET /desk/events/{slug}/till":                         {need: organizers.Sell},
+	"GET /desk/events/{slug}/till/best":                    {need: organizers.Sell},
+	"GET /desk/events/{slug}/till/tickets/{code}":          {need: organizers.Sell},
+	"GET /desk/till":                                       {need: organizers.Sell},
+	"POST /desk/till":                                      {need: organizers.Manage, form: "methods=x&methods=x"},
+	"POST /desk/till/sessions":                             {need: organizers.Sell, form: "float=x"},
+	"GET /desk/till/sessions/{file}":                       {need: organizers.Sell, refuses: true}, // people of the door see their own
+	"POST /desk/till/sessions/{id}/entries":                {need: organizers.Sell, refuses: true},
+	"POST /desk/till/sessions/{id}/closing":                {need: organizers.Sell, refuses: true},
+	"GET /desk/till/days/{file}":                           {need: organizers.Look},
 	"GET /desk/events/{slug}/orders":                       {need: organizers.Look},
 	"POST /desk/events/{slug}/cancellations":               {need: organizers.Manage},
 	"GET /desk/events/{slug}/orders/{code}":                {need: organizers.Look},
@@ -372,30 +382,34 @@ type thing struct{ own, foreign, none string }
 // line here, and plant makes those that are there. PASSKEY is the caller's.
 func (w *wall) things() map[string]thing {
 	return map[string]thing{
-		"/desk/events/{slug}":                    {"evening", "theirs", "nothing"},
-		"/desk/events/{slug}/orders/{code}":      {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
-		"/desk/events/{slug}/seats/{idx}":        {"0", "99999", "99999"},
-		"/desk/events/{slug}/pictures/{id}":      {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
-		"/desk/events/{slug}/exports/{file}":     {"orders.csv", "secrets.csv", "secrets.csv"},
-		"/desk/events/{slug}/messages/{message}": {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
-		"/desk/events/{slug}/doors/{door}":       {w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')"), w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'theirs')"), "999999"},
-		"/desk/events/{slug}/shares/{id}":        {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
-		"/desk/team/members/{id}":                {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
-		"/desk/team/invitations/{id}":            {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
-		"/desk/hooks/{id}":                       {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
-		"/desk/hooks/{id}/notices/{notice}":      {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
-		"/desk/keys/{id}":                        {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
-		"/desk/site/keys/{id}":                   {w.id("SELECT id FROM team_site_key WHERE key LIKE '%OWN'"), w.id("SELECT id FROM team_site_key WHERE key LIKE '%FOREIGN'"), "999999"},
-		"/desk/account/sessions/{id}":            {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
-		"/desk/account/passkeys/{id}":            {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
-		"/desk/plans/{plan}":                     {w.plans[0], w.plans[1], "999"},
-		"/desk/plans/{plan}/versions/{file}":     {"1.json", "2.json", "x.json"},
-		"/desk/invoices/{file}":                  {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
-		"/desk/bank/entries/{id}":                {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
-		"/desk/gift-cards/{id}":                  {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
-		"/desk/series/{series}":                  {"own", "foreign", "none"},
-		"/desk/subscriptions/{subscription}":     {"own-season", "foreign-season", "none"},
-		"/desk/imports/{id}":                     {w.imports[0], w.imports[1], seats.NewID().String()},
+		"/desk/events/{slug}":                     {"evening", "theirs", "nothing"},
+		"/desk/events/{slug}/orders/{code}":       {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
+		"/desk/events/{slug}/till/tickets/{code}": {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
+		"/desk/till/sessions/{id}":                {w.id("SELECT id FROM till_session WHERE who = 'OWN'"), w.id("SELECT id FROM till_session WHERE who = 'FOREIGN'"), "999999"},
+		"/desk/till/sessions/{file}":              {w.id("SELECT id FROM till_session WHERE who = 'OWN'"), w.id("SELECT id FROM till_session WHERE who = 'FOREIGN'"), "999999"},
+		"/desk/till/days/{file}":                  {"2030-05-01.csv", "x.csv", "x.csv"},
+		"/desk/events/{slug}/seats/{idx}":         {"0", "99999", "99999"},
+		"/desk/events/{slug}/pictures/{id}":       {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
+		"/desk/events/{slug}/exports/{file}":      {"orders.csv", "secrets.csv", "secrets.csv"},
+		"/desk/events/{slug}/messages/{message}":  {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
+		"/desk/events/{slug}/doors/{door}":        {w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')"), w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'theirs')"), "999999"},
+		"/desk/events/{slug}/shares/{id}":         {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
+		"/desk/team/members/{id}":                 {w.id("SELECT id FROM organizer WHERE name = 'Extra'"), w.id("SELECT id FROM organizer WHERE name = 'Stranger'"), "999999"},
+		"/desk/team/invitations/{id}":             {w.id("SELECT id FROM invitation WHERE email = 'extra@example.org'"), w.id("SELECT id FROM invitation WHERE email = 'stranger@example.org'"), "999999"},
+		"/desk/hooks/{id}":                        {w.id("SELECT id FROM hook WHERE url LIKE '%own'"), w.id("SELECT id FROM hook WHERE url LIKE '%foreign'"), "999999"},
+		"/desk/hooks/{id}/notices/{notice}":       {w.delivery("own"), w.delivery("foreign"), seats.NewID().String()},
+		"/desk/keys/{id}":                         {w.id("SELECT id FROM api_key WHERE name = 'Extra'"), w.id("SELECT id FROM api_key WHERE name = 'Stranger'"), "999999"},
+		"/desk/site/keys/{id}":                    {w.id("SELECT id FROM team_site_key WHERE key LIKE '%OWN'"), w.id("SELECT id FROM team_site_key WHERE key LIKE '%FOREIGN'"), "999999"},
+		"/desk/account/sessions/{id}":             {"SESSION", w.id("SELECT min(s.id) AS id FROM desk_session s JOIN organizer o ON o.id = s.organizer_id WHERE o.name = 'Stranger'"), "999999"},
+		"/desk/account/passkeys/{id}":             {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
+		"/desk/plans/{plan}":                      {w.plans[0], w.plans[1], "999"},
+		"/desk/plans/{plan}/versions/{file}":      {"1.json", "2.json", "x.json"},
+		"/desk/invoices/{file}":                   {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
+		"/desk/bank/entries/{id}":                 {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
+		"/desk/gift-cards/{id}":                   {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},
+		"/desk/series/{series}":                   {"own", "foreign", "none"},
+		"/desk/subscriptions/{subscription}":      {"own-season", "foreign-season", "none"},
+		"/desk/imports/{id}":                      {w.imports[0], w.imports[1], seats.NewID().String()},
 	}
 }
 
@@ -406,6 +420,7 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `WITH v AS (INSERT INTO credit_voucher (code, currency, amount) VALUES (sha256(convert_to($2, 'UTF8')), 'EUR', 1000) RETURNING id)
 			INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state, voucher_id, secret, issued_at)
 			SELECT gen_random_uuid(), $1, $2, 'EUR', 1000, 'a@example.org', 'b@example.org', '', '', 'card', 'issued', id, '', now() FROM v`, team, prefix)
+		w.exec(t, `INSERT INTO till_session (team_id, organizer_id, who, currency, zone, opening) VALUES ($1, 0, $2, 'EUR', 'UTC', 0)`, team, prefix)
 		w.exec(t, `INSERT INTO team_site_key (team_id, key) VALUES ($1, 'site_' || lpad($2, 26, 'A'))`, team, prefix)
 		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)
 	}

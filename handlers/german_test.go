@@ -217,6 +217,15 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	} {
 		visit(owner, page, 200)
 	}
+	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})
+	session := "/desk/till/sessions/" + w.id("SELECT max(id) AS id FROM till_session")
+	for _, page := range []string{"/desk/till", session, "/desk/events/evening/till", "/desk/events/evening/till/tickets/" + code} {
+		visit(owner, page, 200)
+	}
+	s.does(t, owner, session+"/closing", url.Values{"counted": {"190"}, "note": {"Wechselgeld"}})
+	for _, page := range []string{"/desk/till", session, "/desk/till/days/" + time.Now().UTC().Format(time.DateOnly), "/desk/till/days/2030-05-01"} {
+		visit(owner, page, 200)
+	}
 	refuse := func(path string, f url.Values) {
 		t.Helper()
 		f.Set("key", seats.NewID().String())
@@ -253,6 +262,11 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/room":     {{"do": {"resume"}}, {"do": {"rate"}, "rate": {"-1"}}, {"do": {"slots"}, "slots": {"0"}}, {"do": {"work"}, "work": {"-1"}}},
 		"/desk/events/evening/blocks":   {{"seats": {"Z/9"}}, {}},
 		"/desk/events/evening/plan":     {{"plan": {"x"}}},
+		"/desk/till":                    {{"methods": {"A", "A"}}, {"methods": {"A", "B", "C", "D", "E", "F"}}},
+		"/desk/till/sessions":           {{"float": {"viel"}}},
+		session + "/entries":            {{"amount": {"x"}}, {"kind": {"in"}, "amount": {"5"}}, {"kind": {"in"}, "amount": {"5"}, "reason": {"x"}}},
+		session + "/closing":            {{}, {"counted": {"1"}}},
+		"/desk/events/evening/sales":    {{"paid_by": {"Muscheln"}, "method": {"terminal"}, "seats": {"Z/9"}}},
 		"/desk/taxes":                   {{"country": {"XX"}, "rate.XX.standard": {"x"}}},
 		"/desk/privacy":                 {{"months": {"-3"}}},
 		"/desk/plans":                   {{"from": {"nowhere"}, "name": {"x"}}},
@@ -419,7 +433,7 @@ var notWalked = map[string]string{
 	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
 	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
-	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
+	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/events/{slug}/till/best": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture,
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /orders/{code}/receipt.pdf": "TestReceipt reads it", "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,
 	"GET /orders/{code}/apple-wallet/{ticket}": unreadLink, "GET /tickets/{code}/apple-wallet/{ticket}": unreadLink, "GET /orders/{code}/google-wallet/{ticket}": unreadLink, "GET /tickets/{code}/google-wallet/{ticket}": unreadLink,

@@ -155,8 +155,19 @@ POST /desk/events/evening/orders/CODE/moves {"ticket":["TICKET"],"to":"SEAT5"}
 POST /desk/events/evening/orders/CODE/mails {}
 POST /desk/events/evening/orders/CODE/refunds {"amount":"1.00","reason":"late"}
 POST /desk/events/evening/orders/CODE/cancellations {"all":true}
+GET /desk/events/evening/till
+GET /desk/events/evening/till/best?n=2
+POST /desk/till {"required":false,"methods":["Twint"]}
+POST /desk/till/sessions {"currency":"EUR","zone":"Europe/Vienna","float":"200.00"} => TILL "id":(\d+)
+POST /desk/events/evening/sales {"seat":["SEAT6"],"method":"terminal","paid_by":"Twint","update":true}
 POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
 POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
+POST /desk/till/sessions/TILL/entries {"kind":"out","amount":"10.00","reason":"flowers"}
+GET /desk/till
+GET /desk/till/sessions/TILL
+POST /desk/till/sessions/TILL/closing {"counted":"180.00","note":"Miscounted"} => DAY "day":"([^"]+)"
+GET /desk/till/sessions/TILL
+GET /desk/till/days/DAY
 POST /desk/events/evening/orders/CODE/payouts {}
 GET /desk/events/evening/post
 POST /desk/events/evening/post {"order":["DUE"]}

@@ -244,6 +244,9 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/blocks", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlocks(text.Mark("blocked seats"), "blocked", h.desk.Block)), secretRule},
 		{"POST /desk/events/{slug}/unblocks", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlocks(text.Mark("unblocked seats"), "unblocked", h.desk.Unblock)), secretRule},
 		{"POST /desk/events/{slug}/sales", h.desk.OnEvent(organizers.Sell, h.desk.SellSeats), secretRule},
+		{"GET /desk/events/{slug}/till", h.desk.OnEvent(organizers.Sell, h.desk.Till), secretRule},
+		{"GET /desk/events/{slug}/till/best", h.desk.OnEvent(organizers.Sell, h.desk.BestSeats), secretRule},
+		{"GET /desk/events/{slug}/till/tickets/{code}", h.desk.OnEvent(organizers.Sell, h.desk.PrintTickets), secretRule},
 		{"GET /desk/events/{slug}/orders", h.desk.OnEvent(organizers.Look, h.desk.ListOrders), secretRule},
 		{"POST /desk/events/{slug}/cancellations", h.desk.OnEventOnce(organizers.Manage, h.desk.CancelMany), secretRule},
 		{"GET /desk/events/{slug}/orders/{code}", h.desk.OnEvent(organizers.Look, h.desk.Order), secretRule},
@@ -286,6 +289,13 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Look, h.desk.WaitList), secretRule},
 		{"POST /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Manage, h.desk.SteerWaitList), secretRule},
 
+		{"GET /desk/till", h.desk.Member(organizers.Sell, h.desk.Tills), secretRule},
+		{"POST /desk/till", h.desk.Member(organizers.Manage, h.desk.SetTill), secretRule},
+		{"POST /desk/till/sessions", h.desk.Member(organizers.Sell, h.desk.OpenTill), secretRule},
+		{"GET /desk/till/sessions/{file}", h.desk.Member(organizers.Sell, h.desk.TillSession), secretRule},
+		{"POST /desk/till/sessions/{id}/entries", h.desk.Member(organizers.Sell, h.desk.AddToTill), secretRule},
+		{"POST /desk/till/sessions/{id}/closing", h.desk.Member(organizers.Sell, h.desk.CloseTill), secretRule},
+		{"GET /desk/till/days/{file}", h.desk.Member(organizers.Look, h.desk.TillDay), secretRule},
 		{"GET /desk/team", h.desk.Member(organizers.Look, h.desk.Team), secretRule},
 		{"POST /desk/team", h.desk.Member(organizers.Own, h.desk.RenameTeam), secretRule},
 		{"POST /desk/teams", h.Once(h.desk.Member(organizers.Own, h.desk.NewTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has

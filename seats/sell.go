@@ -415,9 +415,13 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 				return Hold{}, err
 			}
 		}
+		if err := b.refuseUse(d.Uses); err != nil {
+			return Hold{}, err
+		}
 		if err := b.give(d.Order, seats, fares); err != nil {
 			return Hold{}, err
 		}
+		b.countUses(d.Uses)
 		if d.Write != nil {
 			c.write = d.queue(lines)
 		}

@@ -181,6 +181,7 @@ var budgets = []struct {
 	{"an event in a frame", 1_000, []string{"frame.js"}},
 	{"the door", 22_000, []string{"door.js", "worker.js", "qr.js"}},   // most of it is the reader for browsers that have none, and only they load it
 	{"a ticket with a rotating code", 8_500, []string{"rotating.js"}}, // most of it is what draws QR codes, and only such pages load it
+	{"the till", 20_000, []string{"till.js"}},
 	{"the plan editor", 40_000, []string{"editor.js"}},
 	{"the desk", 40_000, []string{"desk.js", "desk_seats.js", "desk_prices.js", "desk_passkey.js", "desk_doors.js"}},
 }

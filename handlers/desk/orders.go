@@ -221,9 +221,14 @@ func (h *Handlers) Resend(r *http.Request, _ organizers.Member, _ *seats.Sale) o
 }
 
 // Paid answers POST /desk/events/{slug}/orders/{code}/payments
-func (h *Handlers) Paid(r *http.Request, _ organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{text.Mark("noted as paid"), "paid", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
-		_, _, err := h.Orders.MarkPaid(r.Context(), o.Code, also)
+func (h *Handlers) Paid(r *http.Request, m organizers.Member, _ *seats.Sale) orderAct {
+	return orderAct{text.Mark("noted as paid"), "paid", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+		entry, err := h.tillEntry(r, m, o, form, false)
+		if err != nil {
+			return err
+		}
+		also = seats.Both(also, entry)
+		_, _, err = h.Orders.MarkPaid(r.Context(), o.Code, also)
 		return err
 	}}
 }
@@ -245,8 +250,12 @@ func (h *Handlers) ExtendDue(r *http.Request, _ organizers.Member, s *seats.Sale
 
 // PaidOut answers POST /desk/events/{slug}/orders/{code}/payouts
 func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) orderAct {
-	return orderAct{text.Mark("noted as paid out"), "paidout", func(o orders.Order, _ url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
-		also = seats.Both(also, organizers.TellOwners(m, organizers.NoticeOrderPaidBack, o.Code))
+	return orderAct{text.Mark("noted as paid out"), "paidout", func(o orders.Order, form url.Values, _ []seats.ID, _ string, also seats.TxHook) error {
+		entry, err := h.tillEntry(r, m, o, form, true)
+		if err != nil {
+			return err
+		}
+		also = seats.Both(seats.Both(also, entry), organizers.TellOwners(m, organizers.NoticeOrderPaidBack, o.Code))
 		amount, _, err := h.Orders.Payments.PaidOut(r.Context(), o.Code, also)
 		if err == nil && amount == 0 {
 			return &seats.ValidationError{Message: text.Mark("This order has no refund to pay out by hand. Nothing was changed.")}

@@ -13,8 +13,10 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -116,7 +118,7 @@ func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.BlockRequest)
 
 // officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
-	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method")}
+	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code")}
 	if typed := form.Get("total"); typed != "" {
 		total, err := strconv.ParseInt(typed, 10, 64)
 		if err != nil {
@@ -157,7 +159,12 @@ type quotedTicket struct {
 
 // quoteSeats answers what a sale would cost, and sells nothing.
 func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, f orders.OfficeForm) error {
-	lines, cost, err := f.Quote(s)
+	f, err := h.Orders.WithCode(r.Context(), s, f)
+	var lines []seats.Line
+	var cost pricing.Cost
+	if err == nil {
+		lines, cost, err = f.Quote(s)
+	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
 	}
@@ -170,8 +177,9 @@ func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organize
 	answer := struct {
 		Currency string         `json:"currency"`
 		Total    int64          `json:"total"`
+		Discount int64          `json:"discount"`
 		Tickets  []quotedTicket `json:"tickets"`
-	}{s.Event.Currency, cost.Total, []quotedTicket{}}
+	}{s.Event.Currency, cost.Total, cost.Discount, []quotedTicket{}}
 	for i, l := range lines {
 		answer.Tickets = append(answer.Tickets, quotedTicket{s.Plan.Label(l.Seat), s.Prices.Types[l.Type].Key, cost.Lines[i].Cost()})
 	}
@@ -197,10 +205,17 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 		key := deskKeyOf(r, form)
 		f.Key = MemberKey(m, key)
 		act := organizers.Action{
-			Key: key, Form: []any{"sell", s.Event.Slug, f}, What: text.Mark("sold at the box office"), Subject: "events/" + s.Event.Slug + "/orders",
+			Key: key, Form: []any{"sell", s.Event.Slug, f, form.Get("paid_by")}, What: text.Mark("sold at the box office"), Subject: "events/" + s.Event.Slug + "/orders",
 			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method},
 		}
 		err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
+			session, err := till.Selling(r.Context(), h.Organizers, m, s.Event.Currency, form.Get("paid_by"))
+			if err != nil {
+				return err
+			}
+			if session != 0 {
+				f.Entry = till.OfSale(session, form.Get("paid_by"))
+			}
 			code, err = h.Orders.SellAtOffice(r.Context(), s, f, also)
 			return err
 		})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,43 @@ type OfficeForm struct {
 
 	Types map[int]string // keys of ticket types, by seat; a seat without one gets the usual type
 	Total *int64         // as the page showed it, minor units; nil: the page showed none
+	Code  string         // a discount code; empty for none
+
+	Entry func(q *pgx.Batch, order seats.ID) `json:"-"` // commits with the order; nil: nothing does
+
+	found *pricing.Code // of Code
+}
+
+// WithCode returns the form with what its code takes off. Errors: Mistakes that say why the code is not good; the database's.
+func (o *Orders) WithCode(ctx context.Context, s *seats.Sale, f OfficeForm) (OfficeForm, error) {
+	if f.Code = strings.TrimSpace(f.Code); f.Code == "" || f.found != nil {
+		return f, nil
+	}
+	found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
+	if err != nil {
+		return f, err
+	}
+	if found.State == pricing.CodeUsedUp {
+		if err := o.freeUses(ctx, s.Event.ID); err != nil {
+			return f, err
+		}
+	}
+	if wrong := found.State.Message(); wrong != "" && found.State != pricing.CodeUsedUp { // that is decided with the seats
+		return f, Mistakes{{FieldCode, wrong}}
+	}
+	f.Code, f.found = pricing.SpellCode(f.Code), &found
+	return f, nil
+}
+
+// cost is what the seats of the form cost, and nothing as a gift.
+func (f OfficeForm) cost(t pricing.Terms, lines []seats.Line) pricing.Cost {
+	if f.Method == payments.Free {
+		return pricing.Cost{Lines: make([]pricing.Priced, len(lines))}
+	}
+	if f.found == nil {
+		return t.Agreed(lines, nil, false)
+	}
+	return t.Agreed(lines, &f.found.Discount, false)
 }
 
 // SellAtOffice makes an order of seats without a holder, or that are blocked: sold, paid and ticketed at once, all of it or
@@ -39,6 +77,10 @@ type OfficeForm struct {
 // Errors: Mistakes; idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict if a seat has a holder, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.TxHook) (code string, err error) {
+	f, err = o.WithCode(ctx, s, f)
+	if err != nil {
+		return "", err
+	}
 	form, kinds, err := f.form(ctx, s)
 	if err != nil {
 		return "", err
@@ -53,10 +95,19 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
 	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Unpaid: f.Method == payments.Free}
+	if _, cost, err := f.Quote(s); err != nil || !cost.Applied.Code { // an offer of the event is better
+		f.found = nil
+	}
+	if f.found != nil {
+		d.Uses = f.found.Uses(nil)
+	}
 	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
 	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		key.Insert(q, []byte(p.code))
-		p.queueOffice(q, s, sold)
+		p.queueOffice(q, s, sold, f)
+		if f.Entry != nil {
+			f.Entry(q, p.id)
+		}
 		if also != nil {
 			also(q)
 		}
@@ -98,7 +149,7 @@ func idOf(words ...any) seats.ID {
 
 // form returns the sale as an order has it, and the type of each seat.
 func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds []int, err error) {
-	form = Form{Seats: f.seats(), Name: f.Name, Email: f.Email, Method: f.Method}
+	form = Form{Seats: f.seats(), Name: f.Name, Email: f.Email, Method: f.Method, Code: f.Code}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
 		form.Name = text.T(ctx, "Box office")
 	}
@@ -151,10 +202,7 @@ func (f OfficeForm) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
 		}
 	}
 	lines := s.Quote(time.Now(), idxs, kinds)
-	if f.Method == payments.Free { // a gift
-		return lines, pricing.Cost{Lines: make([]pricing.Priced, len(lines))}, nil
-	}
-	return lines, pricing.CostOf(&s.Event, lines), nil
+	return lines, f.cost(pricing.TermsOf(&s.Event), lines), nil
 }
 
 // officeType returns the number of the ticket type with a key for a seat. An empty key is the usual type, or the first that
@@ -190,23 +238,25 @@ func refuseType(s *seats.Sale, idx int, message string, more ...any) *seats.Conf
 
 // check refuses a sale under the lock if it costs something else than its page showed.
 func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
-	total := int64(0)
-	if f.Method != payments.Free {
-		total = pricing.CostOf(&s.Event, lines).Total
-	}
+	total := f.cost(pricing.TermsOf(&s.Event), lines).Total
 	if f.Total != nil && total != *f.Total || total != 0 && form.Method == payments.Free {
 		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets cost %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again."), Args: []any{pricing.Sum{Minor: total, Currency: s.Event.Currency}}}
 	}
 	return nil
 }
 
-func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
+func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f OfficeForm) {
 	terms := pricing.TermsOf(&s.Event)
-	cost := terms.Agreed(sold, nil, false)
-	if p.form.Method == payments.Free { // a gift
-		cost = pricing.Cost{Lines: make([]pricing.Priced, len(sold))}
-	}
+	cost := f.cost(terms, sold)
 	row := p.row(s, sold, cost)
 	row.Paid, row.Received, row.AtOffice, row.Offered = cost.Total, cost.Total, true, offered(terms, cost, false)
+	if cost.Applied.Code {
+		row.DiscountCode = f.Code
+	}
+	if f.found != nil {
+		for _, u := range f.found.Uses(nil) {
+			row.Uses = append(row.Uses, u.Key)
+		}
+	}
 	p.queueRow(q, s, row)
 }

@@ -61,6 +61,9 @@ const (
 	e1
 	e2
 	l4
+	z1
+	z2
+	z3
 )
 
 var words = [...]string{
@@ -120,6 +123,9 @@ var words = [...]string{
 	e1:  `No row has the address of an erased person, except of what the person did afterwards.`,
 	e2:  `An erased order keeps its sums and tickets, and nothing of the person.`,
 	l4:  `Each picture of an event or a team has all of its files.`,
+	z1:  `An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions.`,
+	z2:  `The report of a closed session is what its entries come to.`,
+	z3:  `Reports of a team are numbered from 1 without a gap, in the order of their closing.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -166,6 +172,8 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i >= z1:
+			name = fmt.Sprint("Z", i-z1+1)
 		case i == l4:
 			name = "L4"
 		case i >= e1:

@@ -113,6 +113,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../subscriptions/doc.go", "U"},
 		{"../privacy/doc.go", "E"},
 		{"../pages/doc.go", "L4"},
+		{"../till/doc.go", "Z"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -87,6 +87,9 @@ var notices = map[string]string{
 	"status":       text.Mark("Done. Every open page knows within a second."),
 	"blocked":      text.Mark("These seats are kept back."),
 	"unblocked":    text.Mark("These seats are free again."),
+	"till-open":    text.Mark("Your till is open."),
+	"till-entry":   text.Mark("Noted."),
+	"till-closed":  text.Mark("Your till is closed. This is its report."),
 	"sold":         text.Mark("Sold. The tickets are here."),
 	"cancelled":    text.Mark("Cancelled. The seats are free again."),
 	"refunded":     text.Mark("The refund is on its way."),
@@ -146,6 +149,7 @@ var tabs = []tab{
 	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
 	{text.Mark("Bank"), "/bank", organizers.Manage},
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},
+	{text.Mark("Till"), "/till", organizers.Sell},
 	{text.Mark("Team"), "/team", organizers.Look},
 }
 
@@ -168,6 +172,7 @@ var eventTabs = []tab{
 	{text.Mark("Live"), "", organizers.Look},
 	{text.Mark("Orders"), "/orders", organizers.Look},
 	{text.Mark("Seats"), "/seats", organizers.Sell},
+	{text.Mark("Till"), "/till", organizers.Sell},
 	{text.Mark("Waiting list"), "/waitlist", organizers.Look},
 	{text.Mark("Door"), "/doors", organizers.Sell},
 	{text.Mark("Messages"), "/messages", organizers.Manage},

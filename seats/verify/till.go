@@ -1,0 +1,60 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// tillsSQL asks for everything that is against the promises of tills. What an order of the box office received is never changed, and a
+// payment or a refund at the till is one of the order's receipts, or of its refunds by hand.
+const tillsSQL = `
+SELECT 1, format('order %s… is in till session %s with %s by %s, and has %s by %s', left(o.code, 6), t.session_id, t.amount, t.method, o.received, o.method)
+  FROM till_entry t JOIN orders o ON o.id = t.order_id
+ WHERE t.kind = 'sale' AND (t.amount <> o.received OR t.method <> o.method OR NOT o.at_office)
+ UNION ALL
+SELECT 1, format('order %s… is in %s sales of tills', left(o.code, 6), count(*)) FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'sale' GROUP BY o.id, o.code HAVING count(*) > 1
+ UNION ALL
+SELECT 1, format('order %s… is in another team''s till session %s', left(o.code, 6), s.id)
+  FROM till_entry t JOIN till_session s ON s.id = t.session_id JOIN orders o ON o.id = t.order_id JOIN event e ON e.id = o.event_id
+ WHERE e.team_id <> s.team_id OR o.currency <> s.currency
+ UNION ALL
+SELECT 1, format('order %s… got %s at tills, and its receipts are %s', left(o.code, 6), sum(t.amount), (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'payment'
+ GROUP BY o.id, o.code HAVING sum(t.amount) > (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL)
+ UNION ALL
+SELECT 1, format('tills paid %s out for order %s…, and its refunds by hand are %s', sum(t.amount), left(o.code, 6), (SELECT coalesce(sum(amount), 0) FROM refund WHERE order_id = o.id AND by_hand))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'refund'
+ GROUP BY o.id, o.code HAVING sum(t.amount) > (SELECT coalesce(sum(amount), 0) FROM refund WHERE order_id = o.id AND by_hand AND done_at IS NOT NULL)
+ UNION ALL
+SELECT 2, format('report %s of team %s expects %s in the drawer and says that %s was taken, and its entries come to %s and %s', s.number, s.team_id, s.expected, s.taken, s.opening + coalesce(t.cash, 0), coalesce(t.taken, 0))
+  FROM till_session s LEFT JOIN LATERAL (
+       SELECT sum(CASE WHEN kind IN ('refund', 'out') THEN -amount ELSE amount END) FILTER (WHERE method = 'cash') AS cash,
+              sum(CASE WHEN kind = 'refund' THEN -amount ELSE amount END) FILTER (WHERE kind NOT IN ('in', 'out')) AS taken
+         FROM till_entry WHERE session_id = s.id) t ON true
+ WHERE s.closed_at IS NOT NULL AND (s.expected <> s.opening + coalesce(t.cash, 0) OR s.taken <> coalesce(t.taken, 0))
+ UNION ALL
+SELECT 3, format('the reports of team %s are %s, and their last number is %s', team_id, count(*), max(number)) FROM till_session WHERE closed_at IS NOT NULL
+ GROUP BY team_id HAVING count(*) <> max(number)
+ UNION ALL
+SELECT 3, format('report %s of team %s was closed before the one with the number before', number, team_id)
+  FROM (SELECT team_id, number, closed_at, lag(closed_at) OVER (PARTITION BY team_id ORDER BY number) AS before FROM till_session WHERE closed_at IS NOT NULL) s WHERE closed_at < before`
+
+// checkTills looks at sessions of tills, which belong to no event.
+func checkTills(ctx context.Context, tx pgx.Tx, r *Report) error {
+	rows, err := tx.Query(ctx, tillsSQL)
+	if err != nil {
+		return fmt.Errorf("tills: %w", err)
+	}
+	b := &books{report: r}
+	var promise int
+	var what string
+	if _, err = pgx.ForEachRow(rows, []any{&promise, &what}, func() error {
+		b.broken(z1+promise-1, none, "%s", what)
+		return nil
+	}); err != nil {
+		return fmt.Errorf("tills: %w", err)
+	}
+	return nil
+}
