@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
@@ -125,6 +126,16 @@ func TicketOffer(ctx context.Context, sale shop.Sale, from, seat, address string
 		Subject: text.T(ctx, "%[1]s sends you a ticket: %[2]s", from, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
 		What:   text.T(ctx, "%[1]s sends you a ticket for %[2]s, %[3]s: %[4]s. It is yours once you accept it.", from, sale.Event.Name, views.WhenIn(ctx, sale.Event), seat),
 		Advice: text.T(ctx, "Keep this link private: the first person who accepts gets the ticket. If you don’t know the sender, ignore this email: nothing happens without you."),
+	}
+}
+
+// ResaleOffer leads a friend to tickets that they alone may buy for a time.
+func ResaleOffer(ctx context.Context, sale shop.Sale, f orders.ResaleOffer, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "%[1]s offers you a ticket: %[2]s", f.From, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
+		What: text.T(ctx, "%[1]s offers you a ticket for %[2]s, %[3]s: %[4]s. Only you can buy it until %[5]s. After that, anyone can.",
+			f.From, sale.Event.Name, views.WhenIn(ctx, sale.Event), strings.Join(sale.SeatsOf(ctx, sale.Hold.Seats), text.T(ctx, ", ")), views.DayTimeIn(ctx, sale.Event, f.Until)),
+		Advice: text.T(ctx, "Keep this link private: anyone with it can buy the ticket. If you don’t know the sender, ignore this email: nothing happens without you."),
 	}
 }
 
