@@ -114,6 +114,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	switch m.Kind {
 	case credit.MailLink:
 		return l.link(ctx, m)
+	case credit.MailPasskeyAdded, credit.MailPasskeyRemoved:
+		return l.deskLetter(ctx, m, 0, mails.Passkey(ctx, m.Kind == credit.MailPasskeyAdded, m.About, l.URL+shop.AccountPath))
 	case organizers.MailInvitation:
 		return l.invitation(ctx, m)
 	case waitingroom.MailPlace:

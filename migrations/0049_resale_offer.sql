@@ -1,4 +1,5 @@
--- Buyers offer tickets back to a friend: the friend alone may buy the seats, until a time.
+-- Buyers offer tickets back to a friend: the friend alone may buy the seats, until a time. Accounts are told by mail of a passkey that was
+-- added or removed.
 
 -- What is offered back to a friend. Written by seats/orders. The seats are a hold.
 CREATE TABLE resale_offer (
@@ -25,11 +26,11 @@ ALTER TABLE mail ADD COLUMN resale_offer_id uuid REFERENCES resale_offer,
     DROP CONSTRAINT "a mail is of a known kind",
     ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'confirm', 'link', 'security', 'invitation',
         'password', 'place', 'wait-verify', 'wait-offer', 'wait-missed', 'wait-left', 'join', 'reminder', 'paid', 'gift-card', 'gift-receipt', 'upcoming', 'thanks', 'exchanged', 'message-test', 'renewal', 'subscribed',
-        'ticket-offer', 'ticket', 'ticket-void', 'email-allow', 'email-confirm', 'turn', 'resale-offer')) NOT VALID,
+        'ticket-offer', 'ticket', 'ticket-void', 'email-allow', 'email-confirm', 'turn', 'resale-offer', 'passkey-added', 'passkey-removed')) NOT VALID,
     DROP CONSTRAINT "a mail is about one thing, or goes to an address",
     ADD CONSTRAINT "a mail is about one thing, or goes to an address"
         CHECK (num_nonnulls(order_id, payment_id, email, entry_id, gift_card_id, transfer_id, email_change_id, resale_offer_id) = 1
-           AND (kind IN ('link', 'security', 'invitation', 'password', 'place', 'message-test', 'turn')) = (email IS NOT NULL)
+           AND (kind IN ('link', 'security', 'invitation', 'password', 'place', 'message-test', 'turn', 'passkey-added', 'passkey-removed')) = (email IS NOT NULL)
            AND (kind IN ('lost', 'confirm')) = (payment_id IS NOT NULL) AND (kind = 'invitation') = (invitation_id IS NOT NULL)
            AND (kind IN ('place', 'turn')) = (room_id IS NOT NULL) AND (kind IN ('gift-card', 'gift-receipt')) = (gift_card_id IS NOT NULL)
            AND (kind IN ('ticket-offer', 'ticket', 'ticket-void') OR kind IN ('message', 'upcoming', 'join') AND order_id IS NULL) = (transfer_id IS NOT NULL)

@@ -16,7 +16,7 @@ import (
 const exportMailsSQL = `
 SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.created_at, 'sent_at', m.sent_at, 'refused_at', m.refused_at, 'error', m.error) ORDER BY m.id), '[]')
   FROM mail m
- WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn')
+ WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
@@ -53,7 +53,7 @@ UPDATE mail m SET sent_to = NULL, error = ''
      OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email))
      OR m.resale_offer_id IN (SELECT id FROM resale_offer WHERE event_id = ANY($1) AND sent_to = ''))`
 
-const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn')`
+const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')`
 
 // A room of which another event is to come is still entered by these invitations.
 const eraseInvitationsSQL = `

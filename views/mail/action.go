@@ -59,6 +59,19 @@ func Security(ctx context.Context, about, address string) Action {
 	}
 }
 
+// Passkey tells of a passkey that was added to an account of an attendee, or removed from it.
+func Passkey(ctx context.Context, added bool, name, address string) Action {
+	a := Action{
+		Subject: text.T(ctx, "A passkey was removed from your account"), Button: text.T(ctx, "View your account"), Address: address,
+		What:   text.T(ctx, "The passkey “%s” was removed from your account.", name),
+		Advice: text.T(ctx, "If you did this, there is nothing to do. If not, open your account with a link by email and remove every passkey that you don’t know."),
+	}
+	if added {
+		a.Subject, a.What = text.T(ctx, "A passkey was added to your account"), text.T(ctx, "The passkey “%s” was added to your account.", name)
+	}
+	return a
+}
+
 // Account leads people to their tickets and their credit.
 func Account(ctx context.Context, email, address string) Action {
 	return Action{
