@@ -288,6 +288,8 @@ var matrix = map[string]access{
 	"POST /orders/{code}/withdrawals":            anyone,
 	"POST /orders/{code}/resales":                anyone,
 	"POST /orders/{code}/resales/withdrawals":    anyone,
+	"GET /resales/{code}":                        anyone,
+	"POST /resales/{code}":                       anyone,
 	"GET /transfers/{code}":                      anyone,
 	"POST /transfers/{code}":                     anyone,
 	"GET /tickets/{code}":                        anyone,

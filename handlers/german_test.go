@@ -350,6 +350,16 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	w.offersBack(t, back)
 	visit(ann, "/orders/"+back.Code, 200)
 	refuse("/orders/"+back.Code+"/resales", url.Values{"ticket": {back.Tickets[0].ID.String()}})
+	back = w.resalable(t)
+	refuse("/orders/"+back.Code+"/resales", url.Values{"ticket": {back.Tickets[0].ID.String()}, "friend": {"bea"}})
+	friends := s.offersToFriend(t, back, "bea@example.org")
+	visit(ann, friends, 200)
+	visit(ann, "/orders/"+back.Code, 200)
+	if err := s.sold.TakeBack(t.Context(), s.sale, back, "kept", back.Tickets[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	visit(ann, friends, 200)
+	s.offersToFriend(t, w.found(t, back.Code), "bea@example.org")
 	s.exec(t, `UPDATE event SET types_until = '1 hour'`)
 	kept := w.resalable(t)
 	visit(ann, "/orders/"+kept.Code+"/types", 200)
@@ -377,7 +387,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 			t.Errorf("the mail %s says %q", l.ID, said)
 		}
 	}
-	for _, kind := range []string{"invitation", "security", "password", "ticket-offer", "ticket-void"} {
+	for _, kind := range []string{"invitation", "security", "password", "ticket-offer", "ticket-void", "resale-offer"} {
 		if !kinds[kind] {
 			t.Errorf("no mail of the kind %s was looked at, only %v", kind, kinds)
 		}

@@ -114,6 +114,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	switch m.Kind {
 	case credit.MailLink:
 		return l.link(ctx, m)
+	case credit.MailPasskeyAdded, credit.MailPasskeyRemoved:
+		return l.deskLetter(ctx, m, 0, mails.Passkey(ctx, m.Kind == credit.MailPasskeyAdded, m.About, l.URL+shop.AccountPath))
 	case organizers.MailInvitation:
 		return l.invitation(ctx, m)
 	case waitingroom.MailPlace:
@@ -146,6 +148,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.emailChange(ctx, m)
 	case orders.MailTicketOffer, orders.MailTicketVoid:
 		return l.sentTicket(ctx, m)
+	case orders.MailResaleOffer:
+		return l.resaleOffer(ctx, m)
 	}
 	order, err := l.orderOf(ctx, m)
 	if err != nil {
@@ -227,6 +231,36 @@ func (l Letters) sentTicket(ctx context.Context, m mail.Mail) (mail.Letter, erro
 	}
 	m.Email = t.Email
 	return l.deskLetter(ctx, m, s.Event.Team, mails.TicketVoid(ctx, sale, seat, home+shop.ReceivedPath(t.TicketCode)))
+}
+
+// resaleOffer makes the mail that offers tickets to a friend, who may buy them.
+func (l Letters) resaleOffer(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	id, err := seats.ParseID(m.Resale)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	f, err := l.Orders.ResaleOfferByID(ctx, id)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	s, err := l.Inventory.Sale(ctx, f.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	hold, err := s.Hold(ctx, f.Holder)
+	if errors.Is(err, seats.ErrNoHold) || f.State != orders.ResaleOpen {
+		return mail.Letter{}, &mail.Refused{Reason: "the tickets were taken back, bought or not bought in time before the email went out"}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	m.Email = f.SentTo
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan, Hold: &hold, Now: l.now()}
+	return l.deskLetter(ctx, m, s.Event.Team, mails.ResaleOffer(ctx, sale, f, home+shop.ResalePath(f.Code)))
 }
 
 // emailChange makes the mail that asks one of both addresses whether an order gets another email.

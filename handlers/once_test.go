@@ -29,6 +29,7 @@ import (
 // harmless are the routes with forms that need no key, and why: a repetition changes nothing more.
 var harmless = map[string]string{
 	"POST /waitlist/{code}/card":             "an entry has one mandate, and a repeat leads to its page",
+	"POST /resales/{code}":                   "the seats of an offer are with the browser that asked last, and a repeat is from that one",
 	"POST /waitlist/{code}/take":             "the seats of an offer are with the browser that asked last, and a repeat is from that one",
 	"POST /webhooks/stripe":                  "each event of the provider stands in the inbox once, by the provider's own name of it",
 	"POST /email-changes/{code}":             "an address agrees once, and a change that was stopped stays so",

@@ -144,6 +144,8 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
 		{"POST /orders/{code}/resales", h.shop.OfferBack, shopRule},
 		{"POST /orders/{code}/resales/withdrawals", h.shop.TakeBack, shopRule},
+		{"GET /resales/{code}", h.shop.ResaleOffer, pageRule},
+		{"POST /resales/{code}", h.Acting(h.shop.TakeResaleOffer), pageRule},
 
 		{"GET /email-changes/{code}", h.shop.EmailChange, secretRule},
 		{"POST /email-changes/{code}", h.shop.AnswerEmailChange, secretRule},

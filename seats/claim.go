@@ -379,12 +379,20 @@ func (b *batch) claim(c *command) (Hold, error) {
 		return Hold{}, errChooseAgain
 	case len(taken) > 0:
 		return Hold{}, b.refuseTaken(taken)
+	case len(fresh) > 0 && live && b.offered(h):
+		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(h), Message: text.Mark("Your seats were offered to you, and are held longer than others. Order or remove them before you choose more.")}
 	}
 	codes, err := b.codesFor(c, fresh, b.kindFor(c))
 	if err != nil {
 		return Hold{}, err
 	}
 	return b.grant(c, h, live, fresh, old, codes)
+}
+
+// offered reports whether a hold lasts longer than any that a visitor makes: it was an offer, and seats that are added to it would be
+// kept from others as long.
+func (b *batch) offered(h *holdRow) bool {
+	return h.expiresAt.After(b.now.Add(max(b.terms.holdLength, b.terms.payLength)))
 }
 
 // has returns how many tickets of the event count against the visitor's limit: seats they hold, and seats they bought.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,7 +14,8 @@ import (
 // A buyer may offer a sold seat back. It is for sale again then, to the waitlist first, as any seat that comes back. The
 // buyer's ticket is valid until the seat is sold to another order. The transaction that sells it ends the ticket and gives
 // its price back (Inventory.Resold), so that a seat has one valid ticket at any time, and no money goes back before it.
-// Until then the buyer may take the seat back, unless another visitor holds it.
+// Until then the buyer may take the seat back, unless another visitor holds it. A friend whom the buyer names comes before
+// all others: the seat is held for them until a time, as an offer of the waitlist is.
 
 // Resale is a sold seat that its buyer offers back.
 type Resale struct {
@@ -70,10 +72,16 @@ func (b *batch) offeredBack(idx int) *resale {
 	return nil
 }
 
-// OfferBack puts seats of an order on sale again, all of them or none. They do not count against the limit of the visitor's
+// Friend is whom seats are offered back to before all others.
+type Friend struct {
+	ID    ID        // the holder of the seats and the id of their hold, until a browser takes them (Take)
+	Until time.Time // when others may claim the seats
+}
+
+// OfferBack puts seats of an order on sale again, all of them or none; for friend alone at first, unless that is nil. They do not count against the limit of the visitor's
 // hold from now on; holder is zero if the box office sold them. What write queues commits with them, as in a Purchase. A
 // *Conflict if a seat is not the order's, or was bought with a code.
-func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, write TxHook) error {
+func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, friend *Friend, write TxHook) error {
 	c := &command{holder: holder, resells: true}
 	for _, r := range offers {
 		c.seats = append(c.seats, r.Seat)
@@ -97,12 +105,20 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, write 
 		case len(coded) > 0:
 			return Hold{}, &Conflict{Code: CodeReserved, Seats: coded, Message: text.Mark("Tickets that were bought with a code cannot be sold to others. Nothing was changed.")}
 		}
+		if friend != nil && !friend.Until.After(b.now) {
+			return Hold{}, &Conflict{Code: CodeExpired, Message: text.Mark("The time for this offer is over already. Nothing was offered.")}
+		}
 		for _, r := range offers {
 			if before := b.resales[r.Seat]; before != nil {
 				b.resalesBefore = append(b.resalesBefore, before)
 			}
 			b.resales[r.Seat] = &resale{Resale: r, kind: b.rows[r.Seat].kind}
-			b.set(r.Seat, r.Order, row{})
+			if friend == nil {
+				b.set(r.Seat, r.Order, row{})
+			}
+		}
+		if friend != nil {
+			b.holdUntil(friend.ID, friend.ID, c.seats, friend.Until, func(idx int) ID { return b.rows[idx].holder })
 		}
 		b.addBought(holder, -len(offers))
 		c.write = write
@@ -113,9 +129,10 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, write 
 }
 
 // TakeBack gives seats that are offered back to their order again, all of them or none. What write queues commits with them.
-// A *Conflict if one is not offered back by the order, or if another visitor holds it.
-func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, write TxHook) error {
-	c := &command{holder: holder, resells: true, takesBack: true, ofWaitlist: true, seats: seats}
+// A *Conflict if one is not offered back by the order, or if another visitor holds it: friend, the holder of an offer to a friend,
+// keeps a seat from the order only while it is being paid for. Zero for none.
+func (s *Sale) TakeBack(ctx context.Context, holder, order, friend ID, seats []int, write TxHook) error {
+	c := &command{holder: holder, from: friend, resells: true, takesBack: true, ofWaitlist: true, seats: seats}
 	c.decide = func(b *batch) (Hold, error) {
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
@@ -126,7 +143,7 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, writ
 			switch offer := b.offeredBack(idx); {
 			case offer == nil || offer.Order != order:
 				foreign = append(foreign, idx)
-			case !r.open(b.now) && r.holder != waitList && r.state != Blocked:
+			case !r.open(b.now) && r.holder != waitList && r.state != Blocked && (r.holder != friend || r.state != Held):
 				held = append(held, idx)
 			}
 		}
@@ -139,8 +156,8 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, writ
 		for _, idx := range seats {
 			r := b.rows[idx]
 			by := r.blockHolder()
-			if r.holder == waitList {
-				by = waitList
+			if r.holder == waitList || r.holder == friend {
+				by = r.holder
 			}
 			if _, is := b.coded[idx]; is { // of a visitor who held the seat meanwhile
 				b.noteCode(idx, seatCode{})
@@ -149,6 +166,9 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order ID, seats []int, writ
 			b.resales[idx].ended = true
 		}
 		b.takeFromWaitlist(seats)
+		if h := b.holds[friend]; h != nil {
+			h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(seats, int(idx)) }))
+		}
 		b.addBought(holder, len(seats))
 		c.write = write
 		return Hold{}, nil

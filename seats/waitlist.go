@@ -264,21 +264,28 @@ func (b *batch) notToOffer(o *Offer) (taken []int) {
 // holdForOffer makes the hold of an offer. Its entry does not wait any more.
 func (b *batch) holdForOffer(o *Offer) (hold ID) {
 	delete(b.waits, o.Entry)
-	h := &holdRow{holder: o.ID, id: NewID(), expiresAt: o.Until, touched: true}
-	b.holds[o.ID] = h
-	b.ends(h)
 	b.takeFromWaitlist(o.Seats)
-	fares := b.fresh(o.Seats, b.usual)
-	for i, idx := range o.Seats {
-		by := waitList
+	hold = NewID()
+	b.holdUntil(o.ID, hold, o.Seats, o.Until, func(idx int) ID {
 		if b.rows[idx].state == Blocked {
-			by = b.rows[idx].holder // its block
+			return b.rows[idx].holder // its block
 		}
-		b.set(idx, by, row{state: Held, holder: o.ID, expiresAt: &h.expiresAt, fare: fares[i]})
+		return waitList
+	})
+	return hold
+}
+
+// holdUntil makes a hold of seats for a holder who had none before, until a time. by returns the holder in whose name a seat changes hands.
+func (b *batch) holdUntil(holder, hold ID, seats []int, until time.Time, by func(idx int) ID) {
+	h := &holdRow{holder: holder, id: hold, expiresAt: until, touched: true}
+	b.holds[holder] = h
+	b.ends(h)
+	fares := b.fresh(seats, b.usual)
+	for i, idx := range seats {
+		b.set(idx, by(idx), row{state: Held, holder: holder, expiresAt: &h.expiresAt, fare: fares[i]})
 		h.seats = append(h.seats, int32(idx))
 	}
 	slices.Sort(h.seats)
-	return h.id
 }
 
 // queueEntries locks the entries that are offered seats, after holds and slots and before the seats: an entry that leaves

@@ -24,7 +24,7 @@ var layers = map[string][]string{
 	"seats/idempotency":                {},
 	"seats/jobs":                       {"seats"},
 	"seats/sessions":                   {"seats", "seats/idempotency"},
-	"seats/passkeys":                   {},
+	"seats/passkeys":                   {"seats/idempotency"},
 	"seats/plan":                       {"seats/text", "seats"},
 	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments"},
 	"seats/seatstest/race":             {},

@@ -17,6 +17,7 @@ type acting struct {
 	Key     string   `json:"key"`
 	Tickets []string `json:"tickets"` // ids
 	Email   string   `json:"email"`   // of a friend, whom a ticket is sent to
+	Friend  string   `json:"friend"`  // the email of one who may buy tickets that are offered back
 }
 
 func decodeActing(r *http.Request) (a acting, tickets []seats.ID, err error) {
@@ -24,7 +25,7 @@ func decodeActing(r *http.Request) (a acting, tickets []seats.ID, err error) {
 		if err := web.ParseForm(r); err != nil {
 			return a, nil, err
 		}
-		a = acting{r.PostForm.Get("key"), r.PostForm["ticket"], r.PostForm.Get("email")}
+		a = acting{r.PostForm.Get("key"), r.PostForm["ticket"], r.PostForm.Get("email"), r.PostForm.Get(orders.FieldFriend)}
 	} else {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -66,6 +67,9 @@ func (h *Handlers) OfferBack(w http.ResponseWriter, r *http.Request) error {
 	return h.onOrder(w, r, func(order orders.Order, s *seats.Sale, a acting, tickets []seats.ID) error {
 		if len(tickets) == 0 {
 			return web.ErrNoChoice
+		}
+		if a.Friend != "" {
+			return h.Orders.OfferToFriend(r.Context(), s, order, a.Key, tickets, a.Friend)
 		}
 		return h.Orders.OfferBack(r.Context(), s, order, a.Key, tickets)
 	})
@@ -134,7 +138,7 @@ func (h *Handlers) onOrder(w http.ResponseWriter, r *http.Request, do func(order
 	if err != nil {
 		return err
 	}
-	return h.afterOrder(w, r, order, s, do(order, s, a, tickets), shop.OrderPage{TypedEmail: a.Email})
+	return h.afterOrder(w, r, order, s, do(order, s, a, tickets), shop.OrderPage{TypedEmail: a.Email, TypedFriend: a.Friend})
 }
 
 // afterOrder shows what an order is after something was done to it; page has what was typed, if err is about that.

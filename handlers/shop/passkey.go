@@ -88,7 +88,7 @@ func (h *Handlers) AddPasskey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	refused := h.Credit.AddPasskey(r.Context(), account, h.Origin(r), asked, answer.Name, answer.Answer)
+	refused := h.Credit.AddPasskey(h.Reading(r), account, h.Origin(r), asked, answer.Name, answer.Answer)
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
@@ -96,6 +96,7 @@ func (h *Handlers) AddPasskey(w http.ResponseWriter, r *http.Request) error {
 		h.About(w, r).Info("a passkey was not added to an account", "reason", refused)
 		return refusedPasskey(refused)
 	}
+	h.Orders.WroteMail()
 	return web.WriteJSON(w, http.StatusCreated, map[string]string{"to": shop.AccountPath + "?added"})
 }
 
@@ -109,13 +110,14 @@ func (h *Handlers) RemovePasskey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errPasskeyGone
 	}
-	err = h.Credit.RemovePasskey(r.Context(), account, id)
+	err = h.Credit.RemovePasskey(h.Reading(r), account, id)
 	if errors.Is(err, passkeys.ErrUnknown) {
 		return errPasskeyGone
 	}
 	if err != nil {
 		return err
 	}
+	h.Orders.WroteMail()
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -199,15 +199,9 @@ func (h *Handlers) answerPlace(w http.ResponseWriter, r *http.Request, n waitlis
 //
 // The seats of the offer are this browser's from now on, and it goes on to the checkout.
 func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.Entry, s *seats.Sale) error {
-	holder, known := h.Holder(r)
-	if !known {
-		if holder, known = h.Visitor(r); !known {
-			holder = seats.NewID()
-		}
-		h.Sessions.Put(r.Context(), web.HolderKey, holder.String())
-		if err := h.RenewToken(w, r); err != nil {
-			return err
-		}
+	holder, err := h.offerHolder(w, r)
+	if err != nil {
+		return err
 	}
 	hold, err := h.Waits.Take(r.Context(), s, n, holder)
 	if errors.Is(err, seats.ErrNoHold) {
@@ -219,8 +213,26 @@ func (h *Handlers) TakeOffer(w http.ResponseWriter, r *http.Request, n waitlist.
 	if err != nil {
 		return h.answerPlace(w, r, n, s, err)
 	}
-	if h.Sessions.GetString(r.Context(), verifiedKey) != n.Email { // the link came to this address
-		h.Sessions.Put(r.Context(), verifiedKey, n.Email)
+	return h.goOnWithOffer(w, r, s, hold, n.Email)
+}
+
+// offerHolder returns the holder of the browser's session, which is about to take offered seats.
+func (h *Handlers) offerHolder(w http.ResponseWriter, r *http.Request) (seats.ID, error) {
+	holder, known := h.Holder(r)
+	if known {
+		return holder, nil
+	}
+	if holder, known = h.Visitor(r); !known {
+		holder = seats.NewID()
+	}
+	h.Sessions.Put(r.Context(), web.HolderKey, holder.String())
+	return holder, h.RenewToken(w, r)
+}
+
+// goOnWithOffer leads a browser that took offered seats to the checkout. The link came to email, so the address is verified.
+func (h *Handlers) goOnWithOffer(w http.ResponseWriter, r *http.Request, s *seats.Sale, hold seats.Hold, email string) error {
+	if h.Sessions.GetString(r.Context(), verifiedKey) != email {
+		h.Sessions.Put(r.Context(), verifiedKey, email)
 		if err := h.RenewToken(w, r); err != nil {
 			return err
 		}

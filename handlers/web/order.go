@@ -92,6 +92,9 @@ type ticketBody struct {
 	OfferedBack bool `json:"offered_back,omitempty"` // its seat is for sale, and it is valid until that is sold
 	Resold      bool `json:"resold,omitempty"`       // revoked, because its seat was sold again
 
+	OfferedTo    string     `json:"offered_to,omitempty"`    // the email of the friend who alone may buy it
+	OfferedUntil *time.Time `json:"offered_until,omitempty"` // and until when
+
 	SentTo string `json:"sent_to,omitempty"` // the name of the friend who has it
 	Offer  string `json:"offer,omitempty"`   // the address of the page on which a friend accepts it
 
@@ -113,10 +116,14 @@ func DescribeOrder(s *seats.Sale, o orders.Order) OrderBody {
 		body.Born = o.Born.Format(time.DateOnly)
 	}
 	for _, t := range o.Tickets {
-		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, o.NameOn(t), t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.OfferedBack, t.Resold, "", "", t.In})
+		body.Tickets = append(body.Tickets, ticketBody{t.ID.String(), s.Plan.Label(t.Idx), t.Idx, t.Type, t.Proof, o.NameOn(t), t.Price, t.Fee, t.Discount, t.Tax + t.FeeTax, t.Code, t.Revoked, t.OfferedBack, t.Resold, "", nil, "", "", t.In})
 		one := &body.Tickets[len(body.Tickets)-1]
 		if t.Friend != nil {
 			one.SentTo = t.Friend.Name
+		}
+		if to := t.OfferedTo; to != nil {
+			until := to.Until.UTC()
+			one.OfferedTo, one.OfferedUntil = to.Email, &until
 		}
 		if t.Offer != nil {
 			one.Offer = shop.TransferPath(t.Offer.Code)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/passkeys"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // Why there is no passkey.
@@ -80,11 +81,22 @@ func (l *Ledger) BeginPasskey(ctx context.Context, email, origin string) (c pass
 	return passkeys.Add(origin, o)
 }
 
-const addPasskeySQL = `
-INSERT INTO account_passkey (id, email, handle, name, credential) SELECT $1, $2, $3, $4, $5
- WHERE (SELECT count(*) FROM account_passkey WHERE email = $2) < $6 AND NOT EXISTS (SELECT FROM account_passkey WHERE handle = $3 AND email <> $2) ON CONFLICT DO NOTHING`
+// Kinds of mail that tell an address of a change of its passkeys.
+const (
+	MailPasskeyAdded   = "passkey-added"
+	MailPasskeyRemoved = "passkey-removed"
+)
 
-// AddPasskey stores the passkey that the browser of a signed-in address answered with. state is what BeginPasskey had remembered.
+const addPasskeySQL = `
+WITH added AS (
+    INSERT INTO account_passkey (id, email, handle, name, credential) SELECT $1, $2, $3, $4, $5
+     WHERE (SELECT count(*) FROM account_passkey WHERE email = $2) < $6 AND NOT EXISTS (SELECT FROM account_passkey WHERE handle = $3 AND email <> $2) ON CONFLICT DO NOTHING
+    RETURNING email, name
+)
+INSERT INTO mail (email, kind, about, language) SELECT email, 'passkey-added', name, $7 FROM added`
+
+// AddPasskey stores the passkey that the browser of a signed-in address answered with, and tells the address by mail in the language of
+// ctx. state is what BeginPasskey had remembered.
 //
 // Errors: ErrPasskeyName; passkeys.ErrUnknown if it is none, or there are too many by now; the database's.
 func (l *Ledger) AddPasskey(ctx context.Context, email, origin, state, name string, answer []byte) error {
@@ -103,12 +115,18 @@ func (l *Ledger) AddPasskey(ctx context.Context, email, origin, state, name stri
 	if err != nil {
 		return err
 	}
-	tag, err := l.db.Exec(ctx, addPasskeySQL, made.ID, email, o.Handle, name, made, MostPasskeys)
+	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		if err := passkeys.Answer(ctx, tx, state); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, addPasskeySQL, made.ID, email, o.Handle, name, made, MostPasskeys, text.Tag(ctx))
+		if err == nil && tag.RowsAffected() == 0 {
+			err = fmt.Errorf("%w: it is known already, or there are too many", passkeys.ErrUnknown)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("credit: add a passkey: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w: it is known already, or there are too many", passkeys.ErrUnknown)
 	}
 	return nil
 }
@@ -120,9 +138,9 @@ const ofHandleSQL = `SELECT email, json_agg(credential) FROM account_passkey WHE
 
 const usePasskeySQL = `UPDATE account_passkey SET credential = $3, used_at = clock_timestamp() WHERE id = $1 AND email = $2`
 
-// SignInWith returns the address of the passkey that a browser answered with. state is what BeginSignIn had remembered.
+// SignInWith returns the address of the passkey that a browser answered with. state is what BeginSignIn had remembered; it signs in once.
 //
-// Errors: passkeys.ErrUnknown if it is unknown, was removed, or looks like a copy; the database's.
+// Errors: passkeys.ErrUnknown if it is unknown, was removed, looks like a copy, or was answered already; the database's.
 func (l *Ledger) SignInWith(ctx context.Context, origin, state string, answer []byte) (email string, err error) {
 	used, err := passkeys.Used(origin, state, answer, func(handle []byte) (o passkeys.Owner, err error) {
 		err = l.db.QueryRow(ctx, ofHandleSQL, handle).Scan(&email, &o.Credentials)
@@ -138,21 +156,31 @@ func (l *Ledger) SignInWith(ctx context.Context, origin, state string, answer []
 	if err != nil {
 		return "", err
 	}
-	tag, err := l.db.Exec(ctx, usePasskeySQL, used.ID, email, used)
+	err = pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		if err := passkeys.Answer(ctx, tx, state); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, usePasskeySQL, used.ID, email, used)
+		if err == nil && tag.RowsAffected() == 0 { // removed at this moment
+			err = passkeys.ErrUnknown
+		}
+		return err
+	})
 	if err != nil {
 		return "", fmt.Errorf("credit: sign in with a passkey: %w", err)
-	}
-	if tag.RowsAffected() == 0 { // removed at this moment
-		return "", passkeys.ErrUnknown
 	}
 	return email, nil
 }
 
-const removePasskeySQL = `DELETE FROM account_passkey WHERE email = $1 AND id = $2`
+const removePasskeySQL = `
+WITH removed AS (
+    DELETE FROM account_passkey WHERE email = $1 AND id = $2 RETURNING email, name
+)
+INSERT INTO mail (email, kind, about, language) SELECT email, 'passkey-removed', name, $3 FROM removed`
 
-// RemovePasskey ends a passkey of an address. Errors: passkeys.ErrUnknown if it has none with this id; the database's.
+// RemovePasskey ends a passkey of an address, and tells the address by mail in the language of ctx. Errors: passkeys.ErrUnknown if it has none with this id; the database's.
 func (l *Ledger) RemovePasskey(ctx context.Context, email string, id []byte) error {
-	tag, err := l.db.Exec(ctx, removePasskeySQL, email, id)
+	tag, err := l.db.Exec(ctx, removePasskeySQL, email, id, text.Tag(ctx))
 	if err != nil {
 		return fmt.Errorf("credit: remove a passkey: %w", err)
 	}

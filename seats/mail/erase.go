@@ -16,12 +16,13 @@ import (
 const exportMailsSQL = `
 SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.created_at, 'sent_at', m.sent_at, 'refused_at', m.refused_at, 'error', m.error) ORDER BY m.id), '[]')
   FROM mail m
- WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn')
+ WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
     OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END) = $2)
-    OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'email-allow' THEN old_email ELSE new_email END) = $2)`
+    OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND lower(CASE m.kind WHEN 'email-allow' THEN old_email ELSE new_email END) = $2)
+    OR m.resale_offer_id IN (SELECT id FROM resale_offer WHERE event_id = ANY($1) AND lower(sent_to) = $2)`
 
 // Export returns which mails a person got about some events.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -39,7 +40,8 @@ DELETE FROM mail m
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
      OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = '')
-     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email)))`
+     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email))
+     OR m.resale_offer_id IN (SELECT id FROM resale_offer WHERE event_id = ANY($1) AND sent_to = ''))`
 
 const eraseReceiversSQL = `
 UPDATE mail m SET sent_to = NULL, error = ''
@@ -48,9 +50,10 @@ UPDATE mail m SET sent_to = NULL, error = ''
      OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND form->>'email' = '')
      OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = '')
      OR m.transfer_id IN (SELECT id FROM ticket_transfer WHERE event_id = ANY($1) AND CASE m.kind WHEN 'ticket-offer' THEN sent_to ELSE email END = '')
-     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email)))`
+     OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email))
+     OR m.resale_offer_id IN (SELECT id FROM resale_offer WHERE event_id = ANY($1) AND sent_to = ''))`
 
-const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn')`
+const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')`
 
 // A room of which another event is to come is still entered by these invitations.
 const eraseInvitationsSQL = `

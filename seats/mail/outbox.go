@@ -37,6 +37,7 @@ type Mail struct {
 	GiftCard   string // the id of the gift card that the mail is about, or empty
 	Transfer   string // the id of the ticket that was sent to a friend, or empty
 	NewEmail   string // the id of the request to change the email of an order, or empty
+	Resale     string // the id of the offer of tickets to a friend, or empty
 	Language   string // of its reader, as BCP 47 writes it; empty: not known
 }
 
@@ -80,7 +81,7 @@ UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_inter
   FROM due
  WHERE m.id = due.id
 RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELECT code FROM payment WHERE id = m.payment_id), ''), coalesce(m.email, ''), coalesce((SELECT code FROM entry WHERE id = m.entry_id), ''), m.kind, m.tries, coalesce(m.invitation_id, 0),
-          coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about, coalesce(m.gift_card_id::text, ''), coalesce(m.transfer_id::text, ''), coalesce(m.email_change_id::text, ''),
+          coalesce((SELECT slug FROM room WHERE id = m.room_id), ''), m.about, coalesce(m.gift_card_id::text, ''), coalesce(m.transfer_id::text, ''), coalesce(m.email_change_id::text, ''), coalesce(m.resale_offer_id::text, ''),
           coalesce(CASE m.kind WHEN 'turn' THEN nullif(m.language, '') END,
                    (SELECT coalesce(nullif(o.language, ''), e.language) FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = m.order_id),
                    (SELECT coalesce(nullif(p.form->>'language', ''), e.language) FROM payment p JOIN event e ON e.id = p.event_id WHERE p.id = m.payment_id),
@@ -89,6 +90,7 @@ RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELEC
                    (SELECT language FROM gift_card WHERE id = m.gift_card_id),
                    (SELECT coalesce(nullif(f.language, ''), nullif(o.language, ''), e.language) FROM ticket_transfer f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = f.event_id WHERE f.id = m.transfer_id),
                    (SELECT coalesce(nullif(o.language, ''), e.language) FROM email_change c JOIN orders o ON o.id = c.order_id JOIN event e ON e.id = c.event_id WHERE c.id = m.email_change_id),
+                   (SELECT coalesce(nullif(o.language, ''), e.language) FROM resale_offer f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = f.event_id WHERE f.id = m.resale_offer_id),
                    (SELECT nullif(language, '') FROM organizer WHERE email = m.email AND m.kind IN ('invitation', 'security', 'password')), m.language)`
 
 const releaseMailSQL = `UPDATE mail SET next_try = clock_timestamp() WHERE id = ANY($1) AND sent_at IS NULL AND refused_at IS NULL`
@@ -101,7 +103,7 @@ func (o *Outbox) Send(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("mail: take: %w", err)
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mail, err error) {
-		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room, &m.About, &m.GiftCard, &m.Transfer, &m.NewEmail, &m.Language)
+		return m, row.Scan(&m.ID, &m.Order, &m.Email, &m.Entry, &m.Kind, &m.tries, &m.Invitation, &m.Room, &m.About, &m.GiftCard, &m.Transfer, &m.NewEmail, &m.Resale, &m.Language)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("mail: take: %w", err)
@@ -175,7 +177,7 @@ func (o *Outbox) deliver(ctx context.Context, m Mail) error {
 	if err != nil {
 		return fmt.Errorf("write it: %w", err)
 	}
-	if m.Order != "" || m.Entry != "" || m.Transfer != "" || m.NewEmail != "" || m.Kind == kindTurn { // mail that attendees cause; links to sign in have limits of their own
+	if m.Order != "" || m.Entry != "" || m.Transfer != "" || m.NewEmail != "" || m.Resale != "" || m.Kind == kindTurn { // mail that attendees cause; links to sign in have limits of their own
 		if err := o.count(ctx, m, l.Email); err != nil {
 			return err
 		}

@@ -41,14 +41,18 @@ SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.start
  WHERE o.event_id = ANY($1) AND lower(o.email) = $2`
 
 const exportReceivedSQL = `
-SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', CASE WHEN lower(f.sent_to) = $2 THEN f.sent_to END, 'offered_at', f.offered_at,
+SELECT coalesce(json_agg(of.ticket ORDER BY of.at), '[]') FROM (
+SELECT f.offered_at AS at, json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', CASE WHEN lower(f.sent_to) = $2 THEN f.sent_to END, 'offered_at', f.offered_at,
        'section', c.name, 'row', s.row, 'seat', s.number, 'accepted', CASE WHEN lower(f.email) = $2 THEN json_build_object('at', f.accepted_at, 'name', f.name, 'email', f.email, 'cancelled_at', t.revoked_at,
-       'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) END) ORDER BY f.offered_at), '[]')
+       'scans', (SELECT json_agg(json_build_object('at', n.scanned_at, 'entrance', n.place, 'admitted', n.admitted)) FROM scan n WHERE n.ticket_id = t.id)) END) AS ticket
   FROM ticket_transfer f JOIN event e ON e.id = f.event_id JOIN ticket t ON t.id = f.ticket_id
   JOIN seat s ON s.event_id = t.event_id AND s.idx = t.idx JOIN section c ON c.event_id = s.event_id AND c.number = s.section
- WHERE f.event_id = ANY($1) AND $2 IN (lower(f.email), lower(f.sent_to))`
+ WHERE f.event_id = ANY($1) AND $2 IN (lower(f.email), lower(f.sent_to))
+ UNION ALL
+SELECT f.offered_at, json_build_object('event', e.name, 'starts_at', e.starts_at, 'offered_to', f.sent_to, 'offered_at', f.offered_at, 'to_buy_until', f.until)
+  FROM resale_offer f JOIN event e ON e.id = f.event_id WHERE f.event_id = ANY($1) AND lower(f.sent_to) = $2) of`
 
-// ExportReceived returns the tickets in some events that were sent to a person.
+// ExportReceived returns the tickets in some events that were sent to a person, or offered to them for sale.
 func ExportReceived(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
 	if err := tx.QueryRow(ctx, exportReceivedSQL, events, email).Scan(&list); err != nil {
 		return nil, fmt.Errorf("orders: export sent tickets: %w", err)
@@ -109,6 +113,8 @@ UPDATE ticket_transfer
        email = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE email END, language = CASE WHEN $2 IN ('', lower(email)) THEN '' ELSE language END
  WHERE event_id = ANY($1) AND ($2 = '' OR $2 IN (lower(email), lower(sent_to))) AND (name <> '' OR email <> '' OR sent_to <> '')`
 
+const eraseResaleOffersSQL = `UPDATE resale_offer SET sent_to = '' WHERE event_id = ANY($1) AND sent_to <> '' AND $2 IN ('', lower(sent_to))`
+
 // A request with an address that was erased is over. Of an order that was erased, all addresses that it had go.
 const eraseEmailsSQL = `
 UPDATE email_change c
@@ -138,6 +144,9 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (int, e
 	}
 	if _, err := tx.Exec(ctx, eraseReceivedSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase sent tickets: %w", err)
+	}
+	if _, err := tx.Exec(ctx, eraseResaleOffersSQL, events, email); err != nil {
+		return 0, fmt.Errorf("orders: erase offers to friends: %w", err)
 	}
 	if _, err := tx.Exec(ctx, eraseEmailsSQL, events, email); err != nil {
 		return 0, fmt.Errorf("orders: erase changes of an email: %w", err)

@@ -53,7 +53,7 @@ func (o *Orders) Move(ctx context.Context, s *seats.Sale, order Order, m Moving,
 	}
 	for _, t := range order.Tickets {
 		if t.OfferedBack && slices.Contains(m.Tickets, t.ID) {
-			return &seats.Conflict{Code: seats.CodeResale, Seats: []int{t.Idx}, Message: text.Mark("This ticket is offered back for sale, so it stays where it is. Nothing was moved. Take it back first.")}
+			return &seats.Conflict{Code: seats.CodeResale, Seats: []int{t.Idx}, Message: text.Mark("This ticket is offered back for sale, so it stays where it is. Nothing was moved. Its buyer can choose “Keep this ticket” on the page of the order. Then it can be moved.")}
 		}
 	}
 	return o.move(ctx, s, order, m, key, froms, also)

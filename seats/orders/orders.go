@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -179,6 +180,7 @@ type Ticket struct {
 	Offer          *Offer     // to a friend, who did not accept it yet; nil: none
 	Friend         *Friend    // whom it was sent to; the buyer has no Code then. nil: it was not sent
 	OfferedBack    bool       // its seat is for sale, and it is valid until that is sold
+	OfferedTo      *OfferedTo // the friend who alone may buy it for a time; nil: it is for everyone, or not OfferedBack
 	Resold         bool       // revoked, because its seat was sold again
 
 	code   string     // what the door reads, also if a friend has it
@@ -283,7 +285,7 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64, rotat
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
+	tickets, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Ticket, err error) {
 		var name, email, offer, to *string
 		if err = row.Scan(&t.ID, &t.Idx, &t.Price, &t.Fee, &t.Discount, &t.Tax, &t.FeeTax, &t.Rate, &t.FeeRate, &t.Type, &t.Proof, &t.Name, &t.Revoked, &t.In,
 			&t.line.Type, &t.line.Category, &t.line.Phase, &t.line.Price, &t.listed, &name, &email, &offer, &to, &t.OfferedBack, &t.Resold); err == nil && name != nil {
@@ -306,6 +308,10 @@ func (o *Orders) tickets(ctx context.Context, order seats.ID, event int64, rotat
 		}
 		return t, nil
 	})
+	if err == nil && slices.ContainsFunc(tickets, func(t Ticket) bool { return t.OfferedBack }) {
+		err = o.noteFriends(ctx, order, tickets)
+	}
+	return tickets, err
 }
 
 // keyOf returns the key of a form about an order.

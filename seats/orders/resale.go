@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
@@ -85,14 +86,19 @@ UPDATE ticket t SET resale_id = r.resale, leaving_until = CASE WHEN leaving_by I
 //
 // Errors: ErrNoTicket, idempotency.ErrNoKey; a *seats.Conflict that says why not; the database's.
 func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key string, tickets []seats.ID) error {
+	k, err := keyOf(order.ID, key, "offer back", tickets)
+	if err != nil {
+		return err
+	}
+	return o.offerBack(ctx, s, order, k, tickets, "")
+}
+
+// offerBack offers tickets back, to a friend first if friend is the address of one.
+func (o *Orders) offerBack(ctx context.Context, s *seats.Sale, order Order, k idempotency.Key, tickets []seats.ID, friend string) error {
 	if len(tickets) == 0 {
 		return ErrNoTicket
 	}
 	chosen, idxs, err := order.chosen(tickets)
-	if err != nil {
-		return err
-	}
-	k, err := keyOf(order.ID, key, "offer back", tickets)
 	if err != nil {
 		return err
 	}
@@ -121,16 +127,22 @@ func (o *Orders) OfferBack(ctx context.Context, s *seats.Sale, order Order, key 
 		resales[i] = seats.NewID()
 		offers = append(offers, seats.Resale{ID: resales[i], Seat: t.Idx, Ticket: id, Order: order.ID, Keys: order.keys, Fee: order.resaleFee(t)})
 	}
-	if err = o.refuseOffered(ctx, order.ID, chosen); err == nil {
-		err = s.OfferBack(ctx, order.Holder, offers, func(q *pgx.Batch) {
+	var to *resaleOffer
+	if err = o.refuseOffered(ctx, order.ID, chosen); err == nil && friend != "" {
+		to, err = o.newResaleOffer(ctx, s.Event.ID, order.ID, resales, friend)
+	}
+	if err == nil {
+		err = s.OfferBack(ctx, order.Holder, offers, to.first(), func(q *pgx.Batch) {
 			k.Insert(q, nil)
 			q.Queue(offeredBackSQL, chosen, resales, c.id)
+			to.insert(q)
 		})
 	}
 	var refusal *seats.Conflict
 	switch {
 	case err == nil:
 		o.jobs.resales.Wake()
+		o.mailWritten()
 		o.happened()
 		return nil
 	case !errors.As(err, &refusal):
@@ -198,12 +210,21 @@ func (o *Orders) TakeBack(ctx context.Context, s *seats.Sale, order Order, key s
 }
 
 func (o *Orders) takeBack(ctx context.Context, s *seats.Sale, order Order, t Ticket, also seats.TxHook) error {
-	err := s.TakeBack(context.WithoutCancel(ctx), order.Holder, order.ID, []int{t.Idx}, func(q *pgx.Batch) {
-		if also != nil {
-			also(q)
+	ctx = context.WithoutCancel(ctx)
+	friend, err := o.friendOf(ctx, t.ID)
+	for err == nil {
+		err = s.TakeBack(ctx, order.Holder, order.ID, friend, []int{t.Idx}, func(q *pgx.Batch) {
+			if also != nil {
+				also(q)
+			}
+			q.Queue(takenBackSQL, t.ID)
+		})
+		now, e := o.friendOf(ctx, t.ID)
+		if err == nil || e != nil || now == friend {
+			break
 		}
-		q.Queue(takenBackSQL, t.ID)
-	})
+		friend, err = now, nil // a browser took the offer to the friend in this moment
+	}
 	var refusal *seats.Conflict
 	switch {
 	case err == nil:

@@ -160,7 +160,7 @@ func mayTransfer(ctx context.Context, tx pgx.Tx, ticket seats.ID) error {
 	case "gone":
 		return refuse(CodeCancelled, text.Mark("This ticket is no longer valid, so it cannot be sent. Nothing was changed."))
 	case "resale":
-		return refuse(seats.CodeResale, text.Mark("This ticket is offered back for sale, so it cannot be sent. Nothing was changed. Take it back first."))
+		return refuse(seats.CodeResale, text.Mark("This ticket is offered back for sale, so it cannot be sent. Nothing was changed. Choose “Keep this ticket” first, then send it."))
 	case "used":
 		return refuse(CodeAdmitted, text.Mark("This ticket was already used, so it cannot be sent any more. Nothing was changed."))
 	case "called off":

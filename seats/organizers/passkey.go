@@ -87,6 +87,9 @@ func (d *Desk) AddPasskey(ctx context.Context, m Member, origin, state, name str
 		return err
 	}
 	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		if err := passkeys.Answer(ctx, tx, state); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, addPasskeySQL, made.ID, m.Organizer, name, made, mostPasskeys)
 		if err != nil {
 			return fmt.Errorf("organizers: add a passkey: %w", err)
@@ -116,9 +119,9 @@ func (d *Desk) BeginSignIn(ctx context.Context, origin string, from Client) (c C
 
 const usePasskeySQL = `UPDATE passkey SET credential = $3, used_at = clock_timestamp() WHERE id = $1 AND organizer_id = $2`
 
-// SignInWith returns the session of the owner of the passkey that a browser answered with.
+// SignInWith returns the session of the owner of the passkey that a browser answered with. What was asked makes one session.
 //
-// Errors: ErrPasskey if it is unknown, or looks like a copy; the database's.
+// Errors: ErrPasskey if it is unknown, looks like a copy, or was answered already; the database's.
 func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []byte) (s Session, err error) {
 	var a *account
 	used, err := passkeys.Used(origin, state, answer, func(handle []byte) (o passkeys.Owner, err error) {
@@ -130,12 +133,18 @@ func (d *Desk) SignInWith(ctx context.Context, origin, state string, answer []by
 	if err != nil {
 		return s, err
 	}
-	tag, err := d.db.Exec(ctx, usePasskeySQL, used.ID, a.Organizer, used)
+	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
+		if err := passkeys.Answer(ctx, tx, state); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, usePasskeySQL, used.ID, a.Organizer, used)
+		if err == nil && tag.RowsAffected() == 0 {
+			err = ErrPasskey
+		}
+		return err
+	})
 	if err != nil {
 		return s, fmt.Errorf("organizers: sign in with a passkey: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return s, ErrPasskey
 	}
 	return a.Session, nil
 }

@@ -1,11 +1,12 @@
 // Package passkeys asks browsers for passkeys (WebAuthn) and checks their answers, for the desk and for accounts of attendees.
 //
 // A passkey is bound to the host name of a site, needs no name to be typed (it is discoverable), and says that its owner was
-// verified by the device. What a browser was asked is good for five minutes. That it is good for one answer, and where passkeys
-// are stored, is the caller's.
+// verified by the device. What a browser was asked is good for five minutes, and for one answer (Answer). Where passkeys are
+// stored is the caller's.
 package passkeys
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/idempotency"
 )
 
 // ErrUnknown is an unknown passkey, or one that could not be added.
@@ -160,6 +164,23 @@ func Used(origin, state string, answer []byte, find func(handle []byte) (Owner, 
 		return nil, fmt.Errorf("%w: its counter went back", ErrUnknown)
 	}
 	return used, nil
+}
+
+// Answer takes what a browser was asked, in the transaction of its answer. Of many answers at once one counts: the others get ErrUnknown.
+func Answer(ctx context.Context, tx pgx.Tx, state string) error {
+	var session webauthn.SessionData
+	if err := json.Unmarshal([]byte(state), &session); err != nil {
+		return fmt.Errorf("%w: nothing was asked of this browser", ErrUnknown)
+	}
+	key, err := idempotency.New("passkey", session.Challenge)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	first, _, err := key.Take(ctx, tx, nil)
+	if err == nil && !first {
+		err = fmt.Errorf("%w: this was answered already", ErrUnknown)
+	}
+	return err
 }
 
 // HandleOf is the handle that Add asked a browser with; nil if state is none of Add.

@@ -153,6 +153,8 @@ SELECT team_id, email, max(at) FROM (
      UNION ALL
     SELECT e.team_id, a.email, a.at FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
      UNION ALL
+    SELECT e.team_id, lower(f.sent_to), f.offered_at FROM resale_offer f JOIN event e ON e.id = f.event_id WHERE f.sent_to <> ''
+     UNION ALL
     SELECT e.team_id, a.email, c.asked_at FROM email_change c JOIN event e ON e.id = c.event_id, LATERAL (VALUES (lower(c.old_email)), (lower(c.new_email))) AS a(email) WHERE a.email <> ''
      UNION ALL
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card

@@ -188,6 +188,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM entry WHERE email = $1
          UNION ALL SELECT id FROM event WHERE room_id IN (SELECT room_id FROM turn_request WHERE email = $1)
          UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
+         UNION ALL SELECT event_id FROM resale_offer WHERE lower(sent_to) = $1
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))

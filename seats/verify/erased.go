@@ -27,6 +27,8 @@ WITH known AS (
      UNION ALL
     SELECT e.team_id, a.email, a.at, 'sent ticket ' || f.id FROM ticket_transfer f JOIN event e ON e.id = f.event_id, LATERAL (VALUES (lower(f.email), f.accepted_at), (lower(f.sent_to), f.offered_at)) AS a(email, at) WHERE a.email <> ''
      UNION ALL
+    SELECT e.team_id, lower(f.sent_to), f.offered_at, 'offer to a friend ' || f.id FROM resale_offer f JOIN event e ON e.id = f.event_id WHERE f.sent_to <> ''
+     UNION ALL
     SELECT e.team_id, a.email, c.asked_at, 'change of an email ' || c.id FROM email_change c JOIN event e ON e.id = c.event_id, LATERAL (VALUES (lower(c.old_email)), (lower(c.new_email))) AS a(email) WHERE a.email <> ''
      UNION ALL
     SELECT g.team_id, lower(a.email), g.created_at, 'gift card ' || g.id FROM gift_card g, LATERAL (VALUES (g.buyer), (g.recipient)) AS a(email) WHERE a.email <> '' AND g.state NOT IN ('open', 'refunding')

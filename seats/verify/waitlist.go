@@ -14,9 +14,12 @@ var waitList = seats.ID{15: 2}
 
 const waitsSQL = `SELECT count(*) FROM entry WHERE event_id = $1`
 
-const offersSQL = `SELECT id, hold_id FROM offer WHERE event_id = $1`
+const offersSQL = `
+SELECT id, hold_id, true FROM offer WHERE event_id = $1
+ UNION ALL
+SELECT id, hold_id, false FROM resale_offer WHERE event_id = $1`
 
-// readOffers notes which holds are offers.
+// readOffers notes which holds are offers, of the waitlist or to a friend.
 func (b *books) readOffers(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, offersSQL, b.id)
 	if err != nil {
@@ -24,13 +27,19 @@ func (b *books) readOffers(ctx context.Context, tx pgx.Tx) error {
 	}
 	b.offered, b.offers = map[seats.ID]bool{}, map[seats.ID]bool{}
 	var id, hold seats.ID
-	_, err = pgx.ForEachRow(rows, []any{&id, &hold}, func() error { b.offered[hold], b.offers[id] = true, true; return nil })
+	var ofList bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &hold, &ofList}, func() error {
+		if b.offered[hold], b.offers[id] = true, true; ofList {
+			b.report.Offers++
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	var waits int
 	err = tx.QueryRow(ctx, waitsSQL, b.id).Scan(&waits)
-	b.report.Waits, b.report.Offers = b.report.Waits+waits, b.report.Offers+len(b.offers)
+	b.report.Waits += waits
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
@@ -56,6 +57,19 @@ func Security(ctx context.Context, about, address string) Action {
 		Subject: text.T(ctx, "Security notice from your box office"), Button: text.T(ctx, "View your account"), Address: address, What: about,
 		Advice: text.T(ctx, "If you did this, or know who did, there is nothing to do. If not: sign out everywhere, choose another password, and tell the owners of your team."),
 	}
+}
+
+// Passkey tells of a passkey that was added to an account of an attendee, or removed from it.
+func Passkey(ctx context.Context, added bool, name, address string) Action {
+	a := Action{
+		Subject: text.T(ctx, "A passkey was removed from your account"), Button: text.T(ctx, "View your account"), Address: address,
+		What:   text.T(ctx, "The passkey “%s” was removed from your account.", name),
+		Advice: text.T(ctx, "If you did this, there is nothing to do. If not, open your account with a link by email and remove every passkey that you don’t know."),
+	}
+	if added {
+		a.Subject, a.What = text.T(ctx, "A passkey was added to your account"), text.T(ctx, "The passkey “%s” was added to your account.", name)
+	}
+	return a
 }
 
 // Account leads people to their tickets and their credit.
@@ -125,6 +139,16 @@ func TicketOffer(ctx context.Context, sale shop.Sale, from, seat, address string
 		Subject: text.T(ctx, "%[1]s sends you a ticket: %[2]s", from, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
 		What:   text.T(ctx, "%[1]s sends you a ticket for %[2]s, %[3]s: %[4]s. It is yours once you accept it.", from, sale.Event.Name, views.WhenIn(ctx, sale.Event), seat),
 		Advice: text.T(ctx, "Keep this link private: the first person who accepts gets the ticket. If you don’t know the sender, ignore this email: nothing happens without you."),
+	}
+}
+
+// ResaleOffer leads a friend to tickets that they alone may buy for a time.
+func ResaleOffer(ctx context.Context, sale shop.Sale, f orders.ResaleOffer, address string) Action {
+	return Action{
+		Subject: text.T(ctx, "%[1]s offers you a ticket: %[2]s", f.From, sale.Event.Name), Button: text.T(ctx, "View the ticket"), Address: address,
+		What: text.T(ctx, "%[1]s offers you a ticket for %[2]s, %[3]s: %[4]s. Only you can buy it until %[5]s. After that, anyone can.",
+			f.From, sale.Event.Name, views.WhenIn(ctx, sale.Event), strings.Join(sale.SeatsOf(ctx, sale.Hold.Seats), text.T(ctx, ", ")), views.DayTimeIn(ctx, sale.Event, f.Until)),
+		Advice: text.T(ctx, "Keep this link private: anyone with it can buy the ticket. If you don’t know the sender, ignore this email: nothing happens without you."),
 	}
 }
 

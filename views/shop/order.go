@@ -28,6 +28,7 @@ type OrderPage struct {
 	Home    string      // how browsers reach us
 
 	TypedEmail, WrongEmail string // of a friend whom a ticket is sent to, and what is wrong with it
+	TypedFriend            string // the email of one who may buy tickets that are offered back
 
 	EmailChanges            []orders.EmailChange
 	NewEmail, WrongNewEmail string // as it was typed, and what is wrong with it
