@@ -332,6 +332,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/bank/entries/{id}", h.desk.Member(organizers.Manage, h.desk.DecideEntry), secretRule},
 		{"GET /desk/taxes", h.desk.Member(organizers.Manage, h.desk.Taxes), secretRule},
 		{"POST /desk/taxes", h.desk.Member(organizers.Manage, h.desk.SetTaxes), secretRule},
+		{"GET /desk/books", h.desk.Member(organizers.Manage, h.desk.Books), secretRule},
+		{"GET /desk/books/{file}", h.desk.Member(organizers.Manage, h.desk.BooksFile), secretRule},
 		{"GET /desk/invoices", h.desk.Member(organizers.Manage, h.desk.Invoices), secretRule},
 		{"POST /desk/invoices", h.desk.Proved(organizers.Own, h.desk.SaveSender), secretRule},
 		{"GET /desk/invoices/{file}", h.desk.Member(organizers.Manage, h.desk.Invoice), secretRule},

@@ -138,6 +138,7 @@ var tabs = []tab{
 	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
 	{text.Mark("Bank"), "/bank", organizers.Manage},
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},
+	{text.Mark("Books"), "/books", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
 }
 
