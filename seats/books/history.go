@@ -275,8 +275,15 @@ func (h *history) follow() {
 		}
 		root, last := t, t
 		h.byTicket[t.id] = len(roots)
-		for last.next != nil {
-			last = h.tickets[byID[*last.next]]
+		for range h.tickets { // a chain has no more, and damaged rows could make a circle
+			if last.next == nil {
+				break
+			}
+			at, known := byID[*last.next]
+			if !known {
+				break
+			}
+			last = h.tickets[at]
 			h.byTicket[last.id] = len(roots)
 		}
 		root.revoked, root.live = last.revoked, true

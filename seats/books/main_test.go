@@ -2,6 +2,7 @@ package books_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -295,3 +296,6 @@ func openMixed(t testing.TB) *house {
 	h.settle(t)
 	return h
 }
+
+// asValidation reports whether an error says that something is not valid.
+func asValidation(err error, wrong **seats.ValidationError) bool { return errors.As(err, wrong) }
