@@ -27,8 +27,13 @@ type Event struct {
 	types      map[int16]string
 }
 
-// Local is a moment by the clock of the event's place.
-func (e *Event) Local(t time.Time) time.Time { return t.In(e.zone) }
+// Local is a moment by the clock of the event's place; UTC if that is not known.
+func (e *Event) Local(t time.Time) time.Time {
+	if e.zone == nil {
+		return t.UTC()
+	}
+	return t.In(e.zone)
+}
 
 // history is what happened to one order, or to a payment that has none.
 type history struct {
@@ -104,9 +109,7 @@ func readEvents(ctx context.Context, tx pgx.Tx, team int64, f Filter) ([]*Event,
 		var categories, types []int16
 		var categoryNames, typeNames []string
 		err := row.Scan(&e.ID, &e.Slug, &e.Name, &e.Series, &e.SeriesName, &e.StartsAt, &e.Currency, &zone, &categories, &categoryNames, &types, &typeNames)
-		if e.zone, _ = time.LoadLocation(zone); e.zone == nil { // as seats.Event.Local
-			e.zone = time.UTC
-		}
+		e.zone, _ = time.LoadLocation(zone) // nil if this system does not know it, as in seats.Event.Local
 		e.categories, e.types = names(categories, categoryNames), names(types, typeNames)
 		return e, err
 	})
