@@ -181,6 +181,8 @@ var matrix = map[string]access{
 	"GET /desk/taxes":                          {need: organizers.Manage},
 	"POST /desk/taxes":                         {need: organizers.Manage, form: "rate.AT.standard=21"},
 	"GET /desk/books":                          {need: organizers.Manage},
+	"GET /desk/books/accounts":                 {need: organizers.Manage},
+	"POST /desk/books/accounts":                {need: organizers.Manage, form: "digits=4"},
 	"GET /desk/books/{file}":                   {need: organizers.Manage},
 	"GET /desk/invoices":                       {need: organizers.Manage},
 	"POST /desk/invoices":                      {need: organizers.Own, proved: true, form: "name="},

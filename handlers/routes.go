@@ -336,6 +336,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/taxes", h.desk.Member(organizers.Manage, h.desk.Taxes), secretRule},
 		{"POST /desk/taxes", h.desk.Member(organizers.Manage, h.desk.SetTaxes), secretRule},
 		{"GET /desk/books", h.desk.Member(organizers.Manage, h.desk.Books), secretRule},
+		{"GET /desk/books/accounts", h.desk.Member(organizers.Manage, h.desk.Accounts), secretRule},
+		{"POST /desk/books/accounts", h.desk.Member(organizers.Manage, h.desk.SetAccounts), secretRule},
 		{"GET /desk/books/{file}", h.desk.Member(organizers.Manage, h.desk.BooksFile), secretRule},
 		{"GET /desk/invoices", h.desk.Member(organizers.Manage, h.desk.Invoices), secretRule},
 		{"POST /desk/invoices", h.desk.Proved(organizers.Own, h.desk.SaveSender), secretRule},

@@ -15,3 +15,17 @@ CREATE TABLE event_share (
 );
 
 CALL desk_wall('event_share', 'event_id IN (SELECT id FROM event)', 'SELECT, INSERT, UPDATE');
+
+-- The account numbers that a team's accountant books to. Written by seats/books.
+CREATE TABLE book_accounts (
+    team_id    bigint PRIMARY KEY REFERENCES team,
+    accounts   jsonb NOT NULL,                   -- number by what is booked there (seats/books.AccountKey)
+    consultant integer NOT NULL DEFAULT 0,       -- DATEV: Beraternummer; 0: none
+    client     integer NOT NULL DEFAULT 0,       -- DATEV: Mandantennummer; 0: none
+    digits     smallint NOT NULL DEFAULT 4,      -- of an account
+    year_month smallint NOT NULL DEFAULT 1,      -- in which the business year begins
+    CONSTRAINT "DATEV numbers are in their bounds"
+        CHECK (consultant BETWEEN 0 AND 9999999 AND client BETWEEN 0 AND 99999 AND digits BETWEEN 4 AND 8 AND year_month BETWEEN 1 AND 12)
+);
+
+CALL desk_wall('book_accounts', 'team_id = desk_team()', 'SELECT, INSERT, UPDATE');

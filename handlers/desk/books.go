@@ -105,9 +105,13 @@ func booksFilter(r *http.Request) (f books.Filter, by string, err error) {
 
 // BooksFile answers GET /desk/books/{file}
 //
-// The file is the report as report.csv, report.xlsx or report.json.
+// The file is the report as report.csv, report.xlsx or report.json, the journal for accountants as journal.csv, journal.xlsx or journal.json, or as
+// datev.csv.
 func (h *Handlers) BooksFile(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
+	if name == "datev" && kind == "csv" || name == "journal" && (kind == "csv" || kind == "xlsx" || kind == "json") {
+		return h.journal(w, r, m, name, kind)
+	}
 	if name != "report" || kind != "csv" && kind != "xlsx" && kind != "json" {
 		return web.ErrNoPage
 	}
@@ -154,6 +158,11 @@ func (h *Handlers) writeSheet(w http.ResponseWriter, r *http.Request, kind strin
 		}
 		to = excel
 	}
+	return h.finishSheet(w, r, to, list)
+}
+
+// finishSheet writes a list to its end. Who has the first rows already is told of a failure by a download that breaks off.
+func (h *Handlers) finishSheet(w http.ResponseWriter, r *http.Request, to sheet, list func(to sheet) error) error {
 	err := list(to)
 	if err == nil {
 		err = to.end()
