@@ -79,6 +79,7 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/messages":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages":                    {need: organizers.Manage},
 	"POST /desk/events/{slug}/messages/{message}/stop":     {need: organizers.Manage},
+	"GET /desk/events/{slug}/comparison":                   {need: organizers.Manage},
 	"GET /desk/events/{slug}/settlement":                   {need: organizers.Manage},
 	"GET /desk/events/{slug}/settlement.pdf":               {need: organizers.Manage},
 	"POST /desk/events/{slug}/settlement":                  {need: organizers.Manage, form: "name=Author&percent=10&of=net"},

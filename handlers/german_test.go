@@ -212,7 +212,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/doors", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
-		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/mail-texts",
+		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
 		"/desk/events/evening/plan", "/desk/events/evening/prices", "/desk/events/evening/settings", "/desk/events/evening/waitlist", "/desk/events/evening/shares",
 	} {
 		visit(owner, page, 200)

@@ -264,6 +264,7 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.Messages), secretRule},
 		{"POST /desk/events/{slug}/messages", h.desk.OnEvent(organizers.Manage, h.desk.TellAttendees), secretRule},
 		{"POST /desk/events/{slug}/messages/{message}/stop", h.desk.OnEvent(organizers.Manage, h.desk.StopMessage), secretRule},
+		{"GET /desk/events/{slug}/comparison", h.desk.OnEvent(organizers.Manage, h.desk.Comparison), secretRule},
 		{"GET /desk/events/{slug}/settlement", h.desk.OnEvent(organizers.Manage, h.desk.Settlement), secretRule},
 		{"GET /desk/events/{slug}/settlement.pdf", h.desk.OnEvent(organizers.Manage, h.desk.SettlementPaper), secretRule},
 		{"POST /desk/events/{slug}/settlement", h.desk.OnEvent(organizers.Manage, h.desk.SetShares), secretRule},
