@@ -274,6 +274,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	papers(ann, "/orders/"+code+"/tickets.pdf")
 	papers(ann, "/gift-cards/OWN/card.pdf")
 	papers(owner, "/desk/branding/ticket.pdf")
+	papers(owner, "/desk/events/evening/settlement.pdf")
 	soon := time.Now().Add(time.Hour)
 	if _, err := (waitingroom.Control{DB: s.db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Name: "Lesung", Slug: "lesung", Events: []string{"lesung"}, OpensAt: &soon}); err != nil {
 		t.Fatal(err)
@@ -419,7 +420,7 @@ var notWalked = map[string]string{
 	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
 	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
-	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
+	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/books/{file}": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture,
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /orders/{code}/receipt.pdf": "TestReceipt reads it", "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,
 	"GET /orders/{code}/apple-wallet/{ticket}": unreadLink, "GET /tickets/{code}/apple-wallet/{ticket}": unreadLink, "GET /orders/{code}/google-wallet/{ticket}": unreadLink, "GET /tickets/{code}/google-wallet/{ticket}": unreadLink,
