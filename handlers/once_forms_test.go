@@ -359,8 +359,8 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			return sent{who: owner, to: "/desk/mail-texts", form: form, other: url.Values{"kind": {"upcoming"}, "language": {"en"}, "opening": {"Dear"}}}
 		},
 		"POST /desk/events/{slug}/settlement": w.same("name=Author&percent=10&of=net", "name=Author&percent=12&of=net"),
-		"POST /desk/events/{slug}/letters": w.same("hours=24&thanks=off", "hours=48&thanks=off"),
-		"POST /desk/events/{slug}/seen":    w.same("concern=x", "concern=y"),
+		"POST /desk/events/{slug}/letters":    w.same("hours=24&thanks=off", "hours=48&thanks=off"),
+		"POST /desk/events/{slug}/seen":       w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Rooms.Of(w.sale.Event.ID) == nil {
 				newRoom(t, w.site, waitingroom.NewRoom{Slots: 500})

@@ -17,14 +17,14 @@ import (
 )
 
 type settlementAnswer struct {
-	At       time.Time     `json:"at"`
-	Currency string        `json:"currency"`
-	Rows     []settledBody `json:"rows"`
-	Total    sumsBody      `json:"total"`
-	Tickets  int64         `json:"net_of_tickets"`
-	Unpaid   int64         `json:"unpaid"`
-	Shares   []settledShareBody   `json:"shares"`
-	Promoter int64         `json:"due_to_promoter"`
+	At       time.Time          `json:"at"`
+	Currency string             `json:"currency"`
+	Rows     []settledBody      `json:"rows"`
+	Total    sumsBody           `json:"total"`
+	Tickets  int64              `json:"net_of_tickets"`
+	Unpaid   int64              `json:"unpaid"`
+	Shares   []settledShareBody `json:"shares"`
+	Promoter int64              `json:"due_to_promoter"`
 }
 
 type settledBody struct {

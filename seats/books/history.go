@@ -53,14 +53,14 @@ type history struct {
 
 // ticket is a ticket as it was sold, whatever seat it moved to.
 type ticket struct {
-	category, kind       int16
-	price, fee           int64
-	tax, feeTax          int64
-	rate, feeRate        int
-	live                 bool      // as of the moment that is looked at
-	revoked              time.Time // zero: it is valid
-	next                 *seats.ID // that it moved to
-	id                   seats.ID
+	category, kind int16
+	price, fee     int64
+	tax, feeTax    int64
+	rate, feeRate  int
+	live           bool      // as of the moment that is looked at
+	revoked        time.Time // zero: it is valid
+	next           *seats.ID // that it moved to
+	id             seats.ID
 }
 
 // moment is money that came or went, or tickets that were cancelled.

@@ -116,7 +116,9 @@ func missingAccounts(missing map[string]bool) error {
 	for written := range missing {
 		m.Keys = append(m.Keys, readKey(written))
 	}
-	slices.SortFunc(m.Keys, func(a, b AccountKey) int { return cmp.Or(cmp.Compare(orderOf(a), orderOf(b)), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(m.Keys, func(a, b AccountKey) int {
+		return cmp.Or(cmp.Compare(orderOf(a), orderOf(b)), cmp.Compare(a.Name, b.Name))
+	})
 	return m
 }
 

@@ -100,9 +100,14 @@ func TestChart_BadOnesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)
 	for _, c := range []books.Chart{
-		{Accounts: map[string]string{"method card": "12a"}, Digits: 4, YearMonth: 1}, {Accounts: map[string]string{"method barter": "1000"}, Digits: 4, YearMonth: 1},
-		{Accounts: map[string]string{"ticket 07000": "1000"}, Digits: 4, YearMonth: 1}, {Accounts: map[string]string{"method card": "123456"}, Digits: 4, YearMonth: 1},
-		{Digits: 3, YearMonth: 1}, {Digits: 4, YearMonth: 13}, {Digits: 4, YearMonth: 1, Consultant: 1}, {Digits: 4, YearMonth: 1, Client: -1},
+		{Accounts: map[string]string{"method card": "12a"}, Digits: 4, YearMonth: 1},
+		{Accounts: map[string]string{"method barter": "1000"}, Digits: 4, YearMonth: 1},
+		{Accounts: map[string]string{"ticket 07000": "1000"}, Digits: 4, YearMonth: 1},
+		{Accounts: map[string]string{"method card": "123456"}, Digits: 4, YearMonth: 1},
+		{Digits: 3, YearMonth: 1},
+		{Digits: 4, YearMonth: 13},
+		{Digits: 4, YearMonth: 1, Consultant: 1},
+		{Digits: 4, YearMonth: 1, Client: -1},
 	} {
 		var wrong *seats.ValidationError
 		if err := h.books.SetChart(t.Context(), h.member, c, "k"); !asValidation(err, &wrong) {

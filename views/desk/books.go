@@ -145,8 +145,10 @@ func (p BooksPage) periods() []period {
 	month := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
 	year := time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []period{
-		{text.Mark("This month"), month, p.Today}, {text.Mark("Last month"), month.AddDate(0, -1, 0), month.AddDate(0, 0, -1)},
-		{text.Mark("This year"), year, p.Today}, {text.Mark("Last year"), year.AddDate(-1, 0, 0), year.AddDate(0, 0, -1)},
+		{text.Mark("This month"), month, p.Today},
+		{text.Mark("Last month"), month.AddDate(0, -1, 0), month.AddDate(0, 0, -1)},
+		{text.Mark("This year"), year, p.Today},
+		{text.Mark("Last year"), year.AddDate(-1, 0, 0), year.AddDate(0, 0, -1)},
 		{text.Mark("All time"), time.Time{}, time.Time{}},
 	}
 }
@@ -164,4 +166,3 @@ func signed(ctx context.Context, minor int64, currency string) string {
 	}
 	return views.MoneyIn(ctx, minor, currency)
 }
-

@@ -178,4 +178,3 @@ func ShareWords(ctx context.Context, s books.Share) string {
 var ShareOf = map[string]string{
 	books.OfTotal: text.Mark("the total"), books.OfNet: text.Mark("the net total"), books.OfTickets: text.Mark("net tickets without fees"),
 }
-
