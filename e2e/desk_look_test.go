@@ -109,6 +109,10 @@ var eachAtDesk = []struct {
 		p.sees(p.page.GetByText("This event has or had a code MEMBERS."))
 	}},
 	{"desk-taxes", func(p *person) { p.visit("/desk/taxes") }},
+	{"desk-books", func(p *person) { p.visit("/desk/books?from=&by=performance") }},
+	{"desk-accounts", func(p *person) { p.visit("/desk/books/accounts") }},
+	{"desk-settlement", func(p *person) { p.visit("/desk/events/a-night-out/settlement") }},
+	{"desk-comparison", func(p *person) { p.visit("/desk/events/a-night-out/comparison") }},
 	{"desk-invoices", func(p *person) { p.visit("/desk/invoices") }},
 	{"desk-invoices-wrong", func(p *person) {
 		p.expect("422")

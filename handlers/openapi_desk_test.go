@@ -231,6 +231,15 @@ GET /orders/CODE/invoices/INVOICE.pdf
 GET /desk/invoices
 GET /desk/invoices/INVOICE.pdf
 GET /desk/invoices/2030.csv
+GET /desk/books?from=&by=type
+GET /desk/books/report.json?from=
+GET /desk/books/report.csv?from=&by=performance
+POST /desk/books/accounts {"consultant":1001,"client":1,"account.method cash":"1000","account.method door":"1001","account.method card":"1361","account.method invoice":"1200","account.method credit":"1718"}
+GET /desk/books/accounts
+POST /desk/events/evening/settlement {"name":["Author"],"percent":["12.5"],"of":["tickets"]}
+GET /desk/events/evening/settlement
+GET /desk/events/evening/settlement.pdf
+GET /desk/events/evening/comparison
 GET /desk/invoices/2030.zip
 GET /desk/bank
 POST /desk/bank/matches {}

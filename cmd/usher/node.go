@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
@@ -59,6 +60,7 @@ type node struct {
 	desks      *desk.Desks
 	hooks      *webhooks.Hooks
 	invoices   *invoices.Invoices
+	books      *books.Books
 	pages      *pages.Pages
 	programme  *programme.Programme
 	series     *series.All
@@ -92,6 +94,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.hooks.SealWith(db.box)
 	n.invoices = invoices.New(db.pool, n.organizers)
 	n.invoices.VIES.Address = cfg.VIES
+	n.books = books.New(db.pool, n.organizers)
 	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
 	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
 	n.sites = sites.New(db.pool, n.organizers, cfg.URL)
@@ -180,7 +183,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

@@ -20,6 +20,7 @@ var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
+	"seats/books":         "book_accounts event_share",
 	"seats/giftcards":     "gift_card gift_card_offer",
 	"seats/idempotency":   "idempotency_key",
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",

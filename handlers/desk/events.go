@@ -192,6 +192,9 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 	if err := h.Automatic.Copy(r.Context(), m, s.Event.ID, made.Event.ID); err != nil {
 		return err
 	}
+	if err := h.Server.Books.CopyShares(r.Context(), m, s.Event.ID, made.Event.ID); err != nil {
+		return err
+	}
 	if made.Event.Status == seats.Draft && made.Prices.Version == 0 { // else a repeat came late
 		if _, err := events.EditPrices(r.Context(), h.Inventory, slug, events.PriceEdit{List: withoutPhases(s.Prices), Rules: &s.Event.Rules}, nil); err != nil {
 			return err

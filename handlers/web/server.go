@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
@@ -52,6 +53,7 @@ type Server struct {
 	Sales        *sales.Sales
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
+	Books        *books.Books
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters
 	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say

@@ -50,6 +50,8 @@ const (
 	m4
 	m5
 	m6
+	b1
+	b2
 	i1
 	i2
 	i3
@@ -112,6 +114,8 @@ var words = [...]string{
 	m4:  `One hold has one payment under way.`,
 	m5:  `What was taken and given back as credit is what the books of credit say.`,
 	m6:  `What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.`,
+	b1:  `What the books have of an order is what the order has, and they count its valid tickets.`,
+	b2:  `What the books have by credit is what the ledger of credit captured and did not give back.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
@@ -184,6 +188,8 @@ func newReport(slug string) *Report {
 			name = fmt.Sprint("G", i-g1+1)
 		case i >= i1:
 			name = fmt.Sprint("I", i-i1+1)
+		case i >= b1:
+			name = fmt.Sprint("B", i-b1+1)
 		case i >= m1:
 			name = fmt.Sprint("M", i-m1+1)
 		case i >= c1:

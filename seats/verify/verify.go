@@ -77,6 +77,9 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := l.checkMoney(ctx, tx, r); err != nil {
 			return err
 		}
+		if err := l.checkAccounts(ctx, tx, r); err != nil {
+			return err
+		}
 		if err := l.checkInvoices(ctx, tx, r); err != nil {
 			return err
 		}

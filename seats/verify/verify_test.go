@@ -108,6 +108,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../waitlist/doc.go", "W11"},
 		{"../credit/doc.go", "C"},
 		{"../payments/doc.go", "M"},
+		{"../books/doc.go", "B"},
 		{"../invoices/doc.go", "I"},
 		{"../giftcards/doc.go", "G"},
 		{"../subscriptions/doc.go", "U"},

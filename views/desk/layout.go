@@ -150,6 +150,7 @@ var tabs = []tab{
 	{text.Mark("Bank"), "/bank", organizers.Manage},
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},
 	{text.Mark("Till"), "/till", organizers.Sell},
+	{text.Mark("Books"), "/books", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
 }
 

@@ -1,0 +1,71 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	ledger "github.com/usherbox/usher/seats/books"
+)
+
+// accountsSQL changes with everything that the books of a team are made of.
+const accountsSQL = `
+SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt)
+     + (SELECT coalesce(max(id), 0) + count(*) FILTER (WHERE done_at IS NULL) FROM intention) + (SELECT coalesce(max(id), 0) FROM credit_transfer)`
+
+// accountBooks stands for the books of teams where a Watch remembers events by number.
+const accountBooks = -4
+
+// What credit paid for orders. Nothing of a currency is compared while money of it is under way.
+const creditPaidSQL = `
+SELECT h.currency, sum(h.captured - h.refunded)::bigint,
+       bool_or(EXISTS (SELECT FROM intention WHERE payment_id = h.id AND done_at IS NULL) OR NOT EXISTS (SELECT FROM payment WHERE id = h.id))
+  FROM credit_hold h WHERE h.captured > 0 GROUP BY h.currency`
+
+// checkAccounts looks at the books of all teams (seats/books).
+func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
+	var version int64
+	if err := tx.QueryRow(ctx, accountsSQL).Scan(&version); err != nil {
+		return err
+	}
+	if l.skip != nil && l.skip(accountBooks, version) {
+		return nil
+	}
+	b := books{report: r}
+	credit := map[string]int64{}
+	err := ledger.Check(ctx, tx, func(a ledger.Account) {
+		credit[a.Currency] += a.Credit
+		b.slug = a.Event
+		if a.Paid != a.Booked && (a.Placed || a.Booked < 0) {
+			b.broken(b1, none, "order %s has %d, and the books %d", a.Order, a.Paid, a.Booked)
+		}
+		if a.Placed && a.Tickets != a.Live {
+			b.broken(b1, none, "order %s has %d valid tickets, and the books %d", a.Order, a.Live, a.Tickets)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.slug = ""
+	rows, err := tx.Query(ctx, creditPaidSQL)
+	if err != nil {
+		return err
+	}
+	var currency string
+	var paid int64
+	var underWay bool
+	_, err = pgx.ForEachRow(rows, []any{&currency, &paid, &underWay}, func() error {
+		if !underWay && paid != credit[currency] {
+			b.broken(b2, none, "credit paid %d %s, and the books have %d by credit", paid, currency, credit[currency])
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("credit of the books: %w", err)
+	}
+	if l.done != nil {
+		l.done(accountBooks, version, b.findings)
+	}
+	return nil
+}

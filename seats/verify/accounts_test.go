@@ -1,0 +1,42 @@
+package verify_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// plantedAccounts are told of plantedPayments: one payment that was captured, and one that is open.
+var plantedAccounts = []struct{ name, promise, says, sql string }{
+	{"a cent of an order is not in the books", "B1", "and the books", `UPDATE orders SET paid = paid + 1`},
+	{"a refund is not in its order", "B1", "and the books", `INSERT INTO refund (id, order_id, payment_id, amount, reason, done_at)
+		SELECT gen_random_uuid(), order_id, id, 1, 'x', now() FROM payment WHERE state = 'captured'`},
+	{"a ticket was cancelled by no row", "B1", "valid tickets", `UPDATE ticket SET revoked_at = now()`},
+	{"the ledger of credit captured more than the books have", "B2", "by credit", `
+		WITH a AS (INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', 'ann@example.org', 'EUR', 0) RETURNING id)
+		INSERT INTO credit_hold (id, account_id, currency, order_id, amount, state, captured, expires_at)
+		SELECT p.id, a.id, 'EUR', p.order_id, p.captured + 1, 'captured', p.captured + 1, now() FROM a, payment p WHERE p.captured > 0`},
+}
+
+func TestLook_TellsOfBooksThatDiffer(t *testing.T) {
+	t.Parallel()
+	h := plantedPayments(t)
+	h.exec(t, dropWalls)
+	for _, planted := range plantedAccounts {
+		t.Run(planted.name, func(t *testing.T) {
+			r, err := h.plant(t, planted.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, p := range r.Promises {
+				for _, f := range p.Findings {
+					if p.Name == planted.promise && strings.Contains(f.String(), planted.says) {
+						return
+					}
+					told = append(told, p.Name+": "+f.String())
+				}
+			}
+			t.Errorf("it was not told of; told was %q", told)
+		})
+	}
+}

@@ -1,0 +1,22 @@
+package desk
+
+import (
+	"time"
+
+	"github.com/usherbox/usher/seats/books"
+)
+
+// ComparisonPath is the address of the comparison of an event with others.
+func ComparisonPath(slug string) string { return EventPath(slug) + "/comparison" }
+
+// ComparisonPage is how an event sells beside earlier ones.
+type ComparisonPage struct {
+	Frame
+	books.Comparison
+	With string // slug of the event that was chosen; empty: the series
+}
+
+// days is the distance to the start, in days that are not whole.
+func (p ComparisonPage) days() int {
+	return int((p.Before + 24*time.Hour - 1) / (24 * time.Hour))
+}
