@@ -414,7 +414,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/account/passkeys/{id}":             {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                      {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}":      {"1.json", "2.json", "x.json"},
-		"/desk/books/{file}":                     {"report.csv", "secrets.csv", "secrets.csv"},
+		"/desk/books/{file}":                      {"report.csv", "secrets.csv", "secrets.csv"},
 		"/desk/invoices/{file}":                   {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
 		"/desk/bank/entries/{id}":                 {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
 		"/desk/gift-cards/{id}":                   {w.id("SELECT id::text AS id FROM gift_card WHERE code = 'OWN'"), w.id("SELECT id::text AS id FROM gift_card WHERE code = 'FOREIGN'"), seats.NewID().String()},

@@ -18,7 +18,7 @@ import (
 
 var (
 	aWord  = regexp.MustCompile(`\pL{2,}`)
-	names  = regexp.MustCompile(`\b(Usher|MEMBERS|RF|de|PDF|XML|CSV|SVG|Excel|QR|IBAN|BIC|JSON|ABCD|EFGH|JKMN|PQRS)\b`) // the same in every language
+	names  = regexp.MustCompile(`\b(Usher|MEMBERS|DATEV|RF|de|PDF|XML|CSV|SVG|Excel|QR|IBAN|BIC|JSON|ABCD|EFGH|JKMN|PQRS)\b`) // the same in every language
 	spoken = []string{"alt", "aria-description", "aria-label", "aria-roledescription", "aria-valuetext", "label", "placeholder", "title"}
 )
 
