@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -94,6 +95,54 @@ func TestResale_DoorLetsInExactlyTheValidTickets(t *testing.T) {
 				usher.scans(code, "in", "Let them in.")
 			}
 			usher.scans(hers, "again", "This ticket was already used on ")
+		})
+	}
+}
+
+var resaleLink = regexp.MustCompile(`/resales/[0-9A-Z]{26}`)
+
+// Ann offers one of two tickets back to Dan alone. By the link in his mail he buys it; Ann's ticket ends, and the link says that it is sold.
+func TestResale_NamedFriendBuysByTheLinkInTheirMail(t *testing.T) {
+	t.Parallel()
+	devices := []device{phone}
+	if *pictures != "" {
+		devices = append(devices, desktop)
+	}
+	for _, d := range devices {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			o, email := boxOffice, "dan."+d.String()+"@friend.example.org"
+			slug := o.event(t, "conference", "--resale-until", "0")
+			ann, dan := someone(t, o, "ann", d), someone(t, o, "dan", d)
+			dan.expect("status of 409")
+			ann.buysPlaces(slug, 2)
+			order := strings.TrimPrefix(ann.page.URL(), o.url)
+			ann.visit(order)
+			ann.press(ann.page.GetByText("Offer tickets back"))
+			check(t, ann.page.Locator(`form[action$="/resales"] input[name="ticket"]`).First().Check())
+			check(t, ann.page.Locator(`form[action$="/resales"] input[name="friend"]`).Fill(email))
+			ann.inBothLights("order-offers-to-a-friend")
+			ann.press(ann.button("Offer selected tickets"))
+			ann.sees(ann.page.GetByText("only " + email + " can buy it until "))
+			ann.hasTickets(2)
+			ann.inBothLights("order-offered-to-a-friend")
+			ann.isAccessible("order-offered-to-a-friend", checkup)
+
+			link := o.mailed(t, email, resaleLink)
+			dan.visit(link)
+			dan.sees(dan.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "A ticket for you"}))
+			dan.inBothLights("resale-offer")
+			dan.isAccessible("resale-offer", checkup)
+			dan.press(dan.button("Take 1 seat"))
+			dan.orders("Dan", email, "")
+			dan.hasTickets(1)
+
+			ann.visit(order)
+			ann.sees(ann.page.GetByText("Your seat was sold again, so this ticket is no longer valid."))
+			ann.hasTickets(1)
+			dan.visit(link)
+			dan.sees(dan.page.GetByText("This was bought already."))
+			dan.inBothLights("resale-offer-sold")
 		})
 	}
 }
