@@ -76,12 +76,14 @@ func (d *door) note(o *operation, idx int, e ticketEffect) {
 type ticketEffect struct {
 	what         string // its kind; of a scan only one that admitted
 	ticket, next string
+	friend       string // whom it is offered back to, or by whom it is bought so
 }
 
 // seatTicket is the one valid ticket of a seat.
 type seatTicket struct {
 	id      string // empty: none
 	offered bool   // back, unless it was taken back at the door
+	friend  string // to them alone; empty: to everyone
 	used    bool
 }
 
@@ -93,9 +95,9 @@ var oneTicket = porcupine.Model{
 		mine := s.id == e.ticket && s.id != ""
 		switch e.what {
 		case kindOrder:
-			return s.id == "" || s.offered && !s.used, seatTicket{id: e.ticket}
+			return s.id == "" || s.offered && !s.used && (s.friend == "" || s.friend == e.friend), seatTicket{id: e.ticket}
 		case kindOfferBack:
-			return mine && !s.used, seatTicket{id: s.id, offered: true}
+			return mine && !s.used, seatTicket{id: s.id, offered: true, friend: e.friend}
 		case kindKeep:
 			return mine && s.offered, seatTicket{id: s.id, used: s.used}
 		case kindPass:
@@ -149,8 +151,10 @@ func (c *client) changesHands(ctx context.Context) {
 		c.buysTickets(ctx)
 	case dice < 45:
 		c.passesOn(ctx, t)
-	case dice < 65:
+	case dice < 55:
 		c.offersBack(ctx, t)
+	case dice < 65:
+		c.offersToFriend(ctx, t)
 	case dice < 72:
 		c.keeps(ctx, t)
 	case dice < 82:
@@ -180,9 +184,13 @@ func (c *client) acts(ctx context.Context, kind, path string, form map[string]an
 
 func (c *client) buysTickets(ctx context.Context) {
 	c.leave()
-	if !c.takesPlaces(ctx, 1+c.random.IntN(2)) {
-		return
+	if c.takesPlaces(ctx, 1+c.random.IntN(2)) {
+		c.ordersTickets(ctx, "")
 	}
+}
+
+// ordersTickets orders what they hold; friend is who they are, if it was offered to them alone.
+func (c *client) ordersTickets(ctx context.Context, friend string) {
 	o, a := c.does(ctx, kindOrder, http.MethodPost, "/events/"+slugOf(sceneDoor)+"/orders", c.form("door"))
 	if o.unknown || o.late() {
 		for _, idx := range c.seats {
@@ -193,7 +201,7 @@ func (c *client) buysTickets(ctx context.Context) {
 		return
 	}
 	for _, t := range a.Order.Tickets {
-		c.run.door.note(&o, t.Idx, ticketEffect{what: kindOrder, ticket: t.ID})
+		c.run.door.note(&o, t.Idx, ticketEffect{what: kindOrder, ticket: t.ID, friend: friend})
 		c.run.door.add(held{t.ID, t.Code, t.Idx, "/orders/" + a.Order.Code})
 	}
 }
@@ -229,6 +237,31 @@ func (c *client) offersBack(ctx context.Context, t held) {
 	if strings.HasPrefix(t.address, "/orders/") {
 		o, _ := c.acts(ctx, kindOfferBack, t.address+"/resales", map[string]any{"tickets": []string{t.id}})
 		c.run.door.note(&o, t.idx, ticketEffect{what: kindOfferBack, ticket: t.id})
+	}
+}
+
+const resaleLinkSQL = `SELECT code FROM resale_offer WHERE sent_to = $1`
+
+// offersToFriend offers a ticket back to one friend, who mostly buys it, in another browser.
+func (c *client) offersToFriend(ctx context.Context, t held) {
+	if !strings.HasPrefix(t.address, "/orders/") {
+		return
+	}
+	c.leave()
+	friend := c.email()
+	o, _ := c.acts(ctx, kindOfferBack, t.address+"/resales", map[string]any{"tickets": []string{t.id}, "friend": friend})
+	c.run.door.note(&o, t.idx, ticketEffect{what: kindOfferBack, ticket: t.id, friend: friend})
+	if !o.granted() || c.random.IntN(4) == 0 {
+		return
+	}
+	code, err := c.run.letter(ctx, resaleLinkSQL, friend)
+	if err != nil {
+		c.history.violated("door", "%s was told of a mail to a friend, and there is no offer to them: %v", o.holder, err)
+		return
+	}
+	took, _ := c.does(ctx, kindTake, http.MethodPost, "/resales/"+code, nil)
+	if c.seats, c.hold, c.total = took.got, took.hold, took.total; took.granted() && !took.unknown {
+		c.ordersTickets(ctx, friend)
 	}
 }
 

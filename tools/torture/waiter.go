@@ -37,7 +37,7 @@ func (c *client) waits(ctx context.Context) {
 	if !o.granted() {
 		return
 	}
-	code, err := c.run.letter(ctx, c.email())
+	code, err := c.run.letter(ctx, waitlistLinkSQL, c.email())
 	if err != nil {
 		c.history.violated("wait list", "%s was told of a mail, and there is no entry of theirs: %v", o.holder, err)
 		return
@@ -68,12 +68,12 @@ func (c *client) answers(ctx context.Context, code string) {
 	c.does(ctx, kindQuit, http.MethodPost, "/waitlist/"+code+"/leave", nil)
 }
 
-const letterSQL = `SELECT code FROM entry WHERE email = $1 ORDER BY id DESC LIMIT 1`
+const waitlistLinkSQL = `SELECT code FROM entry WHERE email = $1 ORDER BY id DESC LIMIT 1`
 
-// letter is the mail about a place in a wait list: what counts of it is the code in its link.
-func (r *run) letter(ctx context.Context, email string) (code string, err error) {
+// letter is the mail to an address: what counts of it is the code in its link, which sql finds.
+func (r *run) letter(ctx context.Context, sql, email string) (code string, err error) {
 	for range mostTries { // the database may be away
-		err = r.within(ctx, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, letterSQL, email).Scan(&code) })
+		err = r.within(ctx, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, sql, email).Scan(&code) })
 		if err == nil || errors.Is(err, pgx.ErrNoRows) || ctx.Err() != nil {
 			return code, err
 		}
