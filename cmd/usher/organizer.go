@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -108,7 +109,7 @@ type organizerPassword struct {
 // Run is the command.
 func (c *organizerPassword) Run(ctx context.Context, sh *shell) error {
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
-		email, _ := organizers.Address(c.Email) // a word that is no address finds no organizer
+		email, _ := seats.NormalEmail(c.Email) // a word that is no address finds no organizer
 		token, name, err := organizers.New(db.pool, func() {}).PasswordLink(ctx, email)
 		if errors.Is(err, organizers.ErrNoLink) {
 			return noOrganizer(c.Email)
@@ -139,7 +140,7 @@ func (c *organizerSignOut) Run(ctx context.Context, sh *shell) error {
 		do, done = (*organizers.Desk).RemoveFactors, "%s has no second factor any more and is signed out everywhere. An email tells them.\n"
 	}
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
-		email, _ := organizers.Address(c.Email) // a word that is no address finds no organizer
+		email, _ := seats.NormalEmail(c.Email) // a word that is no address finds no organizer
 		err := do(organizers.New(db.pool, func() {}), ctx, email)
 		if errors.Is(err, organizers.ErrNotYours) {
 			return noOrganizer(c.Email)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/mail"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -41,22 +39,13 @@ type Amount struct {
 	Currency string // ISO 4217
 }
 
-const mostEmail = 254 // bytes, RFC 5321
-
-// Address writes an address in the one way in which it names an account. Only letters of ASCII are made small: others
-// that look alike are other addresses, and mail about an account goes to what this returns. ErrAddress if it is none.
+// Address is seats.NormalEmail. ErrAddress if the text is none.
 func Address(text string) (string, error) {
-	text = strings.TrimSpace(text)
-	parsed, err := mail.ParseAddress(text)
-	if err != nil || parsed.Address != text || len(text) > mostEmail || strings.ContainsFunc(text, unicode.IsControl) {
+	address, ok := seats.NormalEmail(text)
+	if !ok {
 		return "", ErrAddress
 	}
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}, text), nil
+	return address, nil
 }
 
 const openAccountsSQL = `

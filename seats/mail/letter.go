@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // Letter is a mail as it is handed over.
@@ -46,7 +48,7 @@ func (l Letter) message(from Sender) (*gomail.Msg, error) {
 		}
 	}
 	m := gomail.NewMsg()
-	if parsed, err := mail.ParseAddress(l.Email); err != nil || parsed.Address != l.Email {
+	if !seats.IsEmail(l.Email) {
 		return nil, &Refused{Reason: "this is not an address: " + l.Email}
 	}
 	m.FromMailAddress(&mail.Address{Name: cmp.Or(l.From, from.Name), Address: from.Email})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,8 +112,7 @@ func (m Mistakes) About(field string) string {
 }
 
 const (
-	mostName  = 200 // characters
-	mostEmail = 254 // bytes, RFC 5321
+	mostName = 200 // characters
 )
 
 // tidy removes spaces around a text, and answers to what was not asked.
@@ -202,11 +200,10 @@ func wrongEmail(address string) string {
 	if address == "" {
 		return text.Mark("Enter your email address. We’ll send your tickets there.")
 	}
-	parsed, err := mail.ParseAddress(address)
 	switch {
-	case len(address) > mostEmail:
+	case len(address) > seats.MostEmail:
 		return text.Mark("The email address is longer than 254 characters.")
-	case err != nil || parsed.Address != address || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl):
+	case !seats.IsEmail(address):
 		return text.Mark("Enter an email address in the format name@example.com.")
 	}
 	return ""

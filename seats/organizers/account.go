@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -30,7 +31,7 @@ INSERT INTO mail (email, kind) SELECT $1, 'password' FROM asked`
 //
 // Errors: Mistakes if this is no address; ErrOften from one network; the database's.
 func (d *Desk) AskPassword(ctx context.Context, typed string, from Client) error {
-	email, ok := Address(typed)
+	email, ok := seats.NormalEmail(typed)
 	if !ok {
 		return Mistakes{{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")}}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -101,7 +102,7 @@ func (d *Desk) InviteLink(ctx context.Context, m Member, email string, role Role
 
 func invitable(typed string, role Role) (email string, err error) {
 	var wrong Mistakes
-	email, ok := Address(typed)
+	email, ok := seats.NormalEmail(typed)
 	if !ok {
 		wrong = append(wrong, Mistake{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")})
 	}

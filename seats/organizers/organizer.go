@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"net/mail"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,25 +66,9 @@ func (m Mistakes) orNil() error {
 }
 
 const (
-	mostName  = 200 // characters
-	mostTeam  = 100 // characters
-	mostEmail = 254 // bytes, RFC 5321
+	mostName = 200 // characters
+	mostTeam = 100 // characters
 )
-
-// Address writes an e-mail address in the one way in which it names an organizer. ok is false if it is none.
-func Address(typed string) (email string, ok bool) {
-	typed = strings.TrimSpace(typed)
-	parsed, err := mail.ParseAddress(typed)
-	if err != nil || parsed.Address != typed || len(typed) > mostEmail || strings.ContainsFunc(typed, unicode.IsControl) {
-		return "", false
-	}
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}, typed), true
-}
 
 // tidyName takes needless spaces out of a name and says what is wrong with it; nil for nothing.
 func tidyName(typed string, most int) (name string, wrong Mistakes) {
@@ -110,7 +93,7 @@ type Newcomer struct {
 // check tidies the fields of a newcomer and finds every mistake in them.
 func (n *Newcomer) check() error {
 	name, m := tidyName(n.Name, mostName)
-	email, ok := Address(n.Email)
+	email, ok := seats.NormalEmail(n.Email)
 	if !ok {
 		m = append(m, Mistake{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")})
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // Why a sign-in failed.
@@ -219,7 +221,7 @@ SELECT o.id, o.epoch, o.password,
 // Errors: ErrSignIn if they do not belong together, whether or not there is such an organizer, and as slowly; an *Often
 // if too many failed or wait; ErrBusy; the database's.
 func (d *Desk) SignIn(ctx context.Context, email, password string, from Client) (s Session, err error) {
-	email, ok := Address(email)
+	email, ok := seats.NormalEmail(email)
 	if !ok || len(password) > mostPassword {
 		return s, ErrSignIn
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -198,9 +198,8 @@ func oneLine(field, words string, most int) organizers.Mistakes {
 // isLink reports whether a link may stand at the foot of a page: of the web, or to an email address.
 func isLink(link string) bool {
 	if address, is := strings.CutPrefix(link, "mailto:"); is {
-		parsed, err := mail.ParseAddress(address)
-		_, plain := url.Parse(link)
-		return err == nil && plain == nil && parsed.Address == address && !strings.ContainsAny(address, "?&")
+		_, err := url.Parse(link)
+		return err == nil && seats.IsEmail(address) && !strings.ContainsAny(address, "?&")
 	}
 	return link != "" && len(link) <= 500 && isWeb(link)
 }

@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/idempotency"
@@ -114,7 +114,7 @@ type Erased struct {
 // addressOf returns the one spelling of an address that is typed into a form.
 func addressOf(typed string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(typed))
-	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > 254 {
+	if !seats.IsEmail(email) {
 		return "", organizers.Mistakes{{Field: FieldEmail, Message: text.Mark("Enter an email address in the format name@example.com.")}}
 	}
 	return email, nil

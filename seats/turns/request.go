@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/waitingroom"
@@ -77,7 +77,7 @@ type row struct {
 func (r Request) row() (w row, err error) {
 	if r.Endpoint == "" {
 		email := strings.ToLower(strings.TrimSpace(r.Email))
-		if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > 254 {
+		if !seats.IsEmail(email) {
 			return w, ErrEmail
 		}
 		w.email = &email

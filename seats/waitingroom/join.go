@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/mail"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -429,7 +428,7 @@ func normalizeAddresses(addresses []string) (list []string, err error) {
 		if address == "" {
 			continue
 		}
-		if a, err := mail.ParseAddress(address); err != nil || a.Address != address || len(address) > 254 {
+		if !seats.IsEmail(address) {
 			return nil, &seats.ValidationError{Message: text.Mark("“%s” is not an email address. No invitation was sent."), Args: []any{address}}
 		}
 		list = append(list, address)

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/mail"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -82,7 +79,7 @@ func (w NewEntry) tidy() NewEntry {
 func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 	m := Mistakes{}
 	maps.Copy(m, w.Wrong)
-	if wrongEmail(w.Email) {
+	if !seats.IsEmail(w.Email) {
 		m[FieldEmail] = text.Mark("Enter an email address in the format name@example.com.")
 	}
 	if most := min(s.Event.SeatsPerHolder, mostSeats); w.Quantity < 1 || w.Quantity > most {
@@ -100,11 +97,6 @@ func (w NewEntry) check(s *seats.Sale, now time.Time) error {
 		return m
 	}
 	return nil
-}
-
-func wrongEmail(address string) bool {
-	parsed, err := mail.ParseAddress(address)
-	return err != nil || len(address) > 254 || parsed.Address != address || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl)
 }
 
 // CodeFree is the code of a refusal: such seats are available.
