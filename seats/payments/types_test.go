@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
@@ -464,6 +466,36 @@ func TestTypes_SeatsAreForNoOtherVisitorMeanwhile(t *testing.T) {
 	}
 	if choices := fresh.TypeChoices(h.sale, fresh.Tickets[0]); slices.ContainsFunc(choices, func(c orders.TypeChoice) bool { return c.Key == "member" || c.Key == "youth" }) || len(choices) != 5 {
 		t.Errorf("a youth ticket may become %+v", choices)
+	}
+	h.wantBooks(t)
+}
+
+// A ticket that becomes another type is credited at its old price, and the order of the new one has an invoice.
+func TestTypes_EachChangeHasACreditNoteAndAnInvoice(t *testing.T) {
+	t.Parallel()
+	h := openTyped(t, events.Settings{})
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, exemption)
+		VALUES (first_team(), 'Theatre Ltd', 'Main Street 1', '1010', 'Vienna', 'AT', 'ATU12345675', 'Small business')`); err != nil {
+		t.Fatal(err)
+	}
+	order := h.bought(t, 2)
+	price := order.Total / 2
+	fresh := h.changes(t, order, typesOf(order, "premium"))
+	for code, want := range map[string]string{
+		order.Code: fmt.Sprintf("[invoice %d credit %d]", order.Total, price),
+		fresh.Code: fmt.Sprintf("[invoice %d]", fresh.Total),
+	} {
+		list, err := invoices.New(h.db, nil).Of(t.Context(), code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var has []string
+		for _, d := range list {
+			has = append(has, fmt.Sprint(d.Kind, " ", d.Gross))
+		}
+		if got := fmt.Sprint(has); got != want {
+			t.Errorf("an order has %s, want %s", got, want)
+		}
 	}
 	h.wantBooks(t)
 }
