@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,8 +87,27 @@ type drawnPlan struct {
 			Row   string
 			Seats []struct{ ID, Number string }
 		}
-		Tables []struct{ Seats []struct{ ID string } }
+		Tables []struct{ Center []float64 }
 	}
+}
+
+// leftmost is how far from the left edge the first table is.
+func (p drawnPlan) leftmost() float64 {
+	least := math.Inf(1)
+	for _, s := range p.Sections {
+		for _, t := range s.Tables {
+			least = min(least, t.Center[0])
+		}
+	}
+	return least
+}
+
+// drawing is the picture in the editor, as data.
+func (p *person) drawing() string {
+	p.t.Helper()
+	picture, err := p.page.Locator(".board canvas").Evaluate(`canvas => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(canvas.toDataURL()))))`, nil)
+	check(p.t, err)
+	return picture.(string)
 }
 
 func (p *person) downloads(version int) (plan drawnPlan) {
@@ -121,10 +141,22 @@ func TestAPlanIsDrawnByMouseSavedComesBackAndIsExported(t *testing.T) {
 	ann.drags(.8, .5, .8, .5)
 	ann.press(ann.page.Locator("[data-panel=sections]"))
 	ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Stalls", Exact: playwright.Bool(true)}))
+	for range 3 {
+		ann.press(ann.page.Locator("[data-do=out]"))
+	}
+	ann.press(ann.tool("Round table"))
+	ann.drags(.02, .5, .02, .5) // to the left of the drawing
 
+	before := ann.drawing()
 	ann.press(ann.button("Save"))
 	ann.sees(ann.page.Locator("#status").GetByText("Saved as version 2."))
+	if ann.drawing() != before {
+		t.Error("the drawing moved when it was saved")
+	}
 	plan := ann.downloads(2)
+	if least := plan.leftmost(); least < 0 {
+		t.Errorf("a table of version 2 is %.1f to the left of the drawing", -least)
+	}
 	seats := 0
 	for _, s := range plan.Sections {
 		for _, r := range s.Rows {
@@ -137,7 +169,7 @@ func TestAPlanIsDrawnByMouseSavedComesBackAndIsExported(t *testing.T) {
 
 	// What is not saved is there again after the page was loaded anew.
 	ann.press(ann.page.Locator("[data-panel=selection]"))
-	ann.drags(.25, .25, .9, .9)
+	ann.drags(.005, .25, .9, .9)
 	ann.press(ann.button("Delete"))
 	ann.seesSeats("0 seats")
 	ann.sees(ann.page.GetByText("Not saved yet; kept in this browser."))

@@ -83,7 +83,7 @@ async function keep() {
   const {plan} = state
   if (!state.unsaved) return dropDraft(data.plan)
   if (kept === plan) return
-  if (await keepDraft(data.plan, {version, at: Date.now(), document: written(plan)})) kept = plan
+  if (await keepDraft(data.plan, {version, at: Date.now(), document: written(fitted(plan))})) kept = plan
   tellSaved()
 }
 
@@ -96,8 +96,7 @@ async function save() {
     show()
     return say(T('It cannot be saved yet: %s', found[0].text))
   }
-  state.act((plan, selection) => ({plan: fitted(plan), selection}))
-  const plan = state.plan, body = JSON.stringify({base: version, note: $('[name=note]').value.trim(), document: written(plan)})
+  const plan = state.plan, body = JSON.stringify({base: version, note: $('[name=note]').value.trim(), document: written(fitted(plan))})
   if (sendKey?.body !== body) sendKey = {body, key: key()}
   sending = plan
   tellSaved()
