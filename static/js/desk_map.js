@@ -5,7 +5,7 @@ import {labelOf, numberOf, words} from 'usher/geometry'
 import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, locale, number, price} from 'usher/page'
-import {Painter, packed} from 'usher/paint'
+import {DOT, Painter, packed, radius} from 'usher/paint'
 import {Stage} from 'usher/stage'
 import {T} from 'usher/text'
 
@@ -35,6 +35,19 @@ class Heat extends Painter {
     this.packed.times = own.times.map(packed)
   }
   usual() {} // each seat may have its own time
+
+  // all fills sections in which seats would be dots with the share that is sold.
+  *all(g, view) {
+    yield* super.all(g, view)
+    if (by !== 'state') return
+    g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
+    for (const s of house.sections) {
+      if (s.pitch && radius(s, view) >= DOT) continue
+      yield
+      fill(g, s, view, this.theme)
+    }
+  }
+
   state(idx) { return SHAPES[shown.states ? shown.states[idx] : 0] }
   colour(idx, _, of) {
     const state = shown.states ? shown.states[idx] : FREE
@@ -73,9 +86,36 @@ function describe(idx) {
   return T('%s, %s · %s', cost.name, price(cost.price), when)
 }
 
-function describeSection(s) {
+// fill draws a section as a vessel: from below to the share of it that is sold, above that what is held.
+function fill(g, s, {x, y, scale}, theme) {
+  const counts = countsOf(s), all = s.count - counts[BLOCKED]
+  const path = new Path2D()
+  for (const [px, py] of s.outline) path.lineTo((px - x) * scale, (py - y) * scale)
+  path.closePath()
+  g.save()
+  g.fillStyle = theme.ground
+  g.fill(path)
+  g.clip(path)
+  let bottom = (s.bottom - y) * scale
+  for (const state of [SOLD, HELD]) {
+    const height = all && counts[state] / all * (s.bottom - s.top) * scale
+    g.fillStyle = theme.states[state]
+    g.fillRect((s.left - x) * scale, bottom -= height, (s.right - s.left) * scale, height)
+  }
+  g.strokeStyle = theme.blocked
+  g.lineWidth = 2 // half of it is clipped
+  g.stroke(path)
+  g.restore()
+}
+
+function countsOf(s) {
   const counts = [0, 0, 0, 0]
   for (let idx = s.first; idx < s.first + s.count; idx++) counts[shown.states?.[idx] ?? FREE]++
+  return counts
+}
+
+function describeSection(s) {
+  const counts = countsOf(s)
   return T('%s of %s sold, %s held', number(counts[SOLD]), number(s.count - counts[BLOCKED]), number(counts[HELD]))
 }
 
