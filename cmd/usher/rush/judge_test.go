@@ -9,10 +9,10 @@ import (
 )
 
 // sendTo lets a small crowd come to an office of the tests: places for half of the people, half of whom ask twice.
-func sendTo(t *testing.T, url string) *Report {
+func sendTo(t *testing.T, url string, giveUp float64) *Report {
 	t.Helper()
 	report, err := Run(t.Context(), &Crowd{
-		URL: url, Event: "evening", Scenario: Places, People: 40, Over: 200 * time.Millisecond, Repeat: 0.5, GiveUp: 0.2, Connections: 4, Seed: 7, Own: true,
+		URL: url, Event: "evening", Scenario: Places, People: 40, Over: 200 * time.Millisecond, Repeat: 0.5, GiveUp: giveUp, Connections: 4, Seed: 7, Own: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func sendTo(t *testing.T, url string) *Report {
 
 func TestAnHonestOfficeIsNotAccused(t *testing.T) {
 	t.Parallel()
-	report := sendTo(t, openOffice(t, 60, ""))
+	report := sendTo(t, openOffice(t, 60, ""), 0.2)
 	if report.Failed() || report.Got == 0 || report.SoldOut == 0 {
 		t.Errorf("%d got places and %d were told that it is sold out; found: %s", report.Got, report.SoldOut, strings.Join(report.Lies(), "\n"))
 	}
@@ -49,7 +49,11 @@ func TestTheJudgeFindsEveryPlantedLie(t *testing.T) {
 	} {
 		t.Run(lie, func(t *testing.T) {
 			t.Parallel()
-			report := sendTo(t, openOffice(t, 60, lie))
+			giveUp := 0.2
+			if lie == "does not take seats back" {
+				giveUp = 1 // of those who get seats, in any order
+			}
+			report := sendTo(t, openOffice(t, 60, lie), giveUp)
 			if found(report) == 0 || !report.Failed() || len(report.Lies()) == 0 {
 				t.Errorf("it was not found: untrue %d, oversold %d, errors %d, %q", report.Untrue, report.Oversold, report.Errors, report.Lies())
 			}
