@@ -34,11 +34,14 @@ type Exchange struct {
 	Amount   int64     `json:"amount"` // that was paid for the old tickets and pays new ones, minor units
 }
 
-// exchangesOf are the exchanges of an order o.
+// exchangesOf are the exchanges of an order o. Those from it and those to it are looked up one by one: for OR there is no index, and
+// without one every order of the house was read.
 const exchangesOf = `
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('code', p.code, 'event', v.slug, 'starts_at', v.starts_at, 'came', x.to_order = o.id, 'amount', x.amount) ORDER BY x.at), '[]')
-          FROM exchange x JOIN orders p ON p.id = CASE o.id WHEN x.from_order THEN x.to_order ELSE x.from_order END JOIN event v ON v.id = p.event_id
-         WHERE x.from_order = o.id OR x.to_order = o.id)`
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('code', p.code, 'event', v.slug, 'starts_at', v.starts_at, 'came', x.came, 'amount', x.amount) ORDER BY x.at), '[]')
+          FROM (SELECT to_order AS other, false AS came, amount, at FROM exchange WHERE from_order = o.id
+                 UNION ALL
+                SELECT from_order, true, amount, at FROM exchange WHERE to_order = o.id) x
+          JOIN orders p ON p.id = x.other JOIN event v ON v.id = p.event_id)`
 
 // Exchanging is the part of a form that is an exchange. A payment keeps it until its seats are sold.
 type Exchanging struct {
