@@ -220,8 +220,9 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        e.starts_at - e.transfer_until, coalesce(e.starts_at - e.transfer_until <= clock_timestamp(), true),
        e.starts_at - e.resale_until, coalesce(e.starts_at - e.resale_until <= clock_timestamp(), true), e.resale_fee, ` + rotates + `,
        e.starts_at - e.types_until, coalesce(e.starts_at - e.types_until <= clock_timestamp(), true),
-       EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0 AND NOT EXISTS (
-           SELECT FROM payment WHERE (order_id = k.payer OR id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer)) AND method NOT IN ('free', 'door', 'invoice'))),
+       EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0
+           AND NOT EXISTS (SELECT FROM payment WHERE order_id = k.payer AND method NOT IN ('free', 'door', 'invoice'))
+           AND NOT EXISTS (SELECT FROM payment WHERE id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer) AND method NOT IN ('free', 'door', 'invoice'))),
        coalesce((o.billing->>'reverse_charge')::boolean, false), EXISTS (SELECT FROM subscriber_order WHERE order_id = o.id), ` + exchangesOf + `
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
