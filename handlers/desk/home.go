@@ -169,10 +169,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 
 // searchable refuses what is no search.
 func searchable(typed string) error {
-	switch {
-	case !overview.Clean(typed):
-		return web.Invalid(text.Mark("The search has characters that no text has."))
-	case utf8.RuneCountInString(typed) > overview.MostTyped:
+	if utf8.RuneCountInString(typed) > overview.MostTyped {
 		return web.Invalid(text.Mark("A search has at most 200 characters."))
 	}
 	return nil

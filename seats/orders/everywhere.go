@@ -22,35 +22,37 @@ const highest = "\U0010FFFF"
 
 // Each part uses an index of its own (migration 0052) and reads a bounded number of rows. The parts for names with several
 // words find the last word, and look for all of them.
+const foldSQL = `SELECT fold($1), fold($2), lower($1)`
+
 const peopleSQL = `
 SELECT id FROM (
 (SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
-  WHERE o.found_by ~>=~ (SELECT fold($2)) AND o.found_by ~<~ (SELECT fold($2) || $4) LIMIT $5)
+  WHERE o.found_by ~>=~ $2 AND o.found_by ~<~ ($2 || $5) ORDER BY o.found_by USING ~<~ LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
-  WHERE substring(o.found_by from '(\S+)\s*\n') ~>=~ (SELECT fold($3)) AND substring(o.found_by from '(\S+)\s*\n') ~<~ (SELECT fold($3) || $4)
-    AND strpos(o.found_by, (SELECT fold($2))) > 0 LIMIT $5)
+  WHERE substring(o.found_by from '(\S+)\s*\n') ~>=~ $3 AND substring(o.found_by from '(\S+)\s*\n') ~<~ ($3 || $5) AND strpos(o.found_by, $2) > 0
+  ORDER BY substring(o.found_by from '(\S+)\s*\n') USING ~<~ LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
-  WHERE o.email <> '' AND lower(o.email) ~>=~ lower($2) AND lower(o.email) ~<~ lower($2) || $4 LIMIT $5)
+  WHERE o.email <> '' AND lower(o.email) ~>=~ $4 AND lower(o.email) ~<~ ($4 || $5) ORDER BY lower(o.email) USING ~<~ LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 JOIN orders o ON o.id = t.order_id
-  WHERE t.name <> '' AND fold(t.name) ~>=~ (SELECT fold($2)) AND fold(t.name) ~<~ (SELECT fold($2) || $4) LIMIT $5)
+  WHERE t.name <> '' AND fold(t.name) ~>=~ $2 AND fold(t.name) ~<~ ($2 || $5) LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 JOIN orders o ON o.id = t.order_id
-  WHERE t.name <> '' AND substring(fold(t.name) from '(\S+)\s*$') ~>=~ (SELECT fold($3)) AND substring(fold(t.name) from '(\S+)\s*$') ~<~ (SELECT fold($3) || $4)
-    AND strpos(fold(t.name), (SELECT fold($2))) > 0 LIMIT $5)
+  WHERE t.name <> '' AND substring(fold(t.name) from '(\S+)\s*$') ~>=~ $3 AND substring(fold(t.name) from '(\S+)\s*$') ~<~ ($3 || $5)
+    AND strpos(fold(t.name), $2) > 0 LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
-  WHERE f.email <> '' AND lower(f.email) ~>=~ lower($2) AND lower(f.email) ~<~ lower($2) || $4 LIMIT $5)
+  WHERE f.email <> '' AND lower(f.email) ~>=~ $4 AND lower(f.email) ~<~ ($4 || $5) LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
-  WHERE f.name <> '' AND fold(f.name) ~>=~ (SELECT fold($2)) AND fold(f.name) ~<~ (SELECT fold($2) || $4) LIMIT $5)
+  WHERE f.name <> '' AND fold(f.name) ~>=~ $2 AND fold(f.name) ~<~ ($2 || $5) LIMIT $6)
 UNION ALL
 (SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
-  WHERE f.name <> '' AND substring(fold(f.name) from '(\S+)\s*$') ~>=~ (SELECT fold($3)) AND substring(fold(f.name) from '(\S+)\s*$') ~<~ (SELECT fold($3) || $4)
-    AND strpos(fold(f.name), (SELECT fold($2))) > 0 LIMIT $5)
-) found GROUP BY id ORDER BY max(created_at) DESC, id LIMIT $6`
+  WHERE f.name <> '' AND substring(fold(f.name) from '(\S+)\s*$') ~>=~ $3 AND substring(fold(f.name) from '(\S+)\s*$') ~<~ ($3 || $5)
+    AND strpos(fold(f.name), $2) > 0 LIMIT $6)
+) found GROUP BY id ORDER BY max(created_at) DESC, id LIMIT $7`
 
 // What has one name only: an order by its number or its code, and a ticket by its code.
 const exactSQL = `
@@ -104,7 +106,11 @@ func (o *Orders) Everywhere(ctx context.Context, team int64, typed string, most 
 		q.Queue(labelSQL, team, section, rows, number, most).Query(add)
 	}
 	if utf8.RuneCountInString(typed) >= 2 {
-		q.Queue(peopleSQL, team, typed, typed[strings.LastIndexByte(typed, ' ')+1:], highest, candidates, most).Query(add)
+		var words, last, email string
+		if err := o.db.QueryRow(ctx, foldSQL, typed, typed[strings.LastIndexByte(typed, ' ')+1:]).Scan(&words, &last, &email); err != nil {
+			return nil, fmt.Errorf("orders: fold what was typed: %w", err)
+		}
+		q.Queue(peopleSQL, team, words, last, email, highest, candidates, most).Query(add)
 	}
 	if err := o.db.SendBatch(ctx, &q).Close(); err != nil {
 		return nil, fmt.Errorf("orders: search everywhere: %w", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -63,6 +62,9 @@ const (
 	mostWords = 8
 )
 
+// Words are compared as fold writes them, and their wildcards stand for themselves.
+const foldedWords = `coalesce((SELECT array_agg('%' || regexp_replace(fold(w), '([\\%_])', '\\\1', 'g') || '%') FROM unnest($2::text[]) w), '{}')`
+
 const wantedEvents = `
   FROM event e
  WHERE e.team_id = desk_team()
@@ -70,24 +72,27 @@ const wantedEvents = `
                WHEN 'on-sale' THEN e.starts_at > clock_timestamp() - interval '1 day' AND e.status IN ('on sale', 'paused')
                WHEN 'draft' THEN e.status = 'draft'
                WHEN 'past' THEN e.starts_at <= clock_timestamp() - interval '1 day' ELSE true END
-   AND NOT EXISTS (SELECT FROM unnest($2::text[]) w WHERE strpos(e.found_by, fold(w)) = 0)
+   AND e.found_by LIKE ALL ((SELECT words FROM folded)::text[])
    AND ($3 = '' OR e.series_id = (SELECT id FROM series WHERE slug = $3))
    AND NOT ($4 AND e.status = 'draft')`
 
 // The counts of an event are read for those that are shown.
 const eventsSQL = `
-WITH shown AS MATERIALIZED (
-    SELECT e.*, row_number() OVER (ORDER BY $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day',
-               CASE WHEN $1 IN ('past', 'all') OR $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at), e.id) AS rank` + wantedEvents + `
-     ORDER BY rank LIMIT $5 OFFSET $6)
+WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
+     shown AS MATERIALIZED (
+    SELECT e.id, $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' AS late,
+           CASE WHEN $1 IN ('past', 'all') OR $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at) AS rank` + wantedEvents + `
+     ORDER BY late, rank, e.id LIMIT $5 OFFSET $6)
 SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
        (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, '')
-  FROM shown e JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
- ORDER BY e.rank`
+  FROM shown w JOIN event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
+ ORDER BY w.late, w.rank, e.id`
 
 const eventTotalsSQL = `
-SELECT count(*), coalesce(sum(w.seats), 0), coalesce(sum((SELECT sum(n) FROM unnest(c.sold) n)), 0)::bigint
-  FROM (SELECT e.id, e.seats` + wantedEvents + `) w JOIN counter c ON c.event_id = w.id`
+WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
+     wanted AS MATERIALIZED (SELECT e.id, e.seats` + wantedEvents + `)
+SELECT count(*), coalesce(sum(seats), 0), (SELECT coalesce(sum(n), 0) FROM (SELECT unnest(c.sold) AS n FROM wanted w JOIN counter c ON c.event_id = w.id) each)
+  FROM wanted`
 
 // List lists events of a member's team.
 func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (page Events, err error) {
@@ -121,7 +126,7 @@ func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, er
 	})
 }
 
-// words are what a text is searched for, at most mostWords of them. What PostgreSQL cannot store is in no name.
+// words are what a text is searched for, at most mostWords of them.
 func words(typed string) []string {
 	list := strings.Fields(typed)
 	if len(list) > mostWords {
@@ -132,6 +137,3 @@ func words(typed string) []string {
 	}
 	return list
 }
-
-// Clean reports whether PostgreSQL can store a text.
-func Clean(typed string) bool { return utf8.ValidString(typed) && !strings.ContainsRune(typed, 0) }

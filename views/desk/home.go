@@ -115,11 +115,11 @@ func heat(sold, seats, free int) string {
 
 // cellWords is what a cell says: its date and its share.
 func cellWords(ctx context.Context, c overview.Cell) string {
-	said := text.T(ctx, "%s: %s sold", text.Time(ctx, c.Local(c.StartsAt), "Mon 2 Jan 2006, 15:04"), text.Percent(ctx, float64(share(c.Sold, c.Seats))))
-	if c.Status != seats.OnSale {
-		said += ", " + statusWord(ctx, seats.Event{Status: c.Status, TimeZone: c.TimeZone, OpensAt: c.StartsAt})
+	status := ""
+	if c.Status == seats.Paused || c.Status == seats.Closed {
+		status = statusWord(ctx, seats.Event{Status: c.Status})
 	}
-	return said
+	return dotted(text.Time(ctx, c.Local(c.StartsAt), "Mon 2 Jan 2006, 15:04"), text.T(ctx, "%s sold", text.Percent(ctx, float64(share(c.Sold, c.Seats)))), status)
 }
 
 // weeks are the cells of a strip, a group for each week.
@@ -153,32 +153,32 @@ func WantOf(ctx context.Context, n overview.Need) Want {
 	at := func(page string) string { return EventPath(n.Event) + page }
 	switch n.Kind {
 	case overview.NeedUnpaid:
-		return Want{text.T(ctx, "Unpaid: %s", views.MoneyIn(ctx, n.Amount, n.Currency)), text.T(ctx, "%s. The first of %s is cancelled at %s.", when, text.Some(n.N, "%d order", "%d orders"), text.Time(ctx, n.Local(n.At), "2 Jan, 15:04")), text.T(ctx, "Open the order"), at("/orders/" + n.Order), false}
+		return Want{text.T(ctx, "Unpaid: %s", views.MoneyIn(ctx, n.Amount, n.Currency)), text.T(ctx, "%s. The first of %s is cancelled at %s.", when, text.Some(n.N, "%d order", "%d orders"), text.Time(ctx, n.Local(n.At), "2 Jan, 15:04")), text.T(ctx, "Open"), at("/orders/" + n.Order), false}
 	case overview.NeedMail:
-		return Want{text.N(ctx, "The email of %d order came back", "Emails of %d orders came back", n.N), when, text.T(ctx, "Open the order"), at("/orders/" + n.Order), false}
+		return Want{text.N(ctx, "The email of %d order came back", "Emails of %d orders came back", n.N), when, text.T(ctx, "Open"), at("/orders/" + n.Order), false}
 	case overview.NeedHook:
-		return Want{text.T(ctx, "A webhook fails"), n.Why, text.T(ctx, "Open the webhook"), "/desk/hooks/" + strconv.Itoa(n.N), true}
+		return Want{text.T(ctx, "A webhook fails"), n.Why, text.T(ctx, "Open"), "/desk/hooks/" + strconv.Itoa(n.N), true}
 	case overview.NeedRoom:
-		return Want{text.T(ctx, "The waiting room is paused"), when, text.T(ctx, "Open the live desk"), at(""), true}
+		return Want{text.T(ctx, "The waiting room is paused"), when, text.T(ctx, "Open"), at(""), true}
 	case overview.NeedDraft:
-		return Want{text.T(ctx, "Starts soon and is a draft"), when, text.T(ctx, "Open the settings"), at("/settings"), false}
+		return Want{text.T(ctx, "Starts soon and is a draft"), when, text.T(ctx, "Open"), at("/settings"), false}
 	case overview.NeedPaused:
-		return Want{text.T(ctx, "The sale is paused"), when, text.T(ctx, "Open the settings"), at("/settings"), false}
+		return Want{text.T(ctx, "The sale is paused"), when, text.T(ctx, "Open"), at("/settings"), false}
 	case overview.NeedPrices:
-		return Want{text.T(ctx, "On sale free of charge"), when, text.T(ctx, "Set the prices"), at("/prices"), false}
+		return Want{text.T(ctx, "On sale free of charge"), when, text.T(ctx, "Open"), at("/prices"), false}
 	case overview.NeedMethod:
-		return Want{text.T(ctx, "On sale without a way to pay"), when, text.T(ctx, "Open the settings"), at("/settings"), true}
+		return Want{text.T(ctx, "On sale without a way to pay"), when, text.T(ctx, "Open"), at("/settings"), true}
 	case overview.NeedLink:
-		return Want{text.T(ctx, "The link to join is missing"), when, text.T(ctx, "Open the settings"), at("/settings"), true}
+		return Want{text.T(ctx, "The link to join is missing"), when, text.T(ctx, "Open"), at("/settings"), true}
 	}
 	title := map[string]string{"imprint": text.T(ctx, "No imprint is published"), "terms": text.T(ctx, "No terms are published"), "privacy": text.T(ctx, "No privacy notice is published")}[n.Why]
-	return Want{title, "", text.T(ctx, "Write it"), LegalPath, false}
+	return Want{title, "", text.T(ctx, "Open"), LegalPath, false}
 }
 
 // wantOfMoney puts an alert of package payments into words.
 func wantOfMoney(ctx context.Context, n overview.Need) (Want, bool) {
 	amount := views.MoneyIn(ctx, n.Amount, n.Currency)
-	w := Want{Text: payments.Reason(n.Why).In(ctx), Action: text.T(ctx, "Review"), Path: EventPath(n.Event), Urgent: true}
+	w := Want{Text: payments.Reason(n.Why).In(ctx), Action: text.T(ctx, "Open"), Path: EventPath(n.Event), Urgent: true}
 	switch n.Kind {
 	case payments.AlertPayout:
 		w.Title, w.Path = text.T(ctx, "Pay out %s", amount), EventPath(n.Event)+"/orders/"+n.Order
@@ -339,11 +339,11 @@ func actionResults(ctx context.Context, m organizers.Member, typed string, found
 	if len(found.Events) > 0 && strings.TrimSpace(typed) != "" {
 		e := found.Events[0]
 		for _, t := range []tab{
-			{text.Mark("Sell tickets: %s"), "/seats", organizers.Sell}, {text.Mark("Orders: %s"), "/orders", organizers.Look},
-			{text.Mark("Door: %s"), "/doors", organizers.Sell}, {text.Mark("Settings: %s"), "/settings", organizers.Manage},
+			{text.Mark("Sell tickets"), "/seats", organizers.Sell}, {text.Mark("Orders"), "/orders", organizers.Look},
+			{text.Mark("Door"), "/doors", organizers.Sell}, {text.Mark("Settings"), "/settings", organizers.Manage},
 		} {
 			if m.May(t.need) {
-				list = append(list, Result{text.T(ctx, t.name, e.Name), text.Time(ctx, e.Local(e.StartsAt), "Mon 2 Jan 2006, 15:04"), EventPath(e.Slug) + t.path})
+				list = append(list, Result{dotted(text.T(ctx, t.name), e.Name), text.Time(ctx, e.Local(e.StartsAt), "Mon 2 Jan 2006, 15:04"), EventPath(e.Slug) + t.path})
 			}
 		}
 	}
