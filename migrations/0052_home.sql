@@ -27,3 +27,6 @@ CREATE INDEX mail_refused ON mail (refused_at) WHERE refused_at IS NOT NULL;
 -- The desk lists the events of a team by their time, drafts too.
 CREATE INDEX event_of_team_by_start ON event (team_id, starts_at, id);
 DROP INDEX event_by_team; -- it is its beginning
+
+-- Performances of a series, drafts too.
+CREATE INDEX event_of_series ON event (series_id, starts_at, id) WHERE series_id IS NOT NULL;
