@@ -28,6 +28,8 @@ var anyone = access{anyone: true}
 // for each route, so that a wrapper with another need is noticed.
 var matrix = map[string]access{
 	"GET /desk":               {need: organizers.Enter},
+	"GET /desk/events":        {need: organizers.Enter},
+	"GET /desk/search":        {need: organizers.Enter},
 	"GET /desk/events/{slug}": {need: organizers.Look},
 
 	"GET /desk/events/new":                                 {need: organizers.Manage},

@@ -116,6 +116,8 @@ func (p *script) learn(word, find, answer string) {
 // a day at the desk: every operation once at least.
 const deskDay = `
 GET /desk
+GET /desk/events?show=on-sale&q=even
+GET /desk/search?q=even
 POST /desk/events {"name":"Matinee","starts":"2033-03-01T15:00","zone":"Europe/Vienna","plan":"theatre"} => MATINEE "slug":"([^"]+)"
 GET /desk/events/evening
 GET /desk/events/evening/settings

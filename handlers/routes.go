@@ -215,7 +215,9 @@ func (h *Handlers) table() []route {
 		{"POST /rooms/{slug}/notifications", h.shop.In(h.shop.TellTurn), secretRule},
 		{"GET /push.js", h.shop.PushWorker, pageRule},
 
-		{"GET /desk", h.desk.Member(organizers.Enter, h.desk.Events), secretRule},
+		{"GET /desk", h.desk.Member(organizers.Enter, h.desk.Home), secretRule},
+		{"GET /desk/events", h.desk.Member(organizers.Enter, h.desk.Events), secretRule},
+		{"GET /desk/search", h.desk.Member(organizers.Enter, h.desk.Search), secretRule},
 		{"GET /desk/events/new", h.desk.Member(organizers.Manage, h.desk.NewEvent), secretRule},
 		{"POST /desk/events", h.desk.Member(organizers.Manage, h.desk.CreateEvent), plansRule},
 		{"GET /desk/events/{slug}", h.desk.OnEvent(organizers.Look, h.desk.Event), secretRule},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -36,6 +37,7 @@ func atDesk(t *testing.T, text string) []shown {
 	account := desk.AccountPage{Frame: of(ann, desk.AccountPath), Origin: "https://tickets.example.org", List: []organizers.Passkey{{ID: []byte("a"), Name: text, CreatedAt: now, UsedAt: &now}, {ID: []byte("b"), Name: text}}}
 	refused := desk.AccountPage{Frame: of(eve, desk.AccountPath), Origin: "http://127.0.0.1", Form: "name", Name: text, Mistakes: wrong, WrongBefore: text}
 	listing := []seats.Listing{{Event: event.Event, Free: 3, Sold: 4}}
+	listed := overview.Events{List: []overview.Event{{Event: event.Event, Free: 3, Sold: 4}}, Count: 1}
 	log := desk.LogPage{Frame: of(ann, desk.LogPath), Doers: [][2]string{{text, text}, {"", text}}, Events: listing, More: true, Filter: organizers.Filter{Email: text, What: text, Day: now}}
 	log.Entries = []organizers.AuditEntry{{ID: 7, At: now, Who: text, Email: text, What: text, Subject: text, Detail: map[string]any{"x": text}}}
 	keys := desk.KeysPage{Frame: of(ann, desk.KeysPath), New: text, NewName: text, List: []organizers.APIKey{
@@ -50,9 +52,9 @@ func atDesk(t *testing.T, text string) []shown {
 		{"sign in, refused", true, desk.SignIn(desk.SignInPage{Page: page, Email: text, Wrong: text})},
 		{"set up", true, desk.Setup(desk.SetupPage{Page: page, Action: "/desk/setup/x"})},
 		{"set up, refused", true, desk.Setup(desk.SetupPage{Page: page, Action: "/desk/setup/x", Name: text, Email: text, Mistakes: wrong})},
-		{"events", true, desk.Events(desk.EventsPage{Frame: of(ann, desk.Path), Events: listing})},
-		{"events of the door", true, desk.Events(desk.EventsPage{Frame: of(eve, desk.Path), Events: listing})},
-		{"no events", true, desk.Events(desk.EventsPage{Frame: of(ann, desk.Path), Events: nil})},
+		{"events", true, desk.Events(desk.EventsPage{Frame: of(ann, desk.Path), Events: listed})},
+		{"events of the door", true, desk.Events(desk.EventsPage{Frame: of(eve, desk.Path), Events: listed})},
+		{"no events", true, desk.Events(desk.EventsPage{Frame: of(ann, desk.Path)})},
 		{"team", true, desk.Team(team)},
 		{"team, a wrong invitation", true, desk.Team(invite)},
 		{"team, a wrong name", true, desk.Team(rename)},

@@ -47,6 +47,7 @@ var layers = map[string][]string{
 	"seats/sites":                      {"seats/text", "seats", "seats/organizers"},
 	"seats/text":                       {"seats/text/po"},
 	"seats/text/po":                    {},
+	"seats/overview":                   {"seats", "seats/orders", "seats/organizers", "seats/payments"},
 	"seats/series":                     {"seats/text", "seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
 	"seats/subscriptions":              {"seats/text", "seats", "seats/events", "seats/jobs", "seats/seal", "seats/orders", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},
@@ -65,12 +66,12 @@ var layers = map[string][]string{
 	"views":                            {"seats/text", "seats/pages", "seats", "seats/orders", "seats/organizers", "static", "seats/payments", "seats/pricing"},
 	"views/pdf":                        {"static"},
 	"views/shop":                       {"seats/books", "views/pdf", "seats/passkeys", "seats/wallets", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "seats", "seats/plan", "seats/orders", "seats/credit", "seats/waitingroom", "seats/waitlist", "static", "views", "seats/payments", "seats/events", "seats/pricing"},
-	"views/desk":                       {"seats/books", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"views/desk":                       {"seats/overview", "seats/books", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"views/mail":                       {"seats/letters", "seats/subscriptions", "seats/text", "seats/invoices", "seats/giftcards", "seats/pages", "seats/payments/banktransfer", "seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop", "seats/payments"},
-	"handlers":                         {"seats/books", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/web":                     {"seats/books", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers":                         {"seats/overview", "seats/books", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/web":                     {"seats/overview", "seats/books", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"handlers/shop":                    {"seats/turns", "seats/wallets", "seats/passkeys", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/desk":                    {"seats/books", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
+	"handlers/desk":                    {"seats/overview", "seats/books", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
 	"migrations":                       {},
 	"static":                           {"seats/text"},
 	"cmd/usher/postgres":               {},
@@ -81,14 +82,14 @@ var layers = map[string][]string{
 
 // outside is what a package must not import of others.
 var outside = map[string][]string{
-	"handlers":            {"seats/books", "seats/wallets", "github.com/jackc/pgx"},
-	"handlers/web":        {"seats/books", "seats/wallets", "github.com/jackc/pgx"},
+	"handlers":            {"seats/overview", "seats/books", "seats/wallets", "github.com/jackc/pgx"},
+	"handlers/web":        {"seats/overview", "seats/books", "seats/wallets", "github.com/jackc/pgx"},
 	"handlers/shop":       {"seats/wallets", "github.com/jackc/pgx"},
-	"handlers/desk":       {"seats/books", "github.com/jackc/pgx"},
+	"handlers/desk":       {"seats/overview", "seats/books", "github.com/jackc/pgx"},
 	"views":               {"github.com/jackc/pgx", "net/http"},
 	"views/shop":          {"seats/books", "seats/wallets", "github.com/jackc/pgx", "net/http"},
 	"views/pdf":           {"github.com/jackc/pgx", "net/http"},
-	"views/desk":          {"seats/books", "github.com/jackc/pgx", "net/http"},
+	"views/desk":          {"seats/overview", "seats/books", "github.com/jackc/pgx", "net/http"},
 	"views/mail":          {"github.com/jackc/pgx", "net/http"},
 	"seats":               {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/events":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
@@ -102,6 +103,7 @@ var outside = map[string][]string{
 	"seats/payments":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/programme":     {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/subscriptions": {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
+	"seats/overview":      {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/series":        {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/sites":         {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
 	"seats/pages":         {"net/http", "github.com/a-h/templ", "github.com/coder/websocket"},
@@ -110,7 +112,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/books", "seats/till", "seats/passkeys", "seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/overview", "seats/books", "seats/till", "seats/passkeys", "seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -300,19 +299,4 @@ func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.
 		return web.WritePage(w, r, http.StatusOK, desk.PreviewAbout(shop.AboutPage{Page: page, Sale: sale, Preview: true}))
 	}
 	return web.WritePage(w, r, http.StatusOK, desk.Preview(shop.EventPage{Page: page, Sale: sale}))
-}
-
-// Events answers GET /desk
-func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	list, err := h.Organizers.Events(r.Context(), m)
-	if err != nil {
-		return err
-	}
-	if !m.May(organizers.Look) { // the door sells and checks nothing of a draft
-		list = slices.DeleteFunc(list, func(e seats.Listing) bool { return e.Status == seats.Draft })
-	}
-	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, web.DescribeEvents(list))
-	}
-	return web.WritePage(w, r, http.StatusOK, desk.Events(desk.EventsPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Events")), Events: list}))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -62,6 +63,7 @@ type Server struct {
 	Pages        *pages.Pages
 	Programme    *programme.Programme
 	Productions  *series.All
+	Overview     *overview.Overview
 
 	Subscriptions *subscriptions.All
 

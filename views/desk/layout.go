@@ -142,7 +142,8 @@ type tab struct {
 
 // tabs are the pages of every day about no event.
 var tabs = []tab{
-	{text.Mark("Events"), "", organizers.Enter},
+	{text.Mark("Home"), "", organizers.Enter},
+	{text.Mark("Events"), "/events", organizers.Enter},
 	{text.Mark("Series"), "/series", organizers.Look},
 	{text.Mark("Subscriptions"), "/subscriptions", organizers.Look},
 	{text.Mark("Plans"), "/plans", organizers.Look},
@@ -219,7 +220,7 @@ func (d Frame) here(t tab, base string) string {
 	switch path := base + t.path; {
 	case d.Path == path:
 		return "page"
-	case t.path != "" && strings.HasPrefix(d.Path, path+"/"), path == Path && d.Event != nil:
+	case t.path != "" && strings.HasPrefix(d.Path, path+"/"):
 		return "true"
 	}
 	return ""
@@ -248,12 +249,6 @@ type SetupPage struct {
 	Action      string // where the form goes
 	Name, Email string // as they were typed
 	Mistakes    organizers.Mistakes
-}
-
-// EventsPage lists the events of a team.
-type EventsPage struct {
-	Frame
-	Events []seats.Listing
 }
 
 // roleName is a role as lists name it.

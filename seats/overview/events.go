@@ -1,0 +1,139 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// Show says which events a list has.
+type Show string
+
+// The values of Show.
+const (
+	Coming Show = ""        // all that did not begin more than a day ago, the next one first
+	OnSale Show = "on-sale" // of those, the ones that are on sale or will be
+	Drafts Show = "draft"
+	Past   Show = "past" // began more than a day ago, the last one first
+	All    Show = "all"  // the last one first
+
+	near Show = "near" // all, those to come first: for the search
+)
+
+// Shows are all of them, as people choose from them.
+func Shows() []Show { return []Show{Coming, OnSale, Drafts, Past, All} }
+
+// Filter says which events are listed.
+type Filter struct {
+	Show   Show
+	Words  string // each has to be in the name or the venue
+	Series string // slug; empty: of any or none
+	Public bool   // no drafts
+	Page   int    // from 0
+}
+
+// Events is a page of the list of events.
+type Events struct {
+	List  []Event
+	More  bool // there is another page
+	Count int  // of all pages, as are the next ones
+	Seats int
+	Sold  int
+}
+
+// Event is an event as the list has it. Of seats.Event it has what the list shows.
+type Event struct {
+	seats.Event
+	Free, Held, Sold int
+	SeriesSlug       string
+	SeriesName       string
+}
+
+const (
+	// PageSize is how many events a page of the list has.
+	PageSize  = 50
+	MostPages = 10000 // beyond these a list is not read
+	mostWords = 8
+)
+
+// Words are compared as fold writes them, and their wildcards stand for themselves.
+const foldedWords = `coalesce((SELECT array_agg('%' || regexp_replace(fold(w), '([\\%_])', '\\\1', 'g') || '%') FROM unnest($2::text[]) w), '{}')`
+
+const wantedEvents = `
+  FROM event e
+ WHERE e.team_id = desk_team()
+   AND CASE $1 WHEN '' THEN e.starts_at > clock_timestamp() - interval '1 day'
+               WHEN 'on-sale' THEN e.starts_at > clock_timestamp() - interval '1 day' AND e.status IN ('on sale', 'paused')
+               WHEN 'draft' THEN e.status = 'draft'
+               WHEN 'past' THEN e.starts_at <= clock_timestamp() - interval '1 day' ELSE true END
+   AND e.found_by LIKE ALL ((SELECT words FROM folded)::text[])
+   AND ($3 = '' OR e.series_id = (SELECT id FROM series WHERE slug = $3))
+   AND NOT ($4 AND e.status = 'draft')`
+
+// The counts of an event are read for those that are shown.
+const eventsSQL = `
+WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
+     shown AS MATERIALIZED (
+    SELECT e.id, $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' AS late,
+           CASE WHEN $1 IN ('past', 'all') OR $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at) AS rank` + wantedEvents + `
+     ORDER BY late, rank, e.id LIMIT $5 OFFSET $6)
+SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
+       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, '')
+  FROM shown w JOIN event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
+ ORDER BY w.late, w.rank, e.id`
+
+const eventTotalsSQL = `
+WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
+     wanted AS MATERIALIZED (SELECT e.id, e.seats` + wantedEvents + `)
+SELECT count(*), coalesce(sum(seats), 0), (SELECT coalesce(sum(n), 0) FROM (SELECT unnest(c.sold) AS n FROM wanted w JOIN counter c ON c.event_id = w.id) each)
+  FROM wanted`
+
+// List lists events of a member's team.
+func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (page Events, err error) {
+	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
+		if page.List, err = readEvents(ctx, tx, f, PageSize+1); err != nil {
+			return err
+		}
+		if page.More = len(page.List) > PageSize; page.More {
+			page.List = page.List[:PageSize]
+		}
+		return tx.QueryRow(ctx, eventTotalsSQL, f.Show, words(f.Words), f.Series, f.Public).Scan(&page.Count, &page.Seats, &page.Sold)
+	})
+	if err != nil {
+		return page, fmt.Errorf("overview: list events: %w", err)
+	}
+	return page, nil
+}
+
+func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, error) {
+	rows, err := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
+		var opens *time.Time
+		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName)
+		if opens != nil {
+			e.OpensAt = *opens
+		}
+		return e, err
+	})
+}
+
+// words are what a text is searched for, at most mostWords of them.
+func words(typed string) []string {
+	list := strings.Fields(typed)
+	if len(list) > mostWords {
+		list = list[:mostWords]
+	}
+	if list == nil {
+		list = []string{}
+	}
+	return list
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# How long pages of the desk take, of a house with many events and orders (house.sql, docs/testing.md): each page 100 times (TIMES), one
+# after another, as the owner, on one connection. Prints the half and the 99th of 100 in milliseconds, and fails above the budget.
+#   tools/house/measure.sh URL SETUP-LINK|COOKIES [budget in ms]
+# With the link of "usher organizer link" it signs up; the cookies are then in the file cookies, for the next time.
+set -euo pipefail
+url=$1 who=$2 most=${3:-150} cookies=cookies
+if [[ $who == http* ]]; then
+  curl -sf -o /dev/null -c "$cookies" "$who"
+  curl -s -o /dev/null -b "$cookies" -c "$cookies" -d name=Ann -d email=ann@example.org -d 'password=three plain words' "$url/desk/setup/${who##*/}"
+else
+  cookies=$who
+fi
+slug=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events?show=on-sale" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
+series=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/series" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
+order=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events/$slug/orders" | grep -oE '"code":"[^"]+"' | head -1 | cut -d'"' -f4)
+fails=0
+while read -r path; do
+  [[ $path =~ ${ONLY:-.} ]] || continue
+  line=$(for _ in $(seq "${TIMES:-100}"); do echo "url = \"$url$path\""; echo 'output = "/dev/null"'; done |
+    curl -s -b "$cookies" -H 'Accept: text/html' --compressed -w '%{http_code} %{time_total}\n' -K - | sort -k2 -n |
+    awk '{ if ($1 != 200) bad++; t[NR] = $2 * 1000 } END { printf "%7.1f %7.1f%s", t[int(NR / 2)], t[int(NR * 0.99)], bad ? sprintf("  %d failed", bad) : ""; exit bad > 0 || t[int(NR * 0.99)] > '"$most"' }') || { fails=1; line+="  over"; }
+  echo "$line  $path"
+done <<PAGES
+/desk
+/desk/events
+/desk/events?page=100&show=all
+/desk/events?q=hamlet&show=all
+/desk/search
+/desk/search?q=hamlet
+/desk/search?q=Berg
+/desk/search?q=zo%C3%AB%20k
+/desk/search?q=anna.berger
+/desk/search?q=an
+/desk/search?q=$order
+/desk/search?q=Stalls/C/12
+/desk/search?q=C%2012
+/desk/events/$slug
+/desk/events/$slug/orders
+/desk/events/$slug/orders?q=berg
+/desk/events/$slug/orders/$order
+/desk/events/$slug/seats
+/desk/events/$slug/doors
+/desk/events/$slug/prices
+/desk/events/$slug/settings
+/desk/events/$slug/messages
+/desk/events/$slug/waitlist
+/desk/events/$slug/codes
+/desk/events/new
+/desk/series
+/desk/series/$series
+/desk/subscriptions
+/desk/subscriptions/new
+/desk/plans
+/desk/bank
+/desk/invoices
+/desk/gift-cards
+/desk/team
+/desk/site
+/desk/legal
+/desk/log
+/desk/privacy
+PAGES
+exit $fails
