@@ -203,8 +203,16 @@ func TestHome_ListIsFilteredAndPaged(t *testing.T) {
 		first       string
 		next        string
 	}{
-		{"", 81, 240, "more-20", "/desk/events?page=2"}, {"?page=2", 81, 240, "more-70", ""}, {"?show=past", 19, 57, "more-19", ""}, {"?show=draft", 9, 27, "more-10", ""}, {"?show=on-sale", 73, 216, "more-21", "/desk/events?page=2&show=on-sale"},
-		{"?show=all&q=hamlet+gross", 16, 48, "more-96", ""}, {"?q=nothing", 0, 0, "", ""}, {"?show=all", 100, 297, "evening", "/desk/events?page=2&show=all"}, {"?page=9", 81, 240, "", ""}, {"?series=none", 0, 0, "", ""},
+		{"", 81, 240, "more-20", "/desk/events?page=2"},
+		{"?page=2", 81, 240, "more-70", ""},
+		{"?show=past", 19, 57, "more-19", ""},
+		{"?show=draft", 9, 27, "more-10", ""},
+		{"?show=on-sale", 73, 216, "more-21", "/desk/events?page=2&show=on-sale"},
+		{"?show=all&q=hamlet+gross", 16, 48, "more-96", ""},
+		{"?q=nothing", 0, 0, "", ""},
+		{"?show=all", 100, 297, "evening", "/desk/events?page=2&show=all"},
+		{"?page=9", 81, 240, "", ""},
+		{"?series=none", 0, 0, "", ""},
 	} {
 		_, body := send(t, ann, "GET", s.url+"/desk/events"+c.query, "")
 		var got struct {

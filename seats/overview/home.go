@@ -209,7 +209,9 @@ func (h *Home) readSales(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Zone is where the day of the team begins and ends.
-func (h *Home) Zone() *time.Location { return seats.Event{TimeZone: h.TimeZone}.Local(h.Now).Location() }
+func (h *Home) Zone() *time.Location {
+	return seats.Event{TimeZone: h.TimeZone}.Local(h.Now).Location()
+}
 
 // midnight is when today began.
 func (h *Home) midnight() time.Time {

@@ -339,8 +339,10 @@ func actionResults(ctx context.Context, m organizers.Member, typed string, found
 	if len(found.Events) > 0 && strings.TrimSpace(typed) != "" {
 		e := found.Events[0]
 		for _, t := range []tab{
-			{text.Mark("Sell tickets"), "/seats", organizers.Sell}, {text.Mark("Orders"), "/orders", organizers.Look},
-			{text.Mark("Door"), "/doors", organizers.Sell}, {text.Mark("Settings"), "/settings", organizers.Manage},
+			{text.Mark("Sell tickets"), "/seats", organizers.Sell},
+			{text.Mark("Orders"), "/orders", organizers.Look},
+			{text.Mark("Door"), "/doors", organizers.Sell},
+			{text.Mark("Settings"), "/settings", organizers.Manage},
 		} {
 			if m.May(t.need) {
 				list = append(list, Result{dotted(text.T(ctx, t.name), e.Name), text.Time(ctx, e.Local(e.StartsAt), "Mon 2 Jan 2006, 15:04"), EventPath(e.Slug) + t.path})
