@@ -67,6 +67,7 @@ func (e *evening) makesTheEvent() {
 	e.sees(e.page.GetByText("Saved."))
 	e.expect("409")
 	e.press(e.button("Put on sale now"))
+	e.sees(e.button("Put on sale without it"))
 	e.looks("desk-start-anyway")
 	e.press(e.button("Put on sale without it"))
 	e.sees(e.page.GetByText("Attendees can buy tickets."))
