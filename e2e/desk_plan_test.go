@@ -22,7 +22,7 @@ func (p *person) setsUpDesk() {
 	check(p.t, p.page.GetByLabel("Email").Fill("ann@example.org"))
 	check(p.t, p.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Password"}).Fill("three plain words"))
 	p.press(p.button("Set up the desk"))
-	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	p.sees(p.page.Locator("#today"))
 }
 
 // beginsPlan opens the editor with a new plan.

@@ -219,7 +219,7 @@ func (p *person) setsUp(link string) {
 	p.sees(p.page.GetByText("Use at least 12 characters."))
 	check(p.t, expect.Locator(p.page.GetByLabel("Email")).ToHaveValue("Ann@example.org"))
 	p.becomes("Ann", deskPassword)
-	p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	p.sees(p.page.Locator("#today"))
 }
 
 // becomes fills in the form of a new organizer.
@@ -253,7 +253,7 @@ func TestAForgottenPasswordIsChosenAnewByMailAndSignsOutEverywhereElse(t *testin
 	ann.visit(boxOffice.mailed(t, email, passwordLink))
 	check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "New password"}).Fill("four other plain words"))
 	ann.press(ann.button("Use this password"))
-	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.sees(ann.page.Locator("#today"))
 	elsewhere.visit("/desk/team")
 	elsewhere.sees(elsewhere.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
 	elsewhere.expect("status of 403")
@@ -292,7 +292,7 @@ func TestAPasskeySignsInWithoutAnAddress(t *testing.T) {
 	ann.sees(ann.page.GetByText("not used yet"))
 	ann.leavesDesk()
 	ann.press(ann.button("Sign in with a passkey"))
-	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.sees(ann.page.Locator("#today"))
 	ann.visit("/desk/account")
 	ann.sees(ann.page.GetByText("used last"))
 	check(t, ann.page.GetByLabel("New name of This laptop").Fill("Old laptop"))
@@ -355,12 +355,12 @@ func TestSecondFactor_AppIsEnrolledAndItsCodeSignsIn(t *testing.T) {
 	ann.sees(ann.page.GetByText("This code does not work"))
 	check(t, ann.page.GetByLabel("Code from your authenticator app").Fill(codeOf(t, secret, 1)))
 	ann.press(ann.button("Sign in"))
-	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.sees(ann.page.Locator("#today"))
 	ann.leavesDesk()
 	ann.givesPassword(email, deskPassword)
 	check(t, ann.page.GetByLabel("Code from your authenticator app").Fill(recovery))
 	ann.press(ann.button("Sign in"))
-	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	ann.sees(ann.page.Locator("#today"))
 }
 
 func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
@@ -376,5 +376,5 @@ func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
 	there.visit("/desk")
 	there.sees(there.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
 	here.visit("/desk")
-	here.sees(here.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Events"}))
+	here.sees(here.page.Locator("#today"))
 }

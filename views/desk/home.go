@@ -255,17 +255,6 @@ func (p EventsPage) seriesName() string {
 	return p.Events.List[0].SeriesName
 }
 
-// eventAt is where an event of the list leads a reader; empty if nowhere.
-func eventAt(m organizers.Member, slug string) string {
-	switch {
-	case m.May(organizers.Look):
-		return EventPath(slug)
-	case m.May(organizers.Sell):
-		return EventPath(slug) + "/seats"
-	}
-	return ""
-}
-
 // SearchPage is what a search found.
 type SearchPage struct {
 	Frame
@@ -320,7 +309,7 @@ func eventResults(ctx context.Context, m organizers.Member, found overview.Found
 		} else if m.May(organizers.Look) {
 			details = append(details, text.T(ctx, "%s sold", text.Percent(ctx, float64(share(e.Sold, e.Seats)))))
 		}
-		list = append(list, Result{e.Name, dotted(details...), eventAt(m, e.Slug)})
+		list = append(list, Result{e.Name, dotted(details...), Frame{Member: m}.EventHome(e.Slug)})
 	}
 	return list
 }
