@@ -34,7 +34,7 @@ func TestHome_FindsAnOrderFromEveryPageByKeyboard(t *testing.T) {
 			olga.isAccessible("desk-home", checkup)
 			olga.keys("Control+k")
 			check(t, olga.page.Keyboard().Type("zenobia "+d.String()))
-			olga.sees(olga.page.GetByRole("option").First())
+			olga.sees(olga.page.GetByRole("option", playwright.PageGetByRoleOptions{Name: "Zenobia"}))
 			olga.inBothLights("desk-palette")
 			olga.keys("Enter")
 			olga.sees(olga.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Zenobia"}))

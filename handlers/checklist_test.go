@@ -196,7 +196,7 @@ func TestDoor_ReachesItsEventsFromTheList(t *testing.T) {
 	ann := s.owner(t)
 	s.drafts(t, ann, "Secret")
 	dora := s.memberOf(t, "dora", organizers.Door, s.sale.Event.Team)
-	_, page := s.page(t, dora, "/desk")
+	_, page := s.page(t, dora, "/desk/events?show=all")
 	if !strings.Contains(page, `<a href="/desk/events/evening/seats">`) {
 		t.Error("the list leads the door nowhere")
 	}
@@ -206,7 +206,7 @@ func TestDoor_ReachesItsEventsFromTheList(t *testing.T) {
 	if a, _ := s.page(t, dora, "/desk/events/evening/seats"); a.StatusCode != http.StatusOK {
 		t.Errorf("where the list leads, the door gets %d", a.StatusCode)
 	}
-	if _, page := s.page(t, ann, "/desk"); !strings.Contains(page, `<a href="/desk/events/evening">`) || !strings.Contains(page, "Secret") {
+	if _, page := s.page(t, ann, "/desk/events?show=all"); !strings.Contains(page, `<a href="/desk/events/evening">`) || !strings.Contains(page, "Secret") {
 		t.Error("the owner misses an event")
 	}
 }

@@ -2,7 +2,7 @@
 // page of the search. Its words are in the page, as it is on every one and has no messages of its own.
 
 const form = document.querySelector('[data-seek]'), field = form.q, {none, failed, keys} = form.dataset
-let dialog, input, list, options = [], chosen = 0, asked, pause
+let dialog, input, list, said, options = [], chosen = 0, asked, pause
 
 const make = (name, props = {}, ...children) => {
   const at = Object.assign(document.createElement(name), props)
@@ -14,9 +14,10 @@ function build() {
   input = make('input', {type: 'search', name: 'q', maxLength: 200, autocomplete: 'off', placeholder: field.placeholder, ariaLabel: field.placeholder})
   for (const [name, value] of [['role', 'combobox'], ['aria-expanded', 'true'], ['aria-controls', 'palette-list'], ['aria-autocomplete', 'list']]) input.setAttribute(name, value)
   list = make('div', {id: 'palette-list', role: 'listbox', ariaLabel: field.placeholder})
-  dialog = make('dialog', {className: 'palette', ariaLabel: field.placeholder}, make('form', {action: form.action}, input), list, make('p', {textContent: keys}))
+  dialog = make('dialog', {className: 'palette', ariaLabel: field.placeholder}, make('form', {action: form.action}, input), list, said = make('p', {role: 'status'}), make('p', {textContent: keys}))
   document.body.append(dialog)
   input.addEventListener('input', () => {
+    options = [] // what is shown is not what was typed: until it is found, Enter leads to the page of the search
     clearTimeout(pause)
     pause = setTimeout(find, 120)
   })
@@ -62,7 +63,7 @@ async function find() {
 function show(groups, otherwise) {
   options = []
   list.replaceChildren(...groups.map((group, n) => {
-    const box = make('div', {role: 'group'}, make('h2', {id: `palette-${n}`, textContent: group.title}))
+    const box = make('div', {role: 'group'}, make('div', {id: `palette-${n}`, className: 'kind', textContent: group.title}))
     box.setAttribute('aria-labelledby', `palette-${n}`)
     for (const {title, detail, path} of group.results) {
       if (!path) continue
@@ -73,7 +74,8 @@ function show(groups, otherwise) {
     }
     return box
   }))
-  if (!options.length) list.replaceChildren(make('p', {textContent: otherwise, role: 'status'}))
+  list.hidden = !options.length
+  said.textContent = options.length ? '' : otherwise
   choose(0)
 }
 
