@@ -260,9 +260,9 @@ func (h *Handlers) SavePlan(w http.ResponseWriter, r *http.Request, m organizers
 	var late *organizers.NotNewest
 	if errors.As(err, &late) {
 		p := planError(err)
-		return web.WriteJSON(w, p.Status, web.ErrorAnswer{Error: web.ErrorBody{
+		return web.WriteError(w, r, p.Status, web.ErrorBody{
 			Code: p.Code, Message: p.In(r.Context()), Seats: []string{}, Nearest: []string{}, Fields: map[string]string{"newest": strconv.Itoa(late.Newest.Version)},
-		}})
+		})
 	}
 	var unfit *organizers.Unfit
 	if unread != nil && errors.As(err, &unfit) {

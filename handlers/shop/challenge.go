@@ -86,9 +86,9 @@ func (h *Handlers) challenged(w http.ResponseWriter, r *http.Request, s *seats.S
 		http.Redirect(w, r, to+"?from="+url.QueryEscape(from), http.StatusSeeOther)
 		return nil
 	}
-	return web.WriteJSON(w, StatusChallenge, web.ErrorAnswer{Error: web.ErrorBody{
+	return web.WriteError(w, r, StatusChallenge, web.ErrorBody{
 		Code: errChallenge.Code, Message: errChallenge.In(r.Context()), Seats: []string{}, Nearest: []string{}, To: h.At(r, to),
-	}})
+	})
 }
 
 // Challenge answers GET /events/{slug}/challenge

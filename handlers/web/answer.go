@@ -30,13 +30,18 @@ func IsForm(r *http.Request) bool {
 	return strings.HasPrefix(kind, "application/x-www-form-urlencoded") || strings.HasPrefix(kind, "multipart/form-data")
 }
 
+// WriteJSON answers a program.
 func WriteJSON(w http.ResponseWriter, status int, answer any) error {
+	w.Header()["Content-Type"] = TypeJSON
+	return writeJSON(w, status, answer)
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) error {
 	body, _ := buffers.Get().(*bytes.Buffer)
 	body.Reset()
 	if err := json.NewEncoder(body).Encode(answer); err != nil {
 		return err
 	}
-	w.Header()["Content-Type"] = TypeJSON
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes()) // a caller who is gone needs no answer
 	if body.Cap() <= 1<<16 {

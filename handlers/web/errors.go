@@ -196,7 +196,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		number = w.Header().Get(RequestID)
 	}
 	if WantsJSON(r) {
-		err = WriteJSON(w, p.Status, ErrorAnswer{ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number}})
+		err = WriteError(w, r, p.Status, ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number})
 	} else {
 		page := views.ErrorPage{
 			Page: views.Page{Title: p.what(ctx), Nonce: Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0)}, Status: p.Status, What: p.what(ctx), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
@@ -265,9 +265,9 @@ func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.S
 	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status, to = http.StatusForbidden, h.At(r, "/rooms/"+room.Slug)
 	}
-	return WriteJSON(w, status, ErrorAnswer{ErrorBody{
+	return WriteError(w, r, status, ErrorBody{
 		Code: refusal.Code, Message: refusal.In(h.Reading(r)), Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,
-	}})
+	})
 }
 
 var ErrUnpaid = NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("This email address has too many unpaid orders for this event."), SeatsStay, text.Mark("Pay or cancel one of them, or choose a way to pay now."))

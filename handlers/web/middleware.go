@@ -14,7 +14,7 @@ import (
 
 // Wrap puts around the routes what every answer needs, the outermost first. What differs between routes is in ruled.
 func (h *Server) Wrap(routes http.Handler) http.Handler {
-	return h.identified(h.recovering(h.withHeaders(h.sound(h.Addressed(h.hosted(h.framing(routes)))))))
+	return h.identified(h.versioned(h.recovering(h.withHeaders(h.sound(h.Addressed(h.hosted(h.framing(routes))))))))
 }
 
 // Ruled puts around one route what its rule says: who may send to it, how much of a body is read, what may be kept, and
