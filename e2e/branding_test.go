@@ -63,7 +63,6 @@ func TestBranding_PagesInTheColoursOfATeamAreAccessible(t *testing.T) {
 			bob.openEvent(slug)
 			bob.inBothLights("branded-event")
 			bob.asksForBest(2, "A")
-			bob.holdsSeats(2)
 			bob.inBothLights("branded-seats")
 			bob.visit("/events/" + slug + "/checkout")
 			bob.inBothLights("branded-checkout")

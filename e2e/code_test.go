@@ -51,7 +51,6 @@ func TestCode_EnteredOnTheEventPageUnlocksSeatsAndCountsAtTheCheckout(t *testing
 			ann.picture("event-code", "dark")
 		}
 		ann.asksForBest(2, "A")
-		ann.holdsSeats(2)
 		ann.visit("/events/" + slug + "/checkout")
 		ann.sees(ann.page.GetByText("Discount: code SPONSOR").First())
 		ann.sees(ann.page.GetByText("Stalls, row B").First())

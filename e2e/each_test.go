@@ -222,7 +222,6 @@ var each = []struct {
 	{"checkout-credit", func(p *person, s sales) {
 		p.openEvent(s.theatre)
 		p.asksForBest(2, "A")
-		p.holdsSeats(2)
 		p.visit("/events/" + s.theatre + "/checkout")
 		p.sees(p.page.GetByText("of the €200"))
 	}},
@@ -249,7 +248,6 @@ var each = []struct {
 	{"checkout-demo", func(p *person, s sales) {
 		p.openEvent(s.demo)
 		p.asksForBest(1, "A")
-		p.holdsSeats(1)
 		p.visit("/events/" + s.demo + "/checkout")
 	}},
 	{"demo-card", func(p *person, _ sales) {
@@ -286,7 +284,7 @@ var each = []struct {
 		p.sees(p.page.Locator(".month a").First())
 	}},
 	{"exchange-offered", func(p *person, s sales) {
-		p.picksInTurn(s.dates, 2)
+		p.picksToPay(s.dates, 2)
 		p.card("Pay")
 		p.hasTickets(2)
 		p.order = p.page.URL()
@@ -324,7 +322,6 @@ var each = []struct {
 	{"checkout-ways", func(p *person, s sales) {
 		p.openEvent(s.ways)
 		p.asksForBest(1, "A")
-		p.holdsSeats(1)
 		p.visit("/events/" + s.ways + "/checkout")
 		p.sees(p.page.GetByLabel("Bank transfer"))
 		p.sees(p.page.GetByText("Price details"))

@@ -51,7 +51,6 @@ func TestEventPage_AnOrganizerWritesItAndABuyerGoesOnToTheSeats(t *testing.T) {
 			bob.press(bob.page.Locator("a.primary:visible"))
 			bob.seesMap()
 			bob.asksForBest(2, "A")
-			bob.holdsSeats(2)
 			bob.press(bob.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "About this event"}))
 			bob.press(bob.page.Locator("a.primary:visible"))
 			bob.holdsSeats(2)

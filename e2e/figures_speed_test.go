@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -117,3 +118,19 @@ func (v *phoneVisit) slow() {
 
 // slow4G is the network of Lighthouse's phones.
 var slow4G = map[string]any{"offline": false, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
+
+// One person lets 40 people in within a minute, typing included as a hand scanner does it.
+func TestDoor_FortyScansTakeAMinute(t *testing.T) { // not parallel: it measures
+	slug := boxOffice.event(t, "conference", "--limit", "40", "--reentry")
+	ann, usher := someone(t, boxOffice, "ann", desktop), someone(t, boxOffice, "usher", device{width: 320, height: 568, touch: true})
+	codes := ann.buysPlaces(slug, 40)
+	usher.doorOf(slug, map[string]any{"name": "Anna’s phone"})
+	usher.sees(usher.page.GetByText("40 tickets are stored on this device"))
+	began := time.Now()
+	usher.scansAll(slug, codes)
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("40 scans took %v", took)
+	} else {
+		t.Logf("40 scans took %v", took)
+	}
+}

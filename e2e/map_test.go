@@ -205,7 +205,6 @@ func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
 	ann.openEvent(boxOffice.event(t, "theatre"))
 	ann.seesMap()
 	ann.asksForBest(2, "A")
-	ann.holdsSeats(2)
 	ann.sheet("low")
 	label, err := ann.tray().Locator("[data-seat]").First().GetAttribute("data-seat")
 	check(t, err)

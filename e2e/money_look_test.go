@@ -34,7 +34,6 @@ func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 			olga.offersExtras(slug)
 			bob.openEvent(slug)
 			bob.asksForBest(2, "A")
-			bob.holdsSeats(2)
 			bob.visit("/events/" + slug + "/checkout")
 			check(t, bob.page.GetByLabel("Bank transfer").Check())
 			check(t, bob.page.GetByLabel("I accept the terms").Check())

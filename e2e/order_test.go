@@ -210,7 +210,6 @@ func TestPersonLimit_IsToldAtTheCheckoutBeforePayment(t *testing.T) {
 			eve := someone(t, boxOffice, "eve", phone)
 			eve.openEvent(slug)
 			eve.asksForBest(1, "A")
-			eve.holdsSeats(1)
 			eve.visit("/events/" + slug + "/checkout")
 			eve.sees(eve.page.GetByText("All your orders count"))
 			eve.orders("Eve", email, "")

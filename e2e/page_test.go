@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -187,15 +188,23 @@ func (p *person) takesTheOffer() {
 	p.press(p.message().GetByRole("button").First())
 }
 
-// asksForBest asks for the best seats together in a category.
+var choosing sync.Mutex
+
+// asksForBest takes the best seats together in a category. One person asks after another: the best seats of an event
+// are the same for all, and only the first to hold them gets them.
 func (p *person) asksForBest(n int, category string) {
 	p.t.Helper()
+	choosing.Lock()
+	defer choosing.Unlock()
+	held, err := p.tray().Locator(`[data-seat]`).Count()
+	check(p.t, err)
 	form := p.page.Locator(`form:has(input[name="best"])`).First()
 	check(p.t, form.GetByLabel("How many").Fill(fmt.Sprint(n)))
-	_, err := form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
+	_, err = form.Locator(`select[name="category"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{category}})
 	check(p.t, err)
 	p.press(form.GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Find best seats"}))
 	p.press(p.button("Hold these seats"))
+	p.holdsSeats(held + n)
 }
 
 // asksForPlaces asks for places in an area.

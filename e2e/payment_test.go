@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -15,20 +14,9 @@ func (p *person) picksToPay(slug string, n int) {
 	p.t.Helper()
 	p.openEvent(slug)
 	p.asksForBest(n, "A")
-	p.holdsSeats(n)
 	p.visit("/events/" + slug + "/checkout")
 	p.orders("Ann Ørsted", ownAddress(p.t), "")
 	p.sees(p.page.GetByText("No money moves here."))
-}
-
-var picking sync.Mutex
-
-// picksInTurn is picksToPay, one person after another: the best seats of an event are the same for all.
-func (p *person) picksInTurn(slug string, n int) {
-	p.t.Helper()
-	picking.Lock()
-	defer picking.Unlock()
-	p.picksToPay(slug, n)
 }
 
 // card tells the demo card what to do.
@@ -87,7 +75,6 @@ func TestADoubleClickAndTheBackButtonMakeOnePayment(t *testing.T) {
 	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openEvent(slug)
 	ann.asksForBest(2, "A")
-	ann.holdsSeats(2)
 	ann.visit("/events/" + slug + "/checkout")
 	check(t, ann.page.GetByLabel("Name").Fill("Ann"))
 	check(t, ann.page.GetByLabel("Email").Fill("ann@example.org"))

@@ -181,7 +181,6 @@ func TestPrices_ThreeForTwoAppliesByItself(t *testing.T) {
 	bob := someone(t, o, "bob", phone)
 	bob.openEvent(slug)
 	bob.asksForBest(3, "A")
-	bob.holdsSeats(3)
 	bob.visit("/events/" + slug + "/checkout")
 	bob.sees(bob.page.Locator(".off").GetByText("3 for 2"))
 	bob.sees(bob.page.Locator(".total").GetByText("€60"))

@@ -275,7 +275,7 @@ func (b *batch) holdForOffer(o *Offer) (hold ID) {
 	return hold
 }
 
-// holdUntil makes a hold of seats for a holder who had none before, until a time. by returns the holder in whose name a seat changes hands.
+// holdUntil makes a hold of seats for a holder who had none before, until a time. by returns the holder that a seat comes from.
 func (b *batch) holdUntil(holder, hold ID, seats []int, until time.Time, by func(idx int) ID) {
 	h := &holdRow{holder: holder, id: hold, expiresAt: until, touched: true}
 	b.holds[holder] = h

@@ -118,7 +118,7 @@ func (h *Handlers) journal(w http.ResponseWriter, r *http.Request, m organizers.
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		return h.finishSheet(w, r, newJSON(w, "entries", 0), func(to sheet) error { return journalRows(to, entries) })
 	}
-	return h.writeSheet(w, r, kind, func(to sheet) error { return journalRows(to, entries) })
+	return h.writeSheet(w, r, kind, time.UTC, func(to sheet) error { return journalRows(to, entries) })
 }
 
 // noAccounts says which accounts have no number.

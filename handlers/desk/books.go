@@ -130,7 +130,7 @@ func (h *Handlers) BooksFile(w http.ResponseWriter, r *http.Request, m organizer
 	if kind == "json" {
 		return web.WriteJSON(w, http.StatusOK, describeBooks(r.Context(), f, by, reports))
 	}
-	return h.writeSheet(w, r, kind, func(to sheet) error { return reportRows(r.Context(), to, by, reports) })
+	return h.writeSheet(w, r, kind, time.UTC, func(to sheet) error { return reportRows(r.Context(), to, by, reports) })
 }
 
 var plainName = regexp.MustCompile(`[^a-zA-Z0-9-]`)
@@ -144,34 +144,6 @@ func booksFileName(f books.Filter, by string) string {
 		}
 	}
 	return plainName.ReplaceAllString(name, "_")
-}
-
-// writeSheet writes a list as a CSV file or as a workbook.
-func (h *Handlers) writeSheet(w http.ResponseWriter, r *http.Request, kind string, list func(to sheet) error) error {
-	var to sheet = NewCSV(w)
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	if kind == "xlsx" {
-		w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-		excel, err := newExcel(w, time.UTC)
-		if err != nil {
-			return err
-		}
-		to = excel
-	}
-	return h.finishSheet(w, r, to, list)
-}
-
-// finishSheet writes a list to its end. Who has the first rows already is told of a failure by a download that breaks off.
-func (h *Handlers) finishSheet(w http.ResponseWriter, r *http.Request, to sheet, list func(to sheet) error) error {
-	err := list(to)
-	if err == nil {
-		err = to.end()
-	}
-	if err != nil && r.Context().Err() == nil {
-		h.About(w, r).Error("a list was not written to its end", "error", err)
-		panic(http.ErrAbortHandler)
-	}
-	return nil
 }
 
 // reportRows writes the rows of reports. Money that went is negative, so that columns sum up.

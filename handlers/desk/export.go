@@ -37,29 +37,35 @@ func (h *Handlers) Export(w http.ResponseWriter, r *http.Request, m organizers.M
 		return err
 	}
 	w.Header().Set("Content-Disposition", `attachment; filename="`+s.Event.Slug+"-"+name+"."+kind+`"`)
+	write := func(to sheet) error { return list(h, r.Context(), s, to) }
 	if kind == "json" {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		answers := 0
 		if name == "orders" || name == "attendees" {
 			answers = len(s.Event.Questions)
 		}
-		return h.finish(w, r, list, s, newJSON(w, name, answers))
+		return h.finishSheet(w, r, newJSON(w, name, answers), write)
 	}
+	return h.writeSheet(w, r, kind, s.Event.Local(s.Event.StartsAt).Location(), write)
+}
+
+// writeSheet writes a list as a CSV file or as a workbook, which shows times in a zone.
+func (h *Handlers) writeSheet(w http.ResponseWriter, r *http.Request, kind string, zone *time.Location, list func(to sheet) error) error {
 	if kind == "csv" {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		return h.finish(w, r, list, s, NewCSV(w))
+		return h.finishSheet(w, r, NewCSV(w), list)
 	}
 	w.Header().Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-	excel, err := newExcel(w, s.Event.Local(s.Event.StartsAt).Location())
+	excel, err := newExcel(w, zone)
 	if err != nil {
 		return err
 	}
-	return h.finish(w, r, list, s, excel)
+	return h.finishSheet(w, r, excel, list)
 }
 
-// finish writes a list. Who has the first rows already is told of a failure by a download that breaks off.
-func (h *Handlers) finish(w http.ResponseWriter, r *http.Request, list func(*Handlers, context.Context, *seats.Sale, sheet) error, s *seats.Sale, to sheet) error {
-	err := list(h, r.Context(), s, to)
+// finishSheet writes a list to its end. If that fails, the download breaks off, so that a reader does not take the first rows for all.
+func (h *Handlers) finishSheet(w http.ResponseWriter, r *http.Request, to sheet, list func(to sheet) error) error {
+	err := list(to)
 	if err == nil {
 		err = to.end()
 	}

@@ -3,7 +3,6 @@ package desk
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -356,8 +355,7 @@ func (h *Handlers) tillCSV(w http.ResponseWriter, r *http.Request, m organizers.
 		return err
 	}
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	list, decimals := NewCSV(w), 2
+	decimals := 2
 	rows := [][]any{{"number", "who", "currency", "opened_at", "closed_at", "opening", "expected", "counted", "difference", "taken", "note"}}
 	for _, s := range sessions {
 		decimals = pricing.Decimals(s.Currency)
@@ -376,10 +374,12 @@ func (h *Handlers) tillCSV(w http.ResponseWriter, r *http.Request, m organizers.
 	for _, l := range lines {
 		rows = append(rows, []any{string(l.Kind), l.Method, l.Name, int(l.Count), int(l.Tickets), amount{l.Amount, decimals}})
 	}
-	for row := range slices.Values(rows) {
-		if err := list.row(row...); err != nil {
-			return nil // the reader is gone
+	return h.writeSheet(w, r, "csv", time.UTC, func(to sheet) error {
+		for _, row := range rows {
+			if err := to.row(row...); err != nil {
+				return err
+			}
 		}
-	}
-	return list.end()
+		return nil
+	})
 }

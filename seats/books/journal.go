@@ -36,7 +36,7 @@ const LineGiftCard = "gift card"
 // Journal returns what a member's team earned in the days of a filter, as entries with account numbers, by day. Money of the demo card
 // is none and left out. With gift cards, those that were sold and paid back, unless the filter names an event or a series.
 //
-// Errors: a *seats.ValidationError that names the accounts that are missing; the database's.
+// Errors: *MissingAccounts; the database's.
 func (b *Books) Journal(ctx context.Context, m organizers.Member, f Filter) (list []Entry, c Chart, err error) {
 	sums := map[Entry]*[2]int64{}
 	add := func(e Entry, amount, tax int64) {
@@ -137,7 +137,7 @@ func (b *Books) giftCards(ctx context.Context, m organizers.Member, f Filter, ad
 	e := Entry{Line: LineGiftCard}
 	var amount int64
 	_, err = pgx.ForEachRow(rows, []any{&e.Day, &e.Method, &e.Currency, &amount}, func() error {
-		if e.Method != payments.Demo && (f.From == "" || e.Day >= f.From) && (f.To == "" || e.Day <= f.To) {
+		if e.Method != payments.Demo && f.has(e.Day) {
 			add(e, amount, 0)
 		}
 		return nil

@@ -202,7 +202,7 @@ func (b *Books) Postings(ctx context.Context, m organizers.Member, f Filter, vis
 		from, to := f.bounds()
 		return eachHistory(ctx, tx, events, from, to, func(h *history) {
 			h.post(func(p Posting) {
-				if day := p.Day(); (f.From == "" || day >= f.From) && (f.To == "" || day <= f.To) {
+				if f.has(p.Day()) {
 					visit(p)
 				}
 			})
@@ -212,6 +212,11 @@ func (b *Books) Postings(ctx context.Context, m organizers.Member, f Filter, vis
 		return fmt.Errorf("books: list postings: %w", err)
 	}
 	return nil
+}
+
+// has reports whether a day is one of the filter.
+func (f Filter) has(day string) bool {
+	return (f.From == "" || day >= f.From) && (f.To == "" || day <= f.To)
 }
 
 // bounds are times that enclose the days of a filter in all time zones, and what follows a cancellation in its transaction.

@@ -23,9 +23,9 @@ let quoted = {total: 0, discount: 0}, method = {method: 'cash', name: ''}, given
 let turn = Promise.resolve()
 const inTurn = what => turn = turn.then(what).catch(failed)
 
-function failed(error) {
+function failed() {
   sell?.removeAttribute('aria-busy')
-  refuse(error.message === 'said' ? refused.textContent : T('There was no answer. Press again: nothing is sold twice.'))
+  refuse(T('There was no answer. Press again: nothing is sold twice.'))
 }
 
 function refuse(text) {
@@ -64,19 +64,14 @@ function nameOf(idx) {
 
 // quote asks what the cart costs, and draws it.
 async function quote() {
-  if (cart.size) {
-    const said = await ask('sales', {...order(), update: true})
-    if (said) {
-      quoted = said
-      for (const t of said.tickets) Object.assign(cart.get(byLabel.get(t.seat)) ?? {}, {type: t.type, price: t.price})
-    } else if (cart.size) {
-      const again = await ask('sales', {...order(), code: '', update: true})
-      if (again) {
-        quoted = again
-        for (const t of again.tickets) Object.assign(cart.get(byLabel.get(t.seat)) ?? {}, {type: t.type, price: t.price})
-        if (pay) pay.elements.code.value = ''
-      }
-    }
+  let said = cart.size ? await ask('sales', {...order(), update: true}) : undefined
+  if (!said && cart.size) { // perhaps for its code
+    said = await ask('sales', {...order(), code: '', update: true})
+    if (said && pay) pay.elements.code.value = ''
+  }
+  if (said) {
+    quoted = said
+    for (const t of said.tickets) Object.assign(cart.get(byLabel.get(t.seat)) ?? {}, {type: t.type, price: t.price})
   }
   if (!cart.size) quoted = {total: 0, discount: 0}
   given = undefined

@@ -40,3 +40,16 @@ func TestJudge_UsesTheClockOfTheDatabase(t *testing.T) {
 		t.Error("a seat was taken before its hold expired, and that was not noticed")
 	}
 }
+
+func TestUntilRead_IsPastTheSecondAfterTheTimeWasWritten(t *testing.T) {
+	t.Parallel()
+	second := time.Unix(1_800_000_000, 0)
+	for at, want := range map[time.Duration]time.Duration{
+		940 * time.Millisecond:  60*time.Millisecond + clockStep,  // as it should be: just before a second
+		1020 * time.Millisecond: 980*time.Millisecond + clockStep, // late: those that read it at 1.000 have the old time until 2.000
+	} {
+		if got := untilRead(second.Add(at)); got != want {
+			t.Errorf("written at %s it is read after %s, want %s", at, got, want)
+		}
+	}
+}

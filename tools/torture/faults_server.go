@@ -55,6 +55,12 @@ func (r *run) clockJumps(ctx context.Context, _ *node, random *rand.Rand) error 
 // clockStep is how long before and after the second at which its processes read the new time no statement is sent.
 const clockStep = 60 * time.Millisecond
 
+// untilRead is how long it takes until every process of the database has read a time that was written at a moment: a bit more than until
+// the next second. On a busy machine it may be written late, when some have read the old time for that second already.
+func untilRead(written time.Time) time.Duration {
+	return written.Truncate(time.Second).Add(time.Second + clockStep).Sub(written)
+}
+
 // setClock sets the clock between two seconds, while nothing passes between the nodes and the database: two processes of it
 // never answer by two clocks.
 func (r *run) setClock(ctx context.Context, ahead time.Duration) error {
@@ -69,7 +75,7 @@ func (r *run) setClock(ctx context.Context, ahead time.Duration) error {
 		}
 		time.Sleep(clockStep) // what is under way ends
 		err := setClock(r.server.clock, ahead)
-		time.Sleep(2 * clockStep)
+		time.Sleep(untilRead(time.Now()))
 		return err
 	})
 }

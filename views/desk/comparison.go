@@ -16,7 +16,7 @@ type ComparisonPage struct {
 	With string // slug of the event that was chosen; empty: the series
 }
 
-// days is the distance to the start, in days that are not whole.
+// days is how many days are left until the start; one that has begun counts.
 func (p ComparisonPage) days() int {
 	return int((p.Before + 24*time.Hour - 1) / (24 * time.Hour))
 }

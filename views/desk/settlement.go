@@ -9,7 +9,6 @@ import (
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/views/shop"
 )
 
 // SettlementPath is the address of the settlement of an event.
@@ -53,5 +52,3 @@ var shareBases = []string{books.OfNet, books.OfTickets, books.OfTotal}
 func (r shareRow) label(ctx context.Context, what string, i int) string {
 	return text.T(ctx, what) + " " + strconv.Itoa(i+1)
 }
-
-func shareWords(ctx context.Context, s books.Share) string { return shop.ShareWords(ctx, s) }

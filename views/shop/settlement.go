@@ -15,7 +15,7 @@ import (
 type Settlement struct {
 	books.Settlement
 	Place  string // of the event
-	Team   string // whose event it is
+	Team   string // that has the event
 	Method func(context.Context, string) string
 }
 
