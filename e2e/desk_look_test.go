@@ -110,11 +110,6 @@ var eachAtDesk = []struct {
 	}},
 	{"desk-taxes", func(p *person) { p.visit("/desk/taxes") }},
 	{"desk-customers", func(p *person) { p.visit("/desk/customers") }},
-	{"desk-customer", func(p *person) {
-		p.visit("/desk/customers")
-		check(p.t, p.page.Locator("table.found td a").First().Click())
-		p.sees(p.page.GetByText("Came to past events"))
-	}},
 	{"desk-books", func(p *person) { p.visit("/desk/books?from=&by=performance") }},
 	{"desk-accounts", func(p *person) { p.visit("/desk/books/accounts") }},
 	{"desk-settlement", func(p *person) { p.visit("/desk/events/a-night-out/settlement") }},
