@@ -48,6 +48,7 @@ type Order struct {
 	Event     string // slug
 	Name      string // of the event
 	StartsAt  time.Time
+	Began     bool   // by the database's clock
 	Zone      string // of the place of the event, IANA
 	Currency  string // ISO 4217
 	Paid      int64  // minor units, without what went back
@@ -122,7 +123,7 @@ func sums(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
 }
 
 const purchasesSQL = `
-SELECT code, state, slug, event_name, starts_at, time_zone, currency, paid, created_at, t.valid, t.came, coalesce(c.version, 0)
+SELECT code, state, slug, event_name, starts_at, starts_at <= clock_timestamp(), time_zone, currency, paid, created_at, t.valid, t.came, coalesce(c.version, 0)
   FROM (SELECT * FROM ` + theirs + ` o ORDER BY created_at DESC, id DESC LIMIT $3) o LEFT JOIN consent c ON c.order_id = o.id
  CROSS JOIN LATERAL (SELECT count(*) AS valid, count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted)) AS came
                        FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t

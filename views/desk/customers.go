@@ -43,7 +43,7 @@ func purchaseWords(ctx context.Context, o customers.Order) (words, class string)
 		return text.T(ctx, "Checked in"), "good"
 	case o.Came > 0:
 		return text.N(ctx, "%d checked in", "%d checked in", o.Came), "good"
-	case o.Tickets > 0:
+	case o.Tickets > 0 && o.Began:
 		return text.T(ctx, "Not checked in"), ""
 	}
 	return "", ""
