@@ -109,6 +109,7 @@ var eachAtDesk = []struct {
 		p.sees(p.page.GetByText("This event has or had a code MEMBERS."))
 	}},
 	{"desk-taxes", func(p *person) { p.visit("/desk/taxes") }},
+	{"desk-customers", func(p *person) { p.visit("/desk/customers") }},
 	{"desk-books", func(p *person) { p.visit("/desk/books?from=&by=performance") }},
 	{"desk-accounts", func(p *person) { p.visit("/desk/books/accounts") }},
 	{"desk-settlement", func(p *person) { p.visit("/desk/events/a-night-out/settlement") }},

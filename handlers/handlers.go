@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/letters"
@@ -58,6 +59,7 @@ type Config struct {
 	Banks     *banktransfer.Bank
 	Invoices  *invoices.Invoices
 	Books     *books.Books
+	Customers *customers.Customers
 	Desks     *desk.Desks
 	Hooks     *webhooks.Hooks
 	Pages     *pages.Pages
@@ -104,7 +106,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Overview: overview.New(c.Desk, c.Orders), Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Customers: c.Customers, Overview: overview.New(c.Desk, c.Orders), Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

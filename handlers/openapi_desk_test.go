@@ -233,6 +233,9 @@ GET /orders/CODE/invoices/INVOICE.pdf
 GET /desk/invoices
 GET /desk/invoices/INVOICE.pdf
 GET /desk/invoices/2030.csv
+GET /desk/customers => CUSTOMER "id":"([^"]+)"
+GET /desk/customers?q=a
+GET /desk/customers/CUSTOMER
 GET /desk/books?from=&by=type
 GET /desk/books/report.json?from=
 GET /desk/books/report.csv?from=&by=performance

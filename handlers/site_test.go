@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
@@ -110,6 +111,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Series = series.New(db, office, config.Desk, config.Pages)
 	config.Subscriptions = subscriptions.New(db, office, sold, config.Desk)
 	config.Sites = sites.New(db, config.Desk, "")
+	config.Customers = customers.New(db)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")

@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/letters"
@@ -55,6 +56,7 @@ type Server struct {
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
 	Books        *books.Books
+	Customers    *customers.Customers
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters
 	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say

@@ -152,6 +152,7 @@ var tabs = []tab{
 	{text.Mark("Invoices"), "/invoices", organizers.Manage},
 	{text.Mark("Till"), "/till", organizers.Sell},
 	{text.Mark("Books"), "/books", organizers.Manage},
+	{text.Mark("Customers"), "/customers", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
 }
 

@@ -1,0 +1,139 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views/desk"
+)
+
+var errNoCustomer = web.NewProblem(404, "unknown", text.Mark("There is no such customer in your team."), nothingChanged, text.Mark("Find the customer by name or email. An erased person is not listed."))
+
+type customerBody struct {
+	ID     seats.ID  `json:"id"`
+	Name   string    `json:"name"`
+	Email  string    `json:"email"`
+	Orders int       `json:"orders"`
+	Last   time.Time `json:"last_order_at"`
+}
+
+func describeCustomer(c customers.Customer) customerBody {
+	return customerBody{c.ID, c.Name, c.Email, c.Orders, c.Last.UTC()}
+}
+
+type customersAnswer struct {
+	Customers []customerBody `json:"customers"`
+	More      bool           `json:"more"`
+	Next      string         `json:"next,omitempty"`
+}
+
+// Customers answers GET /desk/customers
+func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
+	p := desk.CustomersPage{Words: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if p.Words != "" {
+		p.List, p.More, err = h.Server.Customers.Find(r.Context(), m, p.Words)
+	} else {
+		from, ok := customers.ReadPlace(r.URL.Query().Get("before"))
+		if !ok {
+			return web.Invalid(text.Mark("before is not the next of an answer."))
+		}
+		p.List, p.Next, err = h.Server.Customers.Latest(r.Context(), m, from)
+	}
+	if err != nil {
+		return err
+	}
+	if !web.WantsJSON(r) {
+		p.Frame = h.frame(w, r, m, text.T(r.Context(), "Customers"))
+		return web.WritePage(w, r, http.StatusOK, desk.Customers(p))
+	}
+	answer := customersAnswer{Customers: []customerBody{}, More: p.More || p.Next != nil}
+	if p.Next != nil {
+		answer.Next = p.Next.String()
+	}
+	for _, c := range p.List {
+		answer.Customers = append(answer.Customers, describeCustomer(c))
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+type recordBody struct {
+	customerBody
+	First         time.Time      `json:"first_order_at"`
+	Spent         []moneyBody    `json:"spent"`
+	Tickets       int            `json:"tickets_past"`
+	Came          int            `json:"checked_in"`
+	Credit        []moneyBody    `json:"credit"`
+	Unsubscribed  bool           `json:"unsubscribed"`
+	Subscriptions []string       `json:"subscriptions"`
+	Waiting       []waitingBody  `json:"waiting_list"`
+	Purchases     []purchaseBody `json:"purchases"`
+}
+
+type moneyBody struct {
+	Currency string `json:"currency"`
+	Amount   int64  `json:"amount"`
+}
+
+type waitingBody struct {
+	Event    string    `json:"event"`
+	Quantity int       `json:"quantity"`
+	State    string    `json:"state"`
+	Joined   time.Time `json:"joined_at"`
+}
+
+type purchaseBody struct {
+	Code      string    `json:"code"`
+	State     string    `json:"state"`
+	Event     string    `json:"event"`
+	StartsAt  time.Time `json:"starts_at"`
+	Currency  string    `json:"currency"`
+	Paid      int64     `json:"paid"`
+	CreatedAt time.Time `json:"created_at"`
+	Tickets   int       `json:"tickets"`
+	Came      int       `json:"checked_in"`
+	Terms     int       `json:"terms,omitempty"`
+}
+
+func describeRecord(c customers.Record) recordBody {
+	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
+	for _, s := range c.Spent {
+		b.Spent = append(b.Spent, moneyBody(s))
+	}
+	for _, s := range c.Credit {
+		b.Credit = append(b.Credit, moneyBody(s))
+	}
+	for _, e := range c.Waiting {
+		b.Waiting = append(b.Waiting, waitingBody{e.Event, e.Quantity, e.State, e.Joined.UTC()})
+	}
+	for _, o := range c.Purchases {
+		b.Purchases = append(b.Purchases, purchaseBody{o.Code, o.State, o.Event, o.StartsAt.UTC(), o.Currency, o.Paid, o.CreatedAt.UTC(), o.Tickets, o.Came, o.Terms})
+	}
+	return b
+}
+
+// Customer answers GET /desk/customers/{id}
+func (h *Handlers) Customer(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := seats.ParseID(r.PathValue("id"))
+	if err != nil {
+		return errNoCustomer
+	}
+	record, err := h.Server.Customers.Record(r.Context(), m, id)
+	if errors.Is(err, customers.ErrNone) {
+		return errNoCustomer
+	}
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, describeRecord(record))
+	}
+	return web.WritePage(w, r, http.StatusOK, desk.Customer(desk.CustomerPage{Frame: h.frame(w, r, m, cmp.Or(record.Name, record.Email)), Record: record}))
+}

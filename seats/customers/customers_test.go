@@ -1,0 +1,237 @@
+package customers_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+func TestMain(m *testing.M) { seatstest.Main(m) }
+
+// fixture is a team with an event.
+type fixture struct {
+	db     *pgxpool.Pool
+	all    *customers.Customers
+	sale   *seats.Sale
+	orders *orders.Orders
+	ann    organizers.Member
+	next   int // seat
+}
+
+func open(t *testing.T) *fixture {
+	t.Helper()
+	h := &fixture{db: seatstest.DB(t)}
+	h.all = customers.New(h.db)
+	p, _ := plan.Named("theatre")
+	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
+		t.Fatal(err)
+	}
+	office := seats.NewInventory(h.db, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- office.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	var err error
+	if h.sale, err = office.Sale(t.Context(), "evening"); err != nil {
+		t.Fatal(err)
+	}
+	h.orders = orders.New(h.db)
+	h.orders.Open(office, "http://localhost")
+	h.ann = organizers.Member{Team: h.sale.Event.Team, Name: "Ann"}
+	return h
+}
+
+// sold is an order of a seat by a person, in cash.
+func (h *fixture) sold(t *testing.T, name, email string) orders.Order {
+	t.Helper()
+	h.next++
+	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: seats.NewID().String(), Seats: []int{h.next}, Method: payments.Cash, Name: name, Email: email}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.orders.Find(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func emails(list []customers.Customer) string {
+	found := []string{}
+	for _, c := range list {
+		found = append(found, c.Email)
+	}
+	return strings.Join(found, " ")
+}
+
+func TestCustomers_AreListedOnceTheLatestFirst(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	first := h.sold(t, "Zoe Ørsted", "Zoe@example.org")
+	h.sold(t, "Bob", "bob@example.org")
+	h.sold(t, "", "")
+	h.sold(t, "Zoe O.", "zoe@EXAMPLE.org")
+	list, next, err := h.all.Latest(t.Context(), h.ann, customers.Place{})
+	if err != nil || emails(list) != "zoe@example.org bob@example.org" || next != nil {
+		t.Fatalf("customers are %+v, %v, %v", list, next, err)
+	}
+	if c := list[0]; c.ID != first.ID || c.Orders != 2 || c.Name != "Zoe O." {
+		t.Errorf("Zoe is %+v", c)
+	}
+}
+
+func TestCustomers_ArePagedWithoutAGapOrARepeat(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.sold(t, "Bob", "bob@example.org")
+	h.copies(t, 3*customers.Rows-1, "person%s@example.org")
+	seen := map[string]bool{}
+	from := &customers.Place{}
+	for pages := 1; from != nil; pages++ {
+		list, next, err := h.all.Latest(t.Context(), h.ann, *from)
+		if err != nil || len(list) != customers.Rows || pages > 3 {
+			t.Fatalf("page %d has %d, %v", pages, len(list), err)
+		}
+		for _, c := range list {
+			seen[c.Email] = true
+		}
+		from = next
+	}
+	if len(seen) != 3*customers.Rows {
+		t.Errorf("%d customers were listed", len(seen))
+	}
+}
+
+// copies makes n orders like the first one, at one and the same time; %s in the address stands for a number.
+func (h *fixture) copies(t *testing.T, n int, address string) {
+	t.Helper()
+	if _, err := h.db.Exec(t.Context(), `
+		WITH first AS (SELECT * FROM orders ORDER BY created_at LIMIT 1)
+		INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total, at_office, received, paid, created_at)
+		SELECT gen_random_uuid(), event_id, code || '-' || n, holder, gen_random_uuid(), wish, 'Person ' || n, format($2, n), method, currency, total, true, received, paid, created_at + interval '1 second' * (n / 1000)
+		  FROM first, generate_series(1, $1) n`, n, address); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFind_FindsByTheBeginningOfNameOrEmail(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.sold(t, "Zoe Ørsted", "zoe@example.org")
+	h.sold(t, "Bob", "orsolya@example.org")
+	h.sold(t, "Ørsted, Hans", "hc@example.org")
+	h.sold(t, "100% Bob_", "percent@example.org")
+	for prefix, want := range map[string]string{
+		"ors": "orsolya@example.org hc@example.org", "ZOE": "zoe@example.org", " zoe o": "zoe@example.org", "sted": "", "Bob": "orsolya@example.org",
+		"100%": "percent@example.org", "%": "", "hc@example.org": "hc@example.org",
+	} {
+		if list, more, err := h.all.Find(t.Context(), h.ann, prefix); err != nil || more || emails(list) != want {
+			t.Errorf("%q finds %q, %v, %v, instead of %q", prefix, emails(list), more, err, want)
+		}
+	}
+	h.copies(t, customers.Rows+1, "person%s@example.org")
+	if list, more, err := h.all.Find(t.Context(), h.ann, "person"); err != nil || !more || len(list) != customers.Rows {
+		t.Errorf("many are %d, %v, %v", len(list), more, err)
+	}
+}
+
+func TestRecord_HasWhatTheTeamKnows(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	first, second := h.sold(t, "Zoe", "zoe@example.org"), h.sold(t, "Zoe", "ZOE@example.org")
+	h.sold(t, "Bob", "bob@example.org")
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', 'zoe@example.org', 'EUR', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO unsubscribed (team_id, email) VALUES ($1, sha256('zoe@example.org'))`, h.ann.Team); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO entry (event_id, code, email, quantity, together, fewer, rank) VALUES ($1, 'c', 'zoe@example.org', 2, false, false, 1)`, h.sale.Event.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `UPDATE event SET starts_at = now() - interval '1 hour'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO scan (event_id, ticket_id, key, place, scanned_at, admitted) VALUES ($1, $2, 'k', 'Online', now(), true)`, h.sale.Event.ID, first.Tickets[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []seats.ID{first.ID, second.ID} {
+		r, err := h.all.Record(t.Context(), h.ann, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ID != first.ID || r.Orders != 2 || r.Email != "zoe@example.org" || !slices.Equal(r.Spent, []customers.Sum{{"EUR", first.Total + second.Total}}) || r.Tickets != 2 || r.Came != 1 {
+			t.Errorf("the record is %+v", r)
+		}
+		if len(r.Credit) != 1 || !r.Unsubscribed || len(r.Waiting) != 1 || r.Waiting[0].Quantity != 2 || len(r.Purchases) != 2 || r.Purchases[0].Code != second.Code || r.Purchases[1].Came != 1 {
+			t.Errorf("the record is %+v", r)
+		}
+	}
+}
+
+func TestCustomers_OfAnotherTeamDoNotExist(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	mine := h.sold(t, "Zoe", "zoe@example.org")
+	var team int64
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&team); err != nil {
+		t.Fatal(err)
+	}
+	other := organizers.Member{Team: team}
+	list, _, err := h.all.Latest(t.Context(), other, customers.Place{})
+	if err != nil || len(list) != 0 {
+		t.Errorf("another team lists %+v, %v", list, err)
+	}
+	if list, _, err := h.all.Find(t.Context(), other, "zoe"); err != nil || len(list) != 0 {
+		t.Errorf("another team finds %+v, %v", list, err)
+	}
+	for _, id := range []seats.ID{mine.ID, seats.NewID()} {
+		if _, err := h.all.Record(t.Context(), other, id); !errors.Is(err, customers.ErrNone) {
+			t.Errorf("another team reads: %v", err)
+		}
+	}
+}
+
+func TestCustomers_AreReadByIndexes(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.sold(t, "Bob", "bob@example.org")
+	h.copies(t, 3_000, "person%s@example.org")
+	if _, err := h.db.Exec(t.Context(), `ANALYZE orders`); err != nil {
+		t.Fatal(err)
+	}
+	last := seats.ID{}
+	for sql, args := range map[string][]any{
+		customers.LatestSQL: {h.ann.Team, nil, last, 51}, customers.ByEmailSQL: {h.ann.Team, "person1", 51}, customers.ByNameSQL: {h.ann.Team, "person 1", 51}, customers.HeadSQL: {h.ann.Team, last},
+	} {
+		rows, err := h.db.Query(t.Context(), "EXPLAIN (ANALYZE) "+sql, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, line := []string{}, ""
+		for rows.Next() {
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, line)
+		}
+		if written := strings.Join(steps, "\n"); rows.Err() != nil || strings.Contains(written, "Seq Scan on orders") {
+			t.Errorf("%v\n%s", rows.Err(), written)
+		}
+	}
+}

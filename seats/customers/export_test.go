@@ -1,0 +1,9 @@
+package customers
+
+// SQL for a look at its plans.
+const (
+	LatestSQL  = latestSQL
+	ByEmailSQL = byEmailSQL
+	ByNameSQL  = byNameSQL
+	HeadSQL    = headSQL
+)

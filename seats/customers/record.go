@@ -1,0 +1,159 @@
+package customers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// Record is what a team knows of a customer.
+type Record struct {
+	Customer
+	First         time.Time // when the first order was placed
+	Spent         []Sum     // by currency
+	Tickets       int       // valid ones of events that began
+	Came          int       // of Tickets: those that were checked in
+	Credit        []Sum     // the balance of each account; it is spent at all teams
+	Unsubscribed  bool      // from emails of the team that are not about an order
+	Waiting       []Entry   // on waiting lists, the latest first
+	Subscriptions []string  // names, each once
+	Purchases     []Order   // the latest first, RecordRows at most
+}
+
+// Sum is money of one currency, in minor units.
+type Sum struct {
+	Currency string // ISO 4217
+	Amount   int64
+}
+
+// Entry is one on a waiting list.
+type Entry struct {
+	Event    string // slug
+	Name     string // of the event
+	Quantity int
+	State    string
+	Joined   time.Time
+}
+
+// Order is one of a customer.
+type Order struct {
+	Code      string
+	State     string
+	Event     string // slug
+	Name      string // of the event
+	StartsAt  time.Time
+	Began     bool   // by the database's clock
+	Zone      string // of the place of the event, IANA
+	Currency  string // ISO 4217
+	Paid      int64  // minor units, without what went back
+	CreatedAt time.Time
+	Tickets   int // valid ones
+	Came      int // of them that were checked in
+	Terms     int // the version of the team's terms that the buyer accepted; 0: none
+}
+
+// RecordRows is how many orders a record lists at most.
+const RecordRows = 100
+
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
+// Record returns the customer of an order of a member's team. Errors: ErrNone; the database's.
+func (c *Customers) Record(ctx context.Context, m organizers.Member, order seats.ID) (r Record, err error) {
+	err = pgx.BeginTxFunc(ctx, c.db, snapshot, func(tx pgx.Tx) error {
+		if r, err = head(ctx, tx, m.Team, order); err != nil {
+			return err
+		}
+		for _, read := range []func(context.Context, pgx.Tx, int64, *Record) error{sums, purchases, others} {
+			if err := read(ctx, tx, m.Team, &r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return r, fmt.Errorf("customers: read a record: %w", err)
+	}
+	return r, nil
+}
+
+const headSQL = `
+WITH asked AS (SELECT lower(o.email) AS email FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = $2 AND e.team_id = $1 AND o.email <> '')
+SELECT o.id, o.name, lower(o.email), count(*) OVER w, o.created_at, min(o.created_at) OVER w, first_value(o.id) OVER (ORDER BY o.created_at, o.id)
+  FROM orders o WHERE lower(o.email) = (SELECT email FROM asked) AND o.email <> '' AND (SELECT team_id FROM event WHERE id = o.event_id) = $1
+WINDOW w AS ()
+ ORDER BY o.created_at DESC, o.id DESC LIMIT 1`
+
+func head(ctx context.Context, tx pgx.Tx, team int64, order seats.ID) (r Record, err error) {
+	err = tx.QueryRow(ctx, headSQL, team, order).Scan(&r.latest, &r.Name, &r.Email, &r.Orders, &r.Last, &r.First, &r.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNone
+	}
+	return r, err
+}
+
+// The orders of address $2 of team $1.
+const theirs = `(SELECT o.*, e.slug, e.name AS event_name, e.starts_at, e.time_zone FROM orders o JOIN event e ON e.id = o.event_id
+                WHERE lower(o.email) = $2 AND o.email <> '' AND e.team_id = $1)`
+
+const spentSQL = `SELECT currency, sum(paid)::bigint FROM ` + theirs + ` o WHERE total > 0 OR paid > 0 GROUP BY currency ORDER BY currency`
+
+const creditSQL = `SELECT currency, balance FROM credit_account WHERE kind = 'attendee' AND email = $1 ORDER BY currency`
+
+const cameSQL = `
+SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = t.id AND admitted))
+  FROM ` + theirs + ` o JOIN ticket t ON t.order_id = o.id AND t.revoked_at IS NULL WHERE starts_at <= clock_timestamp()`
+
+// sums reads money and attendance.
+func sums(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
+	rows, _ := tx.Query(ctx, spentSQL, team, r.Email) // CollectRows returns its error
+	if r.Spent, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Sum]); err != nil {
+		return err
+	}
+	rows, _ = tx.Query(ctx, creditSQL, r.Email) // CollectRows returns its error
+	if r.Credit, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Sum]); err != nil {
+		return err
+	}
+	return tx.QueryRow(ctx, cameSQL, team, r.Email).Scan(&r.Tickets, &r.Came)
+}
+
+const purchasesSQL = `
+SELECT code, state, slug, event_name, starts_at, starts_at <= clock_timestamp(), time_zone, currency, paid, created_at, t.valid, t.came, coalesce(c.version, 0)
+  FROM (SELECT * FROM ` + theirs + ` o ORDER BY created_at DESC, id DESC LIMIT $3) o LEFT JOIN consent c ON c.order_id = o.id
+ CROSS JOIN LATERAL (SELECT count(*) AS valid, count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted)) AS came
+                       FROM ticket WHERE order_id = o.id AND revoked_at IS NULL) t
+ ORDER BY created_at DESC, id DESC`
+
+func purchases(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
+	rows, _ := tx.Query(ctx, purchasesSQL, team, r.Email, RecordRows) // CollectRows returns its error
+	r.Purchases, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Order])
+	return err
+}
+
+const waitingSQL = `
+SELECT e.slug, e.name, w.quantity, w.state, w.joined_at FROM entry w JOIN event e ON e.id = w.event_id
+ WHERE w.email = $2 AND e.team_id = $1 ORDER BY w.joined_at DESC, w.id DESC LIMIT 50`
+
+const subscribedSQL = `
+SELECT DISTINCT s.name FROM ` + theirs + ` o JOIN subscriber_order u ON u.order_id = o.id JOIN subscriber b ON b.id = u.subscriber_id JOIN subscription s ON s.id = b.subscription_id
+ ORDER BY s.name`
+
+const unsubscribedSQL = `SELECT EXISTS (SELECT FROM unsubscribed WHERE team_id = $1 AND email = sha256(convert_to($2::text, 'UTF8')))`
+
+// others reads waiting lists, subscriptions and whether the customer unsubscribed.
+func others(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
+	rows, _ := tx.Query(ctx, waitingSQL, team, r.Email) // CollectRows returns its error
+	if r.Waiting, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Entry]); err != nil {
+		return err
+	}
+	rows, _ = tx.Query(ctx, subscribedSQL, team, r.Email) // CollectRows returns its error
+	if r.Subscriptions, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return err
+	}
+	return tx.QueryRow(ctx, unsubscribedSQL, team, r.Email).Scan(&r.Unsubscribed)
+}

@@ -1,0 +1,76 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/waitlist"
+	"github.com/usherbox/usher/views"
+)
+
+// CustomersPath is the address of the customers of a team.
+const CustomersPath = Path + "/customers"
+
+// CustomerPath is the address of a customer's record.
+func CustomerPath(id seats.ID) string { return CustomersPath + "/" + id.String() }
+
+// CustomersPage is the customers of a team, or those that a search found.
+type CustomersPage struct {
+	Frame
+	Words string // that was looked for; empty: the latest customers
+	List  []customers.Customer
+	More  bool             // the search found more than List
+	Next  *customers.Place // where the list goes on; nil: nowhere
+}
+
+// CustomerPage is the record of a customer.
+type CustomerPage struct {
+	Frame
+	Record customers.Record
+}
+
+// purchaseWords says how an order stands.
+func purchaseWords(ctx context.Context, o customers.Order) (words, class string) {
+	switch {
+	case o.State == orders.Cancelled:
+		return text.T(ctx, "Order cancelled"), "bad"
+	case o.Came > 0 && o.Came == o.Tickets:
+		return text.T(ctx, "Checked in"), "good"
+	case o.Came > 0:
+		return text.N(ctx, "%d checked in", "%d checked in", o.Came), "good"
+	case o.Tickets > 0 && o.Began:
+		return text.T(ctx, "Not checked in"), ""
+	}
+	return "", ""
+}
+
+// localDay is a day at the place of an event.
+func localDay(ctx context.Context, t time.Time, zone string) string {
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		place = time.UTC
+	}
+	return text.Time(ctx, t.In(place), "2 Jan 2006")
+}
+
+// entryWords says how an entry of a waiting list stands.
+func entryWords(ctx context.Context, e customers.Entry) string {
+	return text.T(ctx, map[string]string{
+		waitlist.Unverified: text.Mark("Not confirmed"), waitlist.Waiting: text.Mark("Waiting"), waitlist.Offered: text.Mark("Offered"),
+		waitlist.Served: text.Mark("Served"), waitlist.Left: text.Mark("Left"), waitlist.Over: text.Mark("Over"),
+	}[e.State])
+}
+
+// sumsIn writes money of several currencies.
+func sumsIn(ctx context.Context, sums []customers.Sum) string {
+	list := []string{}
+	for _, s := range sums {
+		list = append(list, views.MoneyIn(ctx, s.Amount, s.Currency))
+	}
+	return strings.Join(list, text.T(ctx, ", "))
+}
