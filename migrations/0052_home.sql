@@ -1,15 +1,16 @@
--- What the home of the desk, and its search over all events of a team, read by.
+-- What the home of the desk, its search over all events of a team, and the list of customers read by.
 
--- The beginning of an email, also where the collation is not C. It finds whole ones as before.
+-- The beginning of an email, also where the collation is not C, and the first and the latest order of an email. It finds whole ones
+-- as before.
 DROP INDEX orders_by_email;
-CREATE INDEX orders_by_email ON orders (lower(email) text_pattern_ops) WHERE email <> '';
+CREATE INDEX orders_by_email ON orders (lower(email) text_pattern_ops, created_at, id) WHERE email <> '';
 
 -- found_by is the folded name, a line feed, and the email. The beginning of the name, and that of its last word.
 CREATE INDEX orders_by_name ON orders (found_by text_pattern_ops);
 CREATE INDEX orders_by_last_name ON orders (substring(found_by from '(\S+)\s*\n') text_pattern_ops);
 
--- Of one day and of seven, over all events.
-CREATE INDEX orders_by_time ON orders (created_at);
+-- Of one day and of seven, over all events, and the latest customers.
+CREATE INDEX orders_by_time ON orders (created_at, id);
 
 -- Names on tickets. Most have none.
 CREATE INDEX ticket_by_name ON ticket (fold(name) text_pattern_ops) WHERE name <> '';
