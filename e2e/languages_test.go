@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // The other languages; English pages are looked at one by one (accessible_test.go).
