@@ -119,7 +119,7 @@ func described(doc *openapi3.T, r *http.Request, sent string, a *http.Response, 
 	if media == nil {
 		return fmt.Errorf("the kind %q is not described", kind)
 	}
-	if !strings.HasSuffix(kind, "json") {
+	if kind != "application/json" && kind != "application/problem+json" {
 		return nil
 	}
 	return asSchema(media.Schema.Value, got)
