@@ -296,6 +296,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/blocks": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/events/evening/blocks", form: url.Values{"seat": {w.label(t, 0)}, "reason": {"x"}}, other: url.Values{"seat": {w.label(t, 1)}, "reason": {"x"}}}
 		},
+		"POST /desk/events/{slug}/blocks/{block}": func(t *testing.T, w *wall, _ string) sent {
+			w.does(t, owner, "/desk/events/evening/blocks", url.Values{"seat": {w.label(t, 0)}, "reason": {"x"}})
+			return sent{who: owner, to: "/desk/events/evening/blocks/" + w.id("SELECT id FROM block ORDER BY at DESC LIMIT 1"), form: of("owner", "Press"), other: of("owner", "House")}
+		},
 		"POST /desk/events/{slug}/unblocks": func(t *testing.T, w *wall, _ string) sent {
 			a, b := w.label(t, 0), w.label(t, 1)
 			w.does(t, owner, "/desk/events/evening/blocks", url.Values{"seat": {a, b}})
@@ -597,7 +601,7 @@ func (w *wall) fill(t *testing.T) {
 		err = s.CatchUp(t.Context())
 	}
 	if free := s.FreeSeats(); err == nil && len(free) > 0 {
-		_, err = s.Block(t.Context(), seats.BlockRequest{Seats: free, Reason: "x", Rest: true})
+		_, err = s.Block(t.Context(), seats.BlockRequest{Seats: free, BlockTerms: seats.BlockTerms{Reason: "x"}, Rest: true})
 	}
 	if err != nil {
 		t.Fatal(err)

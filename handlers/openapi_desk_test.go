@@ -147,6 +147,10 @@ POST /desk/subscriptions/NEXT/renewal {"renews":"SUBSCRIPTION","keep_until":"203
 GET /desk/events/evening/seats/0
 POST /desk/events/evening/blocks {"seat":["SEAT3","SEAT4"],"reason":"a camera"}
 POST /desk/events/evening/unblocks {"seat":["SEAT4"]}
+POST /desk/events/evening/blocks {"seat":["SEAT4"],"kind":"press","owner":"Die Zeit","ends_at":"2030-05-01T10:00"}
+GET /desk/events/evening/blocks => BLOCK "id":"([^"]+)"
+POST /desk/events/evening/blocks/BLOCK {"kind":"house","owner":"Front of house"}
+POST /desk/events/evening/unblocks {"block":"BLOCK"}
 POST /desk/taxes {"rate.AT.standard":"20","rate.AT.reduced":"13, 10, 5","rate.CH.name":"Switzerland","rate.CH.standard":"8.1"}
 GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}

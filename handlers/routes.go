@@ -10,7 +10,6 @@ import (
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/plan"
-	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/static"
 )
 
@@ -245,8 +244,10 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/preview", h.desk.OnEvent(organizers.Look, h.desk.Preview), secretRule},
 		{"GET /desk/events/{slug}/seats", h.desk.OnEvent(organizers.Sell, h.desk.ListSeats), secretRule},
 		{"GET /desk/events/{slug}/seats/{idx}", h.desk.OnEvent(organizers.Look, h.desk.Seat), secretRule},
-		{"POST /desk/events/{slug}/blocks", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlocks(text.Mark("blocked seats"), "blocked", h.desk.Block)), secretRule},
-		{"POST /desk/events/{slug}/unblocks", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlocks(text.Mark("unblocked seats"), "unblocked", h.desk.Unblock)), secretRule},
+		{"GET /desk/events/{slug}/blocks", h.desk.OnEvent(organizers.Look, h.desk.ListBlocks), secretRule},
+		{"POST /desk/events/{slug}/blocks", h.desk.OnEvent(organizers.Manage, h.desk.Block), secretRule},
+		{"POST /desk/events/{slug}/blocks/{block}", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlock), secretRule},
+		{"POST /desk/events/{slug}/unblocks", h.desk.OnEvent(organizers.Manage, h.desk.Unblock), secretRule},
 		{"POST /desk/events/{slug}/sales", h.desk.OnEvent(organizers.Sell, h.desk.SellSeats), secretRule},
 		{"GET /desk/events/{slug}/till", h.desk.OnEvent(organizers.Sell, h.desk.Till), secretRule},
 		{"GET /desk/events/{slug}/till/best", h.desk.OnEvent(organizers.Sell, h.desk.BestSeats), secretRule},

@@ -173,7 +173,7 @@ func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {
 	owner, at := s.owner(t), "/desk/events/evening/codes"
 	section := slices.IndexFunc(s.sale.Plan.Sections, func(at seats.Section) bool { return !at.Area })
 	idx := s.sale.Plan.Sections[section].First
-	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{idx}, Reason: "Sponsors"}); err != nil {
+	if _, err := s.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{idx}, BlockTerms: seats.BlockTerms{Reason: "Sponsors"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.page(t, owner, at)

@@ -73,9 +73,9 @@ type need struct {
 	early bool
 }
 
-// Codes of seats that this batch may change, and of all holds that are over.
+// Codes of seats that this batch may change, and of all holds that are over. Nothing goes back to a block whose time is up.
 const seatCodesSQL = `
-SELECT c.idx, c.holder, c.code, c.block, c.early
+SELECT c.idx, c.holder, c.code, (SELECT id FROM block WHERE id = c.block AND (ends_at IS NULL OR ends_at > clock_timestamp())), c.early
   FROM (SELECT unnest($2::integer[])
         UNION
         SELECT unnest(h.seats)

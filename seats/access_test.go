@@ -64,7 +64,7 @@ func (b *bench) access(t *testing.T, typed ...string) *seats.Access {
 // reserve blocks seats, and makes a code for them.
 func (b *bench) reserve(t *testing.T, code string, idxs ...int) {
 	t.Helper()
-	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: idxs, Reason: "guests"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: idxs, BlockTerms: seats.BlockTerms{Reason: "guests"}}); err != nil {
 		t.Fatal(err)
 	}
 	var block seats.ID

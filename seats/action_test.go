@@ -19,14 +19,14 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}})
-	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1, 2}, Reason: "The lights stand there"}); err == nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1, 2}, BlockTerms: seats.BlockTerms{Reason: "The lights stand there"}}); err == nil {
 		t.Error("a held seat was blocked")
 	}
 	failing := seats.BlockRequest{Seats: []int{5}, Also: func(q *pgx.Batch) { q.Queue(`SELECT 1/0`) }}
 	if _, err := b.sale.Block(t.Context(), failing); err == nil {
 		t.Error("what was to be committed with it failed, and it did not")
 	}
-	done, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{2, 1, 0}, Reason: "The lights stand there", Rest: true})
+	done, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{2, 1, 0}, BlockTerms: seats.BlockTerms{Reason: "The lights stand there"}, Rest: true})
 	if err != nil || !slices.Equal(done, []int{0, 2}) {
 		t.Fatalf("of what is free it blocked %v, %v", done, err)
 	}
@@ -44,7 +44,7 @@ func TestBlock_TakesAllSeatsOrTheAvailableOnes(t *testing.T) {
 	}
 	_, err = b.sale.Unblock(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, Rest: true})
 	wantRefusal(t, err, seats.CodeTaken)
-	for _, bad := range []seats.BlockRequest{{}, {Seats: []int{-1}}, {Seats: []int{1, 99}}, {Seats: []int{1}, Reason: "a\nb"}} {
+	for _, bad := range []seats.BlockRequest{{}, {Seats: []int{-1}}, {Seats: []int{1, 99}}, {Seats: []int{1}, BlockTerms: seats.BlockTerms{Reason: "a\nb"}}} {
 		var nonsense *seats.ValidationError
 		if _, err := b.sale.Block(t.Context(), bad); !errors.As(err, &nonsense) {
 			t.Errorf("%+v got %v", bad, err)
@@ -90,7 +90,7 @@ func TestAWholeSectionIsClosedInStepsWhileACrowdClaims(t *testing.T) {
 func TestBoxOffice_SellsAvailableAndBlockedSeatsInEveryState(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(3, 10))
-	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, Reason: "For the box office"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, BlockTerms: seats.BlockTerms{Reason: "For the box office"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/3"}})
@@ -151,7 +151,7 @@ func TestTimeline_ListsTheChangesOfASeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.claim(t, seats.NewID(), seats.ClaimRequest{Seats: []string{"Stalls/A/2"}}) // another one's
-	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, Reason: "Why not"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, BlockTerms: seats.BlockTerms{Reason: "Why not"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.sale.Sell(t.Context(), seats.Purchase{Order: order, Seats: []int{0}, AtOffice: true}); err != nil {

@@ -2,8 +2,11 @@ package seats
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,10 +15,65 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
+// BlockKind is what seats are kept off sale for.
+type BlockKind string
+
+// The kinds of blocks. The empty one is not said.
+const (
+	BlockHouse     BlockKind = "house"     // for the box office: late guests, complaints
+	BlockPromoter  BlockKind = "promoter"  // an allocation of the promoter or of a partner
+	BlockPress     BlockKind = "press"     // journalists and critics
+	BlockTechnical BlockKind = "technical" // a camera, a desk, a poor view
+	BlockKilled    BlockKind = "killed"    // never on sale at this event
+)
+
+// BlockKinds are all of them, as people choose from them.
+func BlockKinds() []BlockKind {
+	return []BlockKind{BlockHouse, BlockPromoter, BlockPress, BlockTechnical, BlockKilled}
+}
+
+// BlockTerms is what is known of a block beside its seats.
+type BlockTerms struct {
+	Kind   BlockKind
+	Owner  string    // who uses the seats, or decides about them; may be empty
+	Reason string    // a note for organizers; may be empty
+	EndsAt time.Time // from then on the seats are on sale again; zero: until they are unblocked
+}
+
+// check returns what is wrong with terms, whenever they are set.
+func (t *BlockTerms) check() error {
+	if t.Reason = strings.TrimSpace(t.Reason); !OneLine(t.Reason, MostReason) {
+		return &ValidationError{Message: text.Mark("A reason is one line of at most %d characters. Nothing was changed."), Args: []any{MostReason}}
+	}
+	if t.Owner = strings.TrimSpace(t.Owner); !OneLine(t.Owner, mostOwner) {
+		return &ValidationError{Message: text.Mark("The owner of a block is one line of at most %d characters. Nothing was changed."), Args: []any{mostOwner}}
+	}
+	if t.Kind != "" && !slices.Contains(BlockKinds(), t.Kind) {
+		return &ValidationError{Message: text.Mark("There is no such kind of block. Nothing was changed.")}
+	}
+	return nil
+}
+
+// checkEnd returns what is wrong with the end of a block at a time.
+func (t *BlockTerms) checkEnd(now time.Time) error {
+	if !t.EndsAt.IsZero() && !t.EndsAt.After(now) {
+		return &ValidationError{Message: text.Mark("The time at which the seats go on sale is over already. Nothing was changed.")}
+	}
+	return nil
+}
+
+func (t *BlockTerms) end() *time.Time {
+	if t.EndsAt.IsZero() {
+		return nil
+	}
+	return &t.EndsAt
+}
+
 // BlockRequest names the seats that an organizer blocks or unblocks.
 type BlockRequest struct {
-	Seats  []int
-	Reason string // of a block, for organizers; may be empty
+	Seats      []int
+	BlockTerms    // of seats to block
+	Of         ID // of seats to unblock: only those of this block; zero: of any
 
 	// Rest leaves out what cannot be changed now (of a block what is held or sold), instead of refusing all of it.
 	Rest bool
@@ -27,19 +85,19 @@ type BlockRequest struct {
 // rest may.
 const blockAtOnce = 2000
 
-const blockSQL = `INSERT INTO block (id, event_id, seats, reason) VALUES ($1, $2, $3, $4)`
+const blockSQL = `INSERT INTO block (id, event_id, seats, kind, owner, reason, ends_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // Block takes seats off sale: all of them or none, or as many as are free with BlockRequest.Rest. It returns
 // those it did. Refused if one is held or sold, or if there is nothing left to block.
 func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
-	if k.Reason = strings.TrimSpace(k.Reason); !OneLine(k.Reason, MostReason) {
-		return nil, &ValidationError{Message: text.Mark("A reason is one line of at most %d characters. Nothing was changed."), Args: []any{MostReason}}
+	if err := k.check(); err != nil {
+		return nil, err
 	}
 	return s.changeBlocks(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
 		id := NewID()
 		write := c.write
 		c.write = func(q *pgx.Batch) {
-			q.Queue(blockSQL, id, s.Event.ID, seatsOf(seats), k.Reason)
+			q.Queue(blockSQL, id, s.Event.ID, seatsOf(seats), k.Kind, k.Owner, k.Reason, k.end())
 			if write != nil {
 				write(q)
 			}
@@ -51,9 +109,73 @@ func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 // Unblock puts blocked seats on sale again. Seats that are not blocked are refused, all together, or left out with
 // BlockRequest.Rest. It returns those it did.
 func (s *Sale) Unblock(ctx context.Context, k BlockRequest) ([]int, error) {
-	return s.changeBlocks(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked }, func(*command, []int) func(row) row {
+	return s.changeBlocks(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked && (k.Of == ID{} || r.holder == k.Of) }, func(*command, []int) func(row) row {
 		return func(row) row { return row{} }
 	})
+}
+
+// ErrNoBlock says that an event has no such block.
+var ErrNoBlock = errors.New("the event has no such block")
+
+const lockBlockSQL = `
+SELECT ended_at IS NOT NULL OR coalesce(ends_at <= clock_timestamp(), false), clock_timestamp() FROM block WHERE event_id = $1 AND id = $2 FOR UPDATE`
+
+const changeBlockSQL = `UPDATE block SET kind = $3, owner = $4, reason = $5, ends_at = $6 WHERE event_id = $1 AND id = $2`
+
+// ChangeBlock sets the terms of a block, in a transaction. Errors: ErrNoBlock; *ValidationError if the terms are wrong, or if its
+// time is up.
+func ChangeBlock(ctx context.Context, tx pgx.Tx, event int64, block ID, t BlockTerms) error {
+	var over bool
+	var now time.Time
+	switch err := tx.QueryRow(ctx, lockBlockSQL, event, block).Scan(&over, &now); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrNoBlock
+	case err != nil:
+		return fmt.Errorf("seats: read block %s: %w", block, err)
+	case over:
+		return &ValidationError{Message: text.Mark("The time of this block is up: its seats are on sale. Nothing was changed.")}
+	}
+	if err := t.check(); err != nil {
+		return err
+	}
+	if err := t.checkEnd(now); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, changeBlockSQL, event, block, t.Kind, t.Owner, t.Reason, t.end()); err != nil {
+		return fmt.Errorf("seats: change block %s: %w", block, err)
+	}
+	return nil
+}
+
+const endingBlockSQL = `
+SELECT e.slug, b.seats FROM block b JOIN event e ON e.id = b.event_id
+ WHERE b.id = $1 AND b.ends_at <= clock_timestamp() AND b.ended_at IS NULL`
+
+const endBlockSQL = `UPDATE block SET ended_at = clock_timestamp() WHERE id = $1 AND ends_at <= clock_timestamp() AND ended_at IS NULL`
+
+// EndBlock puts the seats on sale that a block still has at the end of its time, and notes that it ended. Seats in the hands of
+// buyers with a code do not go back to it from then on: see seatCodesSQL. It reports whether it did: another node may be first.
+func (o *Inventory) EndBlock(ctx context.Context, block ID) (bool, error) {
+	var slug string
+	var seats []int
+	if err := o.db.QueryRow(ctx, endingBlockSQL, block).Scan(&slug, &seats); errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("seats: read block %s: %w", block, err)
+	}
+	s, err := o.Sale(ctx, slug)
+	if err != nil {
+		return false, fmt.Errorf("seats: end block %s: %w", block, err)
+	}
+	var none *Conflict
+	if _, err := s.Unblock(ctx, BlockRequest{Seats: seats, Of: block, Rest: true}); err != nil && !errors.As(err, &none) {
+		return false, fmt.Errorf("seats: end block %s: %w", block, err)
+	}
+	done, err := o.db.Exec(ctx, endBlockSQL, block)
+	if err != nil {
+		return false, fmt.Errorf("seats: end block %s: %w", block, err)
+	}
+	return done.RowsAffected() == 1, nil
 }
 
 // changeBlocks changes the seats for which may holds to what is made of them, batch after batch.
@@ -70,6 +192,9 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 		last := some[len(some)-1] == seats[len(seats)-1]
 		c.decide = func(b *batch) (Hold, error) {
 			c.write = nil
+			if err := k.checkEnd(b.now); err != nil {
+				return Hold{}, err
+			}
 			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
 			if len(fit) < len(some) && !k.Rest {
 				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
@@ -126,5 +251,8 @@ func OneLine(text string, most int) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) && utf8.RuneCountInString(text) <= most
 }
 
-// MostReason is the most characters of a reason, of a status or a block.
-const MostReason = 500
+// The most characters of a reason, of a status or a block, and of the owner of a block.
+const (
+	MostReason = 500
+	mostOwner  = 200
+)

@@ -160,7 +160,7 @@ func TestARepeatedExtensionUsesNothingUp(t *testing.T) {
 func TestBlock_BlockedSeatsCannotBeClaimed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))
-	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, Reason: "The lights stand there"}); err != nil {
+	if _, err := b.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, BlockTerms: seats.BlockTerms{Reason: "The lights stand there"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	texts "github.com/usherbox/usher/seats/pages"
@@ -62,7 +63,7 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 	prices := desk.PricesPage{Frame: ofEvent(ann, desk.PricesPath("x")), Sale: shop.Sale{Event: event.Event, Plan: event.Plan}, List: list, Left: []int{3, -1}, Rates: pricing.Rates(), Codes: groups, Home: "AT"}
 	refused, viewed := prices, prices
 	refused.Wrong, refused.Form, viewed.Member = text, url.Values{"tax.name": {text}, "offer.0.kind": {"multi"}, "offer.0.name": {text}, "code.new": {text}, "phase.1.name": {text}, "tax.country": {"DE"}}, looks
-	codes := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Groups: groups, Blocks: []pricing.Block{{ID: seats.NewID(), Reason: text, Seats: 4}, {ID: seats.NewID(), Seats: 1}}}
+	codes := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Groups: groups, Blocks: []blocks.Block{{ID: seats.NewID(), BlockTerms: seats.BlockTerms{Reason: text}, Blocked: 4}, {ID: seats.NewID(), Blocked: 1}}}
 	wrongCode := desk.CodesPage{Frame: ofEvent(ann, desk.CodesPath("x")), Plan: event.Plan, List: list, Form: url.Values{"code": {text}, "off": {text}, "name": {text}, "types": {"adult"}}, Wrong: text}
 	rates := pricing.Rates()
 	rates.Countries = append([]pricing.CountryRate{{Code: "CH", Name: text, Standard: 8100, Reduced: []int{2600}, ByLine: true, ChangedAt: &now}}, rates.Countries[:3]...)
@@ -72,6 +73,11 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{Year: 2030, Number: 2, Label: "2030-000002", Kind: invoices.Credit, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text, Company: text}, Corrects: &invoices.Reference{Label: "2030-000001"}}},
 		{Year: 2030, Number: 1, Label: "2030-000001", Kind: invoices.Invoice, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text}}},
 	}}
+	kept := desk.BlocksPage{Frame: ofEvent(ann, desk.BlocksPath("x")), List: []blocks.Block{
+		{ID: seats.NewID(), BlockTerms: seats.BlockTerms{Kind: seats.BlockPress, Owner: text, Reason: text, EndsAt: now}, Made: 9, Blocked: 4, Held: 1, Sold: 2, Codes: 1}, {ID: seats.NewID(), Made: 1, Blocked: 1},
+	}}
+	keptWrong := kept
+	keptWrong.Changed, keptWrong.Message, keptWrong.Form = kept.List[1].ID, text, url.Values{"owner": {text}}
 	mistake := organizers.Mistakes{{Field: "name", Message: text}, {Field: "country", Message: text}, {Field: banktransfer.FieldIBAN, Message: text}, {Field: privacy.FieldEmail, Message: text}, {Field: privacy.FieldMonths, Message: text}}
 	bank := desk.BankPage{
 		Frame: of(ann, desk.BankPath), Details: banktransfer.Details{Holder: text, IBAN: "AT611904300234573201", Bank: text}, Imported: text, Message: text,
@@ -86,6 +92,9 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{"prices", true, desk.Prices(prices)},
 		{"prices, refused", true, desk.Prices(refused)},
 		{"prices, looked at", true, desk.Prices(viewed)},
+		{"blocks", true, desk.Blocks(kept)},
+		{"blocks, refused", true, desk.Blocks(keptWrong)},
+		{"no blocks", true, desk.Blocks(desk.BlocksPage{Frame: kept.Frame})},
 		{"codes", true, desk.Codes(codes)},
 		{"codes, refused", true, desk.Codes(wrongCode)},
 		{"taxes", true, desk.Taxes(taxes)},

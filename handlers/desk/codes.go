@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
@@ -25,12 +26,6 @@ type codesAnswer struct {
 	Currency string      `json:"currency"`
 	Codes    []codeGroup `json:"codes"`
 	Blocks   []blockBody `json:"blocks"` // that codes can unlock
-}
-
-type blockBody struct {
-	ID     seats.ID `json:"id"`
-	Reason string   `json:"reason"`
-	Seats  int      `json:"seats"` // that are still blocked by it
 }
 
 type codeGroup struct {
@@ -62,7 +57,11 @@ type unlocksBody struct {
 
 // Codes answers GET /desk/events/{slug}/codes
 func (h *Handlers) Codes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	return h.showCodes(w, r, m, s, http.StatusOK, nil, "")
+	var form url.Values
+	if r.URL.Query().Has("unlocks_blocks") { // from the page of blocks
+		form = r.URL.Query()
+	}
+	return h.showCodes(w, r, m, s, http.StatusOK, form, "")
 }
 
 func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
@@ -72,9 +71,10 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Groups, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, mostGroups); err != nil {
 		return err
 	}
-	if p.Blocks, err = pricing.Blocks(r.Context(), h.Organizers, m, s.Event.ID); err != nil {
+	if p.Blocks, err = h.Blocks.List(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
+	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 })
 	if !web.WantsJSON(r) {
 		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}}
 	for _, b := range p.Blocks {
-		answer.Blocks = append(answer.Blocks, blockBody(b))
+		answer.Blocks = append(answer.Blocks, describeBlock(b))
 	}
 	for _, g := range p.Groups {
 		body := codeGroup{

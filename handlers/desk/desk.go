@@ -62,6 +62,7 @@ var problems = web.Problems{
 	orders.ErrNotPaid:        errNotPaid,
 	orders.ErrNotDue:         errNotDue,
 	orders.ErrNoMessage:      errNothing,
+	seats.ErrNoBlock:         errNothing,
 	banktransfer.ErrNoEntry:  errNoEntry,
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,

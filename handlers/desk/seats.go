@@ -68,52 +68,11 @@ func chosen(s *seats.Sale, form url.Values) ([]int, error) {
 	return list, nil
 }
 
-// ChangeBlocks blocks or unblocks the seats of a form.
-func (h *Handlers) ChangeBlocks(what, done string, change func(*http.Request, *seats.Sale, seats.BlockRequest) ([]int, error)) func(http.ResponseWriter, *http.Request, organizers.Member, *seats.Sale) error {
-	return func(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-		form, err := deskForm(r)
-		if err != nil {
-			return err
-		}
-		var changed []int
-		list, err := chosen(s, form)
-		if err == nil {
-			k := seats.BlockRequest{Seats: list, Reason: form.Get("reason"), Rest: form.Get("rest") != ""}
-			act := organizers.Action{
-				Key: deskKeyOf(r, form), Form: []any{what, s.Event.Slug, list, k.Reason, k.Rest}, What: what, Subject: "events/" + s.Event.Slug + "/seats",
-				Detail: map[string]any{"seats": web.Labels(s, list[:min(len(list), 200)]), "how_many": len(list), "reason": k.Reason},
-			}
-			err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) (err error) {
-				k.Also = also
-				changed, err = change(r, s, k)
-				return err
-			})
-		}
-		if words, refused := deskRefused(r, err); refused {
-			return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
-		}
-		if err != nil {
-			return h.problemOf(w, r, s, err)
-		}
-		return deskWith(w, r, desk.SeatsPath(s.Event.Slug)+sectionQuery(form), done, http.StatusOK, map[string]any{"seats": web.Labels(s, changed)})
-	}
-}
-
 func sectionQuery(form url.Values) string {
 	if section := form.Get("section"); section != "" {
 		return "?section=" + url.QueryEscape(section)
 	}
 	return ""
-}
-
-// Block answers POST /desk/events/{slug}/blocks
-func (h *Handlers) Block(r *http.Request, s *seats.Sale, k seats.BlockRequest) ([]int, error) {
-	return s.Block(r.Context(), k)
-}
-
-// Unblock answers POST /desk/events/{slug}/unblocks
-func (h *Handlers) Unblock(r *http.Request, s *seats.Sale, k seats.BlockRequest) ([]int, error) {
-	return s.Unblock(r.Context(), k)
 }
 
 // officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.

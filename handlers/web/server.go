@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
@@ -56,6 +57,7 @@ type Server struct {
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
 	Books        *books.Books
+	Blocks       *blocks.Blocks
 	Customers    *customers.Customers
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters

@@ -2,7 +2,6 @@ package pricing
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -44,34 +43,6 @@ func EachCode(ctx context.Context, d *organizers.Desk, m organizers.Member, even
 			return nil
 		}
 	}
-}
-
-// Block is a block of an event that a code can unlock.
-type Block struct {
-	ID     seats.ID
-	Reason string
-	Seats  int // that are still blocked by it
-}
-
-const blocksSQL = `
-SELECT b.id, b.reason, n.seats
-  FROM block b, LATERAL (SELECT count(*) AS seats FROM seat_state s WHERE s.event_id = $1 AND s.idx = ANY(b.seats) AND s.state = 5 /* blocked */ AND s.holder = b.id) n
- WHERE b.event_id = $1 AND n.seats > 0
- ORDER BY b.at DESC LIMIT 100`
-
-// Blocks lists the blocks of an event, the newest first.
-func Blocks(ctx context.Context, d *organizers.Desk, m organizers.Member, event int64) (list []Block, err error) {
-	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, blocksSQL, event)
-		if err == nil {
-			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Block])
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("pricing: list blocks: %w", err)
-	}
-	return list, nil
 }
 
 // StopCodes ends a code, or all codes of its group. A *seats.ValidationError if none of them is good.

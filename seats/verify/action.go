@@ -9,7 +9,8 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-const blocksSQL = `SELECT id, seats FROM block WHERE event_id = $1`
+// A block that ended has no seats.
+const blocksSQL = `SELECT id, CASE WHEN ended_at IS NULL THEN seats ELSE '{}' END FROM block WHERE event_id = $1`
 
 func (b *books) readBlocks(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, blocksSQL, b.id)

@@ -24,7 +24,7 @@ func plantedActions(t *testing.T) *fixture {
 			t.Fatal(err)
 		}
 	}
-	_, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{9}, Reason: "The lights stand there"})
+	_, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{9}, BlockTerms: seats.BlockTerms{Reason: "The lights stand there"}})
 	do(err)
 	code, err := o.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "a", Seats: []int{3, 4}, Method: payments.Cash, Email: "ann@example.org"}, nil)
 	do(err)
@@ -74,6 +74,7 @@ func resold(t *testing.T, h *fixture, o *orders.Orders) error {
 var plantedActionsList = []struct{ name, promise, says, sql string }{
 	{"a blocked seat is in no block", "P12", "keeps no such seat", `UPDATE block SET seats = '{8}'`},
 	{"a block is gone", "P12", "keeps no such seat", `DELETE FROM block`},
+	{"a block ended and kept a seat", "P12", "keeps no such seat", `UPDATE block SET ends_at = at, ended_at = at`},
 	{"a ticket moved to nowhere", "O9", "a ticket that is not there", `UPDATE ticket SET moved_to = gen_random_uuid() WHERE moved_to IS NOT NULL`},
 	{"a ticket moved into another order", "O9", "of another order", `UPDATE ticket SET order_id = (SELECT order_id FROM ticket WHERE idx = 5) WHERE moved_to IS NOT NULL`},
 	{"a ticket got dearer on its way", "O9", "to one of", `UPDATE ticket SET price = price + 1 WHERE idx = 20`},

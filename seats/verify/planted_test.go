@@ -27,7 +27,7 @@ func plantedEvening(t *testing.T) *fixture {
 	if _, err := seatstest.Order(t.Context(), h.db, h.sale, eve); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{4}, Reason: "The lights stand there"}); err != nil {
+	if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{4}, BlockTerms: seats.BlockTerms{Reason: "The lights stand there"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.sale.Release(t.Context(), dora); err != nil {

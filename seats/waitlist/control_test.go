@@ -141,7 +141,7 @@ func TestOffer_ByHandGivesBlockedSeatsWithAReason(t *testing.T) {
 	h := build(t, hall(1, 0), week/2, 1, false)
 	n := h.nodes[0]
 	olga := n.control(h, t)
-	if _, err := n.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{8, 9}, Reason: "for the press"}); err != nil {
+	if _, err := n.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{8, 9}, BlockTerms: seats.BlockTerms{Reason: "for the press"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, idx := range [][]int{{0, 1, 2, 3, 4, 5}, {6, 7}} {

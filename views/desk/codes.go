@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -19,7 +20,7 @@ type CodesPage struct {
 	Plan   *seats.Plan
 	List   *seats.Prices
 	Groups []pricing.CodeGroup
-	Blocks []pricing.Block
+	Blocks []blocks.Block
 	Others []seats.Listing // other events of the team that are to come
 	Form   url.Values      // as it was sent, if it was refused
 	Wrong  string
@@ -120,14 +121,6 @@ func (p CodesPage) coded() (list []seats.TicketType) {
 		}
 	}
 	return list
-}
-
-// blockName is a block in the list of those that a code can unlock.
-func blockName(ctx context.Context, b pricing.Block) string {
-	if b.Reason == "" {
-		return text.N(ctx, "%d blocked seat", "%d blocked seats", b.Seats)
-	}
-	return b.Reason + ", " + text.N(ctx, "%d seat", "%d seats", b.Seats)
 }
 
 func (p CodesPage) moment(ctx context.Context, t time.Time) string {
