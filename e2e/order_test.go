@@ -224,6 +224,6 @@ func TestPersonLimit_IsToldAtTheCheckoutBeforePayment(t *testing.T) {
 		})
 	}
 	ann.openEvent(slug)
-	ann.asksForBest(1, "A")
+	ann.triesBest(1, "A")
 	check(t, expect.Locator(ann.message()).ToContainText("You can book up to 1 ticket. You already have 1.")) // in the same browser before they hold one
 }
