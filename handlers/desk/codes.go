@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -98,12 +99,10 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	return web.WriteJSON(w, status, answer)
 }
 
-// otherEvents lists the other events of the team that are to come.
-func (h *Handlers) otherEvents(ctx context.Context, m organizers.Member, e seats.Event) ([]seats.Listing, error) {
-	list, err := h.Organizers.Events(ctx, m)
-	return slices.DeleteFunc(list, func(l seats.Listing) bool {
-		return l.Slug == e.Slug || l.Status == seats.Cancelled || l.Past
-	}), err
+// otherEvents lists the next other events of the team.
+func (h *Handlers) otherEvents(ctx context.Context, m organizers.Member, e seats.Event) ([]overview.Event, error) {
+	list, err := h.Overview.First(ctx, m, overview.Filter{Show: overview.Coming}, overview.MostOffered)
+	return slices.DeleteFunc(list, func(o overview.Event) bool { return o.Slug == e.Slug || o.Status == seats.Cancelled }), err
 }
 
 // NewCodes answers POST /desk/events/{slug}/codes
@@ -144,18 +143,14 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 		return nil, 0, &seats.ValidationError{Message: text.Mark("Choose at most %d events. Nothing was changed."), Args: []any{mostEvents}}
 	}
 	of = []eventCodes{{s.Event, c}}
-	list, err := h.Organizers.Events(ctx, m)
-	if err != nil {
-		return nil, 0, err
-	}
 	for _, slug := range form["events"] {
-		switch {
-		case slices.ContainsFunc(of, func(e eventCodes) bool { return e.event.Slug == slug }):
+		if slices.ContainsFunc(of, func(e eventCodes) bool { return e.event.Slug == slug }) {
 			continue
-		case !slices.ContainsFunc(list, func(l seats.Listing) bool { return l.Slug == slug }):
-			return nil, 0, &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
 		}
 		other, err := h.Inventory.Sale(ctx, slug)
+		if errors.Is(err, seats.ErrNoEvent) || err == nil && other.Event.Team != m.Team {
+			return nil, 0, &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
+		}
 		if err != nil {
 			return nil, 0, err
 		}

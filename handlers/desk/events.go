@@ -28,8 +28,12 @@ const teamPlan = "team-"
 // NewEvent answers GET /desk/events/new
 func (h *Handlers) NewEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	f := desk.NewEventForm{Zone: "Europe/Vienna", Starts: time.Now().AddDate(0, 0, 28).Format("2006-01-02") + "T20:00", Plan: "theatre"}
-	if list, err := h.Organizers.Events(r.Context(), m); err == nil && len(list) > 0 {
-		f.Zone, f.Venue = list[len(list)-1].TimeZone, list[len(list)-1].Venue
+	latest, ok, err := h.Overview.Latest(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	if ok {
+		f.Zone, f.Venue = latest.TimeZone, latest.Venue
 	}
 	return h.showNewEvent(w, r, m, http.StatusOK, desk.NewEventPage{Form: f})
 }

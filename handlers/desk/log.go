@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -48,7 +49,7 @@ func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers
 	if page.Doers, err = h.Organizers.Doers(r.Context(), m); err != nil {
 		return err
 	}
-	if page.Events, err = h.Organizers.Events(r.Context(), m); err != nil {
+	if page.Events, err = h.Overview.First(r.Context(), m, overview.Filter{Show: overview.All}, overview.MostOffered); err != nil {
 		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, desk.Log(page))

@@ -58,13 +58,11 @@ func (h *Handlers) showSite(w http.ResponseWriter, r *http.Request, m organizers
 	if p.Home, err = h.Sites.Home(r.Context(), m.Team, h.Origin(r)); err != nil {
 		return err
 	}
-	list, err := h.Organizers.Events(r.Context(), m)
+	latest, _, err := h.Overview.Latest(r.Context(), m)
 	if err != nil {
 		return err
 	}
-	if len(list) > 0 {
-		p.Slug, p.Name = list[0].Slug, list[0].Name
-	}
+	p.Slug, p.Name = latest.Slug, latest.Name
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Your website"))
 	p.Path, p.Listed = desk.SitePath, len(saved) > 0
 	return web.WritePage(w, r, status, desk.Site(p))

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
@@ -110,23 +111,16 @@ func (h *Handlers) showNewSubscription(w http.ResponseWriter, r *http.Request, m
 
 // choices lists the performances that a member may choose.
 func (h *Handlers) choices(r *http.Request, m organizers.Member, p *desk.NewSubscriptionPage) error {
-	list, err := h.Organizers.Events(r.Context(), m)
+	series := r.URL.Query().Get("series")
+	list, err := h.Overview.First(r.Context(), m, overview.Filter{Show: overview.Coming, Series: series}, overview.MostOffered)
 	if err != nil {
 		return err
 	}
-	only := int64(0)
-	if slug := r.URL.Query().Get("series"); slug != "" {
-		of, _, err := h.Productions.Performances(r.Context(), m, slug)
-		if err != nil {
-			return err
-		}
-		only = of.ID
-	}
 	for _, l := range list {
-		if l.Status == seats.Cancelled || !l.StartsAt.After(h.Hub.Now()) || only != 0 && l.Series != only {
+		if l.Status == seats.Cancelled || !l.StartsAt.After(h.Hub.Now()) {
 			continue
 		}
-		if p.Performances = append(p.Performances, l.Event); only != 0 && !r.URL.Query().Has("choose") && len(p.Marked) < subscriptions.MostPerformances {
+		if p.Performances = append(p.Performances, l.Event); series != "" && !r.URL.Query().Has("choose") && len(p.Marked) < subscriptions.MostPerformances {
 			p.Marked = append(p.Marked, l.Slug)
 		}
 	}

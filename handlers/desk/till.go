@@ -116,12 +116,11 @@ func (h *Handlers) tillPlace(r *http.Request, m organizers.Member, list []till.S
 	if len(list) > 0 {
 		return list[0].Currency, list[0].Zone, nil
 	}
-	events, err := h.Organizers.Events(r.Context(), m)
-	if err != nil || len(events) == 0 {
+	latest, ok, err := h.Overview.Latest(r.Context(), m)
+	if err != nil || !ok {
 		return "EUR", "UTC", err
 	}
-	last := events[len(events)-1]
-	return last.Currency, last.TimeZone, nil
+	return latest.Currency, latest.TimeZone, nil
 }
 
 // SetTill answers POST /desk/till: the settings.

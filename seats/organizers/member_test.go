@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -106,11 +107,21 @@ func TestAMemberIsAskedForEachTimeAndOnlyForTheirEvents(t *testing.T) {
 	}
 }
 
+// events are the events that a member may see.
+func (h *fixture) events(t *testing.T, m organizers.Member) (list []seats.Listing, err error) {
+	t.Helper()
+	err = h.desk.As(t.Context(), m, func(tx pgx.Tx) error {
+		list, err = seats.Events(t.Context(), tx)
+		return err
+	})
+	return list, err
+}
+
 func TestTheListHasTheEventsOfTheTeam(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	for want, m := range map[string]organizers.Member{"mine": h.ann, "theirs": h.bob} {
-		list, err := h.desk.Events(t.Context(), m)
+		list, err := h.events(t, m)
 		if err != nil || len(list) != 1 || list[0].Slug != want || list[0].Free == 0 {
 			t.Errorf("%s sees %d events, %v", m.Name, len(list), err)
 		}

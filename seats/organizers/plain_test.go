@@ -71,7 +71,7 @@ func TestRoles_UserWithoutRightsIsToldHowToGetThem(t *testing.T) {
 	t.Cleanup(pool.Close)
 	h := &fixture{db: pool, desk: organizers.New(pool, func() {})}
 	h.fill(t)
-	if list, err := h.desk.Events(t.Context(), h.ann); err != nil || len(list) != 1 || list[0].Slug != "mine" {
+	if list, err := h.events(t, h.ann); err != nil || len(list) != 1 || list[0].Slug != "mine" {
 		t.Errorf("Ann sees %d events, %v", len(list), err)
 	}
 	eve := h.add(t, "eve", organizers.Owner, h.ann.Team)

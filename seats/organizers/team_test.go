@@ -165,7 +165,7 @@ func TestASecondTeamIsItsOwnersOnly(t *testing.T) {
 	if m.TeamName != "The festival" || m.Role != organizers.Owner || len(m.Teams) != 2 {
 		t.Errorf("Ann is %+v", m)
 	}
-	if list, err := h.desk.Events(t.Context(), m); err != nil || len(list) != 0 {
+	if list, err := h.events(t, m); err != nil || len(list) != 0 {
 		t.Errorf("the new team has %d events, %v", len(list), err)
 	}
 	if err := h.desk.Rename(t.Context(), m, "The harbour festival", "k2"); err != nil {

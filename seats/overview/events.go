@@ -83,7 +83,7 @@ WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
     SELECT e.id, $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' AS late,
            CASE WHEN $1 IN ('past', 'all') OR $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at) AS rank` + wantedEvents + `
      ORDER BY late, rank, e.id LIMIT $5 OFFSET $6)
-SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
+SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, e.currency, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
        (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, '')
   FROM shown w JOIN event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
  ORDER BY w.late, w.rank, e.id`
@@ -111,6 +111,30 @@ func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (pag
 	return page, nil
 }
 
+// MostOffered is how many events a page offers to choose from.
+const MostOffered = 500
+
+// First returns the first events of a list, at most so many.
+func (o *Overview) First(ctx context.Context, m organizers.Member, f Filter, most int) (list []Event, err error) {
+	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
+		list, err = readEvents(ctx, tx, f, most)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("overview: read events: %w", err)
+	}
+	return list, nil
+}
+
+// Latest returns the event of a member's team that begins last. ok is false if there is none.
+func (o *Overview) Latest(ctx context.Context, m organizers.Member) (e Event, ok bool, err error) {
+	list, err := o.First(ctx, m, Filter{Show: All}, 1)
+	if err != nil || len(list) == 0 {
+		return e, false, err
+	}
+	return list[0], true, nil
+}
+
 func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, error) {
 	rows, err := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize)
 	if err != nil {
@@ -118,7 +142,7 @@ func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, er
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
 		var opens *time.Time
-		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName)
+		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Currency, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName)
 		if opens != nil {
 			e.OpensAt = *opens
 		}

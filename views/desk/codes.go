@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -21,8 +22,8 @@ type CodesPage struct {
 	List   *seats.Prices
 	Groups []pricing.CodeGroup
 	Blocks []blocks.Block
-	Others []seats.Listing // other events of the team that are to come
-	Form   url.Values      // as it was sent, if it was refused
+	Others []overview.Event // other events of the team that are to come
+	Form   url.Values       // as it was sent, if it was refused
 	Wrong  string
 }
 

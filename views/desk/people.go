@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -120,7 +120,7 @@ type LogPage struct {
 	Happened []organizers.Happened // instead of audit entries, where security is asked for
 	Security bool
 	Doers    [][2]string // address and name of everybody who did something
-	Events   []seats.Listing
+	Events   []overview.Event
 }
 
 func momentOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
