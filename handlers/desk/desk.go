@@ -277,7 +277,11 @@ func deskDone(w http.ResponseWriter, r *http.Request, path, done string) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	http.Redirect(w, r, path+"?done="+done, http.StatusSeeOther)
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	http.Redirect(w, r, path+sign+"done="+done, http.StatusSeeOther)
 	return nil
 }
 
