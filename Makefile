@@ -22,7 +22,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit e2e figures sizes bench screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit e2e figures sizes bench client screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -119,6 +119,12 @@ torture: postgres faketime ## break four nodes on purpose for ten minutes, then 
 
 attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
 	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'
+
+client: postgres ## make clients of openapi.yaml in Go and TypeScript, and buy tickets with each (tools/client)
+	@cd tools/client && mkdir -p api && GOWORK=off go tool oapi-codegen -generate types,client -package api -o api/api.gen.go ../../handlers/openapi.yaml
+	@cd tools/client/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && \
+	  npx --no-install openapi-typescript ../../../handlers/openapi.yaml -o api.ts >/dev/null && npx --no-install tsc
+	@cd tools/client && GOWORK=off $(TEST) -count=1 .
 
 test: unit e2e ## every test, end to end included
 
