@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -49,10 +50,20 @@ func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
 	}
 }
 
+// inEveryRun are bugs that are planted whenever the tests run, one for each judge that finds most of them. make torture plants all.
+var inEveryRun = []string{
+	"check then update", "no idempotency key", "locks in no order", "counter after commit", "NOTIFY trusted", "granted in part", "limit ignored",
+	"no inbox", "old code lives", "slot without expiry",
+}
+
 func TestPlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()
 	server, s := short(t)
-	all, err := PlantAll(t.Context(), server, s, Mutants, func(m MutantResult) { t.Log(m, m.By.What) })
+	list := slices.DeleteFunc(slices.Clone(Mutants), func(m Mutant) bool { return !slices.Contains(inEveryRun, m.Bug) })
+	if len(list) != len(inEveryRun) {
+		t.Fatalf("%d of %d bugs are there", len(list), len(inEveryRun))
+	}
+	all, err := PlantAll(t.Context(), server, s, list, func(m MutantResult) { t.Log(m, m.By.What) })
 	if err != nil {
 		t.Fatal(err)
 	}
