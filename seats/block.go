@@ -147,9 +147,11 @@ func ChangeBlock(ctx context.Context, tx pgx.Tx, event int64, block ID, t BlockT
 	return nil
 }
 
+// It waits for a change of the terms under way: once the time is up, they stay.
 const endingBlockSQL = `
 SELECT e.slug, b.seats FROM block b JOIN event e ON e.id = b.event_id
- WHERE b.id = $1 AND b.ends_at <= clock_timestamp() AND b.ended_at IS NULL`
+ WHERE b.id = $1 AND b.ends_at <= clock_timestamp() AND b.ended_at IS NULL
+   FOR SHARE OF b`
 
 const endBlockSQL = `UPDATE block SET ended_at = clock_timestamp() WHERE id = $1 AND ends_at <= clock_timestamp() AND ended_at IS NULL`
 

@@ -153,3 +153,35 @@ func TestBlock_TermsAreSetUntilItsEnd(t *testing.T) {
 	b.ends(t, press, b.inventory)
 	wantNonsense(t, change(seats.BlockTerms{Owner: "too late"}))
 }
+
+// An organizer gives a block more time in its last moment: what they were told holds.
+func TestBlock_ChangedInItsLastMomentStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(4, 10))
+	ends := time.Now().Add(time.Second)
+	press := b.block(t, ends, 0)
+	tx, err := b.db.Begin(t.Context())
+	if err == nil {
+		err = seats.ChangeBlock(t.Context(), tx, b.sale.Event.ID, press, seats.BlockTerms{EndsAt: ends.Add(time.Hour)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(ends) + 50*time.Millisecond)
+	did := make(chan bool)
+	go func() {
+		done, err := b.inventory.EndBlock(t.Context(), press)
+		if err != nil {
+			t.Error(err)
+		}
+		did <- done
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if <-did {
+		t.Error("the block ended")
+	}
+	b.wantState(t, 0, seats.Blocked)
+}

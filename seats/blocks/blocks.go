@@ -57,7 +57,7 @@ type Block struct {
 	Blocked int       // that it still has
 	Held    int       // by people with a code
 	Sold    int       // to people with a code
-	Codes   int       // that unlock it and are good
+	Codes   int       // that unlock it, and were neither stopped nor are over
 }
 
 const seatsSQL = `SELECT idx FROM seat_state WHERE event_id = $1 AND state = 5 /* blocked */ AND holder = $2 AND idx = ANY ((SELECT seats FROM block WHERE event_id = $1 AND id = $2)::integer[]) ORDER BY idx`
@@ -83,7 +83,7 @@ const mostBlocks = 500
 // The latest blocks that still have seats, or whose seats are with people who have a code.
 const listSQL = `
 SELECT b.id, b.kind, b.owner, b.reason, b.ends_at, b.at, cardinality(b.seats), n.blocked, c.held, c.sold,
-       (SELECT count(*) FROM code WHERE event_id = $1 AND b.id = ANY (unlocks_blocks) AND retired_at IS NULL)
+       (SELECT count(*) FROM code WHERE event_id = $1 AND b.id = ANY (unlocks_blocks) AND retired_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp()))
   FROM block b,
        LATERAL (SELECT count(*) AS blocked FROM seat_state s WHERE s.event_id = $1 AND s.idx = ANY (b.seats) AND s.state = 5 /* blocked */ AND s.holder = b.id) n,
        LATERAL (SELECT count(*) FILTER (WHERE s.state IN (1, 2, 3)) AS held, count(*) FILTER (WHERE s.state = 4 /* sold */) AS sold

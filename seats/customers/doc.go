@@ -14,5 +14,5 @@
 //
 // # Speed
 //
-// The latest customers come of an index of orders by time, those of a search of one by email and one by name, and a record of that by email.
+// An index of orders by time finds the latest customers, those by email and by name find what was searched for, and the one by email a record.
 package customers

@@ -51,11 +51,7 @@ func purchaseWords(ctx context.Context, o customers.Order) (words, class string)
 
 // localDay is a day at the place of an event.
 func localDay(ctx context.Context, t time.Time, zone string) string {
-	place, err := time.LoadLocation(zone)
-	if err != nil {
-		place = time.UTC
-	}
-	return text.Time(ctx, t.In(place), "2 Jan 2006")
+	return text.Time(ctx, seats.Event{TimeZone: zone}.Local(t), "2 Jan 2006")
 }
 
 // entryWords says how an entry of a waiting list stands.
