@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -44,7 +45,15 @@ func runAll(m *testing.M) (int, error) {
 	if binary, err = build(dir); err != nil {
 		return 1, err
 	}
+	unused = filepath.Join(dir, "unused")
+	first := newOffice(unused)
+	if err := errors.Join(first.open(), first.close()); err != nil {
+		return 1, err
+	}
 	boxOffice = newOffice(filepath.Join(dir, "shared"))
+	if err := boxOffice.furnish(); err != nil {
+		return 1, err
+	}
 	boxOffice.flags = []string{"--address-header", addressHeader}
 	if err := boxOffice.open(); err != nil {
 		return 1, err

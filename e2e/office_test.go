@@ -39,6 +39,7 @@ func ownOffice(t *testing.T, flags ...string) *office {
 	check(t, err)
 	o := newOffice(dir + "/data")
 	o.flags = flags
+	check(t, o.furnish())
 	t.Cleanup(func() {
 		o.close()
 		if t.Failed() {
@@ -48,6 +49,16 @@ func ownOffice(t *testing.T, flags ...string) *office {
 	})
 	check(t, o.open())
 	return o
+}
+
+// unused is the data folder of a box office that was opened once: to copy it takes a tenth of the time of making one.
+var unused string
+
+func (o *office) furnish() error {
+	if out, err := exec.Command("cp", "-a", unused, o.data).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the data folder: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // lastingOffice opens a box office that its pages find again at the same address when it was started anew.
