@@ -84,6 +84,7 @@ type Config struct {
 	PublicURL string // how browsers reach us; https makes cookies secure
 
 	Claims        int            // the most claims that one visitor sends within a minute; 0: no limit
+	Requests      int            // the most requests with one API key within a minute; 0: no limit
 	Joins         int            // the most people of one network that join waiting rooms within a minute; 0: no limit
 	AddressHeader string         // the header that a trusted proxy sets to the client's address; empty: none
 	Proxies       []netip.Prefix // networks of those proxies; nil: Proxies
@@ -116,7 +117,7 @@ func newHandlers(c Config) *Handlers {
 	if s.Limits, s.Joins = c.Limits, c.Joins; s.Limits == nil {
 		s.Limits = limit.NewEvents(nil, c.Log)
 	}
-	s.Claims = limit.Per(c.Claims, time.Minute)
+	s.Claims, s.Requests = limit.Per(c.Claims, time.Minute), limit.Per(c.Requests, time.Minute)
 	s.AddressHeader, s.Proxies = http.CanonicalHeaderKey(c.AddressHeader), c.Proxies
 	if s.Proxies == nil {
 		s.Proxies = web.Proxies

@@ -89,7 +89,7 @@ func newParser(grammar *commands, sh *shell) *kong.Kong {
 		kong.Writers(sh.stdout, sh.stderr), kong.NoDefaultHelp(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 130}),
 		kong.ValueFormatter(describe), kong.Resolvers(sh.env), kong.NamedMapper("secret", secretMapper{}), kong.Bind(sh),
 		kong.Vars{
-			"sockets": strconv.Itoa(realtime.SocketsPerAddress), "claims": strconv.Itoa(shop.ClaimsPerVisitor),
+			"sockets": strconv.Itoa(realtime.SocketsPerAddress), "claims": strconv.Itoa(shop.ClaimsPerVisitor), "requests": strconv.Itoa(web.RequestsPerProgram),
 			"joins": strconv.Itoa(web.JoinsPerNetwork), "looks": strconv.Itoa(waitingroom.LooksPerSecond),
 		},
 	)

@@ -47,6 +47,7 @@ type Config struct {
 	Demo          bool          `name:"demo" setting:"USHER_DEMO" default:"true" help:"Add demo events when there are no events (--demo=false: do not)."`
 	Log           string        `name:"log" setting:"USHER_LOG" default:"text" placeholder:"FORM" help:"Form of the log: text or json."`
 	Sockets       int           `name:"sockets-per-address" setting:"USHER_SOCKETS_PER_ADDRESS" default:"${sockets}" placeholder:"PAGES" help:"Most live pages of one address; more behind one proxy or in a test."`
+	PerProgram    int           `name:"requests-per-program" setting:"USHER_REQUESTS_PER_PROGRAM" default:"${requests}" placeholder:"REQUESTS" help:"Most requests that a program sends with one API key within a minute, to this node; 0: no limit."`
 	Claims        int           `name:"claims-per-visitor" setting:"USHER_CLAIMS_PER_VISITOR" default:"${claims}" placeholder:"CLAIMS" help:"Most claims that one visitor sends within a minute, to this node; 0: no limit."`
 	Joins         int           `name:"joins-per-network" setting:"USHER_JOINS_PER_NETWORK" default:"${joins}" placeholder:"PEOPLE" help:"Most people of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit."`
 	Looks         int           `name:"looks-per-second" setting:"USHER_LOOKS_PER_SECOND" default:"${looks}" placeholder:"LOOKS" help:"How often in a second all pages of a waiting room without a socket may ask for its state, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front."`
@@ -110,6 +111,9 @@ func (cfg *Config) check() error {
 	}
 	if cfg.Looks < 1 {
 		return usageError{fmt.Sprintf("--looks-per-second is %d; it is 1 or more", cfg.Looks)}
+	}
+	if cfg.PerProgram < 0 {
+		return usageError{fmt.Sprintf("--requests-per-program is %d; 0 is no limit", cfg.PerProgram)}
 	}
 	if cfg.Claims < 0 {
 		return usageError{fmt.Sprintf("--claims-per-visitor is %d; 0 is no limit", cfg.Claims)}

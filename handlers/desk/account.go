@@ -94,7 +94,7 @@ func (h *Handlers) AskPassword(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = h.Organizers.AskPassword(r.Context(), asked.Email, h.client(r))
+	err = h.Organizers.AskPassword(r.Context(), asked.Email, h.Client(r))
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !web.WantsJSON(r):
@@ -128,7 +128,7 @@ func (h *Handlers) ResetPassword(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.Organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password, h.client(r))
+	s, err := h.Organizers.ResetPassword(r.Context(), r.PathValue("token"), asked.Password, h.Client(r))
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !web.WantsJSON(r):

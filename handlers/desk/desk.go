@@ -131,6 +131,8 @@ func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *
 			return err
 		case err != nil:
 			return err
+		case m.Key != 0 && h.Exhausted(w, m):
+			return web.ErrKeyTooFast
 		case !m.May(need):
 			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
 			return errRole
@@ -176,8 +178,8 @@ func (h *Handlers) still(r *http.Request, need organizers.Need) bool {
 
 // whoIs returns the member behind a request of the desk: by its API key, or else by its session.
 func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
-	from := h.client(r)
-	if key, keyed := bearer(r); keyed {
+	from := h.Client(r)
+	if key, keyed := web.APIKey(r); keyed {
 		return h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
 	}
 	m, err := h.Organizers.Member(r.Context(), h.session(r), r.PathValue("slug"))
@@ -185,15 +187,9 @@ func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
 	return m, err
 }
 
-// bearer is the key that a program sends.
-func bearer(r *http.Request) (key string, keyed bool) {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.TrimSpace(key), strings.EqualFold(scheme, "Bearer")
-}
-
 // keyed makes the request of a program with a key one that has no session and wants JSON, whatever it says.
 func keyed(r *http.Request) {
-	if _, keyed := bearer(r); keyed {
+	if _, keyed := web.APIKey(r); keyed {
 		r.Header.Del("Cookie")
 		if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			r.Header.Set("Accept", "application/json")
@@ -219,10 +215,10 @@ func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s organizer
 		}
 		var device string
 		var err error
-		if s, device, err = h.Organizers.Enter(r.Context(), s, h.client(r), by); err != nil {
+		if s, device, err = h.Organizers.Enter(r.Context(), s, h.Client(r), by); err != nil {
 			return err
 		}
-		h.keepDevice(w, device)
+		h.KeepDevice(w, device)
 	}
 	session := fmt.Sprintf("%d.%d.%d.%d", s.Organizer, s.Epoch, s.Team, s.ID)
 	web.Enters(w, s, session)

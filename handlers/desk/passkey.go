@@ -34,7 +34,7 @@ func (h *Handlers) asked(r *http.Request) string {
 
 // PasskeyOptions answers POST /desk/session/options
 func (h *Handlers) PasskeyOptions(w http.ResponseWriter, r *http.Request) error {
-	c, err := h.Organizers.BeginSignIn(r.Context(), h.Origin(r), h.client(r))
+	c, err := h.Organizers.BeginSignIn(r.Context(), h.Origin(r), h.Client(r))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (h *Handlers) PasskeySignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	s, err := h.Organizers.SignInWith(r.Context(), h.Origin(r), h.asked(r), asked.Answer)
 	if err != nil {
-		from := h.client(r)
+		from := h.Client(r)
 		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.SignInFailed, Network: from.Network, Agent: from.Agent, Detail: "passkey"})
 		return err
 	}

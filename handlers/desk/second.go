@@ -78,7 +78,7 @@ func (h *Handlers) ShowSecond(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return organizers.ErrSignedOut
 	}
-	by, err := h.Organizers.Second(r.Context(), s.Organizer, asked.Code, h.client(r))
+	by, err := h.Organizers.Second(r.Context(), s.Organizer, asked.Code, h.Client(r))
 	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) {
 		web.RetryLater(w, err)
 		return h.showSecondStep(w, r, wrong.Status, desk.SecondPage{To: DeskBack(asked.To), Wrong: wrong.Brief(r.Context())})

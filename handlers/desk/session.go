@@ -45,7 +45,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.Organizers.SignIn(r.Context(), asked.Email, asked.Password, h.client(r))
+	s, err := h.Organizers.SignIn(r.Context(), asked.Email, asked.Password, h.Client(r))
 	if wrong := signInProblem(r.Context(), err); wrong != nil {
 		web.RetryLater(w, err)
 		if web.WantsJSON(r) {

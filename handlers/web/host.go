@@ -9,11 +9,12 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-// own is the domain of a team that a request came by, or its site key.
+// own is the domain of a team that a request came by, or its key.
 type own struct {
-	team  int64
-	home  string // how browsers reach it: https://tickets.playhouse.example
-	keyed bool   // a script of one of its sites asks
+	team    int64
+	home    string // how browsers reach it: https://tickets.playhouse.example
+	keyed   bool   // a script of one of its sites asks, or a program
+	program bool   // a program asks, with a key of the team
 }
 
 type hostKey struct{}
@@ -51,7 +52,7 @@ func (h *Server) hosted(next http.Handler) http.Handler {
 			h.Fail(w, r, err)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team, home, false}))
+		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team: team, home: home}))
 		if h.Sessions.Cookie.Secure {
 			w.Header()["Strict-Transport-Security"] = thisHost // what is below the domain is the team's
 		}

@@ -42,10 +42,15 @@ const (
 	CountsSubscriptions
 	CountsWalletLogs
 	CountsTurns
+	CountsKeys
 )
 
-// NetworkOf is whom a request is counted with.
+// NetworkOf is whom a request is counted with; 0, which nothing is counted with, if a program acts for a customer: the
+// customers of a kiosk or a chatbot are not in its network.
 func NetworkOf(r *http.Request) limit.Network {
+	if ByProgram(r) {
+		return 0
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return 0

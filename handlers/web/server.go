@@ -89,6 +89,7 @@ type Server struct {
 
 	Limits        *limit.Events
 	Claims        limit.Rate // of one visitor
+	Requests      limit.Rate // of one key for programs
 	Joins         int        // the most people of one network that join waiting rooms within a minute
 	AddressHeader string
 	Proxies       []netip.Prefix

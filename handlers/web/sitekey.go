@@ -12,7 +12,8 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-// Scripts of a team's own sites sell its tickets by a site key, without a page of ours.
+// Scripts of a team's own sites sell its tickets by a site key, without a page of ours. Programs do by a key of the team, see
+// apikey.go.
 //
 // Browsers ask first whether a site may send such a request (CORS), and a site that no team lists may not. A request with a
 // key has no cookies, whatever its browser sends: so nothing that a browser knows of its user is in the hands of the site, and
@@ -31,7 +32,7 @@ const mostSession = 4 << 10 // bytes of a session in a header
 var (
 	sent      = []string{"Content-Type, Idempotency-Key, " + SiteKey + ", " + SiteSession}
 	exposed   = []string{"Location, Retry-After, " + SiteSession}
-	varySite  = []string{"Accept, Accept-Language, Cookie, Origin, " + SiteKey}
+	varySite  = []string{"Accept, Accept-Language, Authorization, Cookie, Origin, " + SiteKey}
 	varyAsked = []string{"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"}
 	asked     = []string{"600"} // seconds for which a browser does not ask again
 )
@@ -72,30 +73,34 @@ func (h *Server) Preflight(methods []string) Handler {
 	}
 }
 
-// keyed lets scripts of a team's sites call a route by a site key. guarded takes all other requests.
+// keyed lets scripts of a team's sites call a route by a site key, and programs by a key of the team. guarded takes all other
+// requests.
 func (h *Server) keyed(open, guarded http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		keys := r.Header[SiteKey]
-		if r.Method != http.MethodPost || keys != nil {
+		key, program := APIKey(r)
+		program = program && strings.HasPrefix(key, organizers.KeyStart) // else it is of a proxy that stands before us
+		if r.Method != http.MethodPost || keys != nil || program {
 			w.Header()["Vary"] = varySite
 		}
-		if keys == nil {
+		if keys == nil && !program {
 			guarded.ServeHTTP(w, r)
 			return
 		}
 		r.Header.Set("Accept", "application/json")
-		team, err := h.admitSite(w, r, keys[0])
-		if err != nil {
+		at := own{home: ownOf(r).home, keyed: true, program: program}
+		var err error
+		if program {
+			at.team, err = h.admitProgram(w, r, key)
+		} else if at.team, err = h.admitSite(w, r, keys[0]); err != nil {
 			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.Foreign, Network: NetworkOf(r).String(), Detail: r.Pattern})
+		}
+		if err == nil && at.home == "" {
+			at.home, err = h.Sites.Home(r.Context(), at.team, h.Origin(r))
+		}
+		if err != nil {
 			h.Fail(w, r, err)
 			return
-		}
-		at := ownOf(r)
-		if at.home == "" {
-			if at.home, err = h.Sites.Home(r.Context(), team, h.Origin(r)); err != nil {
-				h.Fail(w, r, err)
-				return
-			}
 		}
 		s := &siteAnswer{ResponseWriter: w, name: h.Sessions.Cookie.Name}
 		if err := s.read(r); err != nil {
@@ -103,7 +108,7 @@ func (h *Server) keyed(open, guarded http.Handler) http.Handler {
 			return
 		}
 		defer s.keep()
-		open.ServeHTTP(s, r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team, at.home, true})))
+		open.ServeHTTP(s, r.WithContext(context.WithValue(r.Context(), hostKey{}, at)))
 	})
 }
 
@@ -134,13 +139,13 @@ func (h *Server) admitSite(w http.ResponseWriter, r *http.Request, key string) (
 
 // NotHere is the answer about what another team has: that it is not there, or to a script that its key is not for it.
 func NotHere(r *http.Request, there error) error {
-	if ownOf(r).keyed {
+	if at := ownOf(r); at.keyed && !at.program {
 		return errOtherTeam
 	}
 	return there
 }
 
-// At is the address of a page: whole for scripts of other sites, else its path.
+// At is the address of a page: whole for scripts of other sites and for programs, else its path.
 func (h *Server) At(r *http.Request, path string) string {
 	if ownOf(r).keyed && strings.HasPrefix(path, "/") {
 		return h.Origin(r) + path

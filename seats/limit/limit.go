@@ -81,6 +81,18 @@ func (l *Limiter) Take(key uint64, n int, r Rate, now time.Time) (wait time.Dura
 	return 0
 }
 
+// Left is how many a key may take now.
+func (l *Limiter) Left(key uint64, r Rate, now time.Time) int {
+	at := int64(now.Sub(l.began))
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.full[key] <= at || r.Every == 0 {
+		return r.Burst
+	}
+	return max(0, r.Burst-int((s.full[key]-at+int64(r.Every)-1)/int64(r.Every)))
+}
+
 // Give returns n unused ones that Take took.
 func (l *Limiter) Give(key uint64, n int, r Rate) {
 	if r.Burst == 0 {

@@ -28,8 +28,8 @@ func Scopes() []Scope { return []Scope{ScopeLook, ScopeSell, ScopeManage} }
 
 var scoped = map[Need]Scope{Look: ScopeLook, Sell: ScopeSell, Manage: ScopeManage}
 
-// keyStart is what every key begins with, so that people and programs that look for lost secrets know one.
-const keyStart = "usher_"
+// KeyStart is what every key begins with, so that people and programs that look for lost secrets know one.
+const KeyStart = "usher_"
 
 // ErrKey is a key that opens nothing.
 var ErrKey = errors.New("this key opens nothing")
@@ -148,8 +148,8 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 	}
 	err = d.Change(ctx, m, form, []any{"key", name, scopes, days}, func(tx pgx.Tx) error {
 		token, _ := newToken()
-		key = keyStart + strings.ToLower(token)
-		start := key[:len(keyStart)+4]
+		key = KeyStart + strings.ToLower(token)
+		start := key[:len(KeyStart)+4]
 		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
 			return fmt.Errorf("organizers: make a key: %w", err)
 		}

@@ -1,19 +1,18 @@
-package desk
+package web
 
 import (
 	"net/http"
 	"strings"
 
-	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 )
 
 const deviceName = "device"
 
-// client is the browser or program that a request to the desk comes from.
-func (h *Handlers) client(r *http.Request) organizers.Client {
-	n := web.NetworkOf(r)
+// Client is the browser or program that a request of an organizer comes from.
+func (h *Server) Client(r *http.Request) organizers.Client {
+	n := NetworkOf(r)
 	c := organizers.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent())}
 	if cookie, err := r.Cookie(h.Kept(deviceName)); err == nil {
 		c.Device = cookie.Value
@@ -21,8 +20,8 @@ func (h *Handlers) client(r *http.Request) organizers.Client {
 	return c
 }
 
-// keepDevice has a browser remember that an organizer signed in there: tries elsewhere do not slow it down.
-func (h *Handlers) keepDevice(w http.ResponseWriter, token string) {
+// KeepDevice has a browser remember that an organizer signed in there: tries elsewhere do not slow it down.
+func (h *Server) KeepDevice(w http.ResponseWriter, token string) {
 	http.SetCookie(w, &http.Cookie{
 		Name: h.Kept(deviceName), Value: token, Path: "/", MaxAge: int(organizers.DeviceLength.Seconds()), HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
 	})
