@@ -65,7 +65,8 @@ func (p *person) blocksThirdParties() {
 }
 
 // holdsBest takes the best seats on a page in a frame and goes to the checkout.
-func (p *person) holdsBest(in playwright.FrameLocator, n int) {
+// holdsBest takes the best seats in a frame and orders them under an address.
+func (p *person) holdsBest(in playwright.FrameLocator, n int, email string) {
 	p.t.Helper()
 	form := in.Locator(`form:has(input[name="best"])`).First()
 	check(p.t, form.GetByLabel("How many").Fill(strconv.Itoa(n)))
@@ -74,7 +75,7 @@ func (p *person) holdsBest(in playwright.FrameLocator, n int) {
 	check(p.t, expect.Locator(in.Locator(`#tray [data-seat]`)).ToHaveCount(n))
 	p.press(in.Locator("#tray").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Check out"}).First())
 	check(p.t, in.GetByLabel("Name").Fill("Bob Buyer"))
-	check(p.t, in.GetByRole("textbox", playwright.FrameLocatorGetByRoleOptions{Name: "Email"}).Fill("bob@localhost.example"))
+	check(p.t, in.GetByRole("textbox", playwright.FrameLocatorGetByRoleOptions{Name: "Email"}).Fill(email))
 	p.press(in.Locator("form .primary"))
 }
 
@@ -118,7 +119,7 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 		bob.sees(bob.page.GetByText("from €"))
 		bob.picture("embed-frame", "light")
 		bob.isAccessible("a site with a frame", checkup)
-		bob.holdsBest(in, 2)
+		bob.holdsBest(in, 2, "bob@localhost.example")
 		bob.sees(in.GetByRole("heading", playwright.FrameLocatorGetByRoleOptions{Name: "Confirm your email"}))
 		elsewhere := someone(t, o, "elsewhere", phone) // as the mail says: on any device
 		elsewhere.visit(o.mailed(t, "bob@localhost.example", confirmLink))
@@ -150,7 +151,7 @@ func TestEmbed_TicketsAreBoughtOnTheSiteOfTheTeamWithoutThirdPartyCookies(t *tes
 		eve.sees(in.Locator(`body[data-live="live"]`))
 		eve.picture("embed-dialog", "light")
 		eve.isAccessible("a site with a dialog", checkup)
-		eve.holdsBest(in, 2)
+		eve.holdsBest(in, 2, "bob@localhost.example")
 		eve.picture("embed-payment", "light")
 		tab, err := eve.context.ExpectPage(func() error {
 			return in.GetByRole("link", playwright.FrameLocatorGetByRoleOptions{Name: "Continue to payment"}).Click()
