@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -154,6 +158,34 @@ func (m *memory) seat(i int) string {
 		return ""
 	}
 	return m.Hold.Seats[i]
+}
+
+var problemCode = regexp.MustCompile(`NewProblem\([^,]+, "(\w+)"`)
+
+func TestOpenAPI_EveryCodeOfAnErrorIsDescribed(t *testing.T) {
+	t.Parallel()
+	described := description(t).Components.Schemas["ErrorCode"].Value.Enum
+	found := 0
+	for _, folder := range []string{"web", "shop", "desk"} {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, code := range problemCode.FindAllStringSubmatch(string(source), -1) {
+				if found++; !slices.Contains(described, any(code[1])) {
+					t.Errorf("%s answers %q, which is not in openapi.yaml", file, code[1])
+				}
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d codes were found", found)
+	}
 }
 
 func TestRealAnswersAreAsDescribed(t *testing.T) {
