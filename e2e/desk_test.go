@@ -314,7 +314,7 @@ func TestAPasskeySignsInWithoutAnAddress(t *testing.T) {
 func TestWithoutHttpsThePageSaysWhyThereAreNoPasskeys(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, boxOffice, "ann", phone)
-	ann.entersDesk(boxOffice.organizer(t, "Ann", "door"))
+	ann.entersDesk(boxOffice.organizer(t, "Ann", "till"))
 	ann.visit("/desk/account")
 	ann.sees(ann.page.GetByText("Passkeys work only at https addresses"))
 	check(t, expect.Locator(ann.button("Add a passkey")).ToHaveCount(0))

@@ -20,7 +20,7 @@ func TestTill_AHundredSalesByKeyboard(t *testing.T) { // not parallel: it measur
 	o := boxOffice
 	slug := o.event(t, "theatre")
 	dora := someone(t, o, "dora", device{width: 1024, height: 768})
-	dora.entersDesk(o.organizer(t, "Dora", "door"))
+	dora.entersDesk(o.organizer(t, "Dora", "till"))
 	dora.atTill(slug)
 	check(t, dora.page.Locator("[name=float]").Fill("200"))
 	dora.press(dora.button("Open the till"))

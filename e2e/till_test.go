@@ -41,7 +41,7 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			slug := o.event(t, "theatre")
 			o.atDesk(t, "events/"+slug+"/codes", map[string]any{"code": "FRIENDS", "off": "10%"})
 			dora := someone(t, o, "dora", d)
-			dora.entersDesk(o.organizer(t, "Dora "+d.String(), "door"))
+			dora.entersDesk(o.organizer(t, "Dora "+d.String(), "till"))
 			dora.atTill(slug)
 			dora.inBothLights("desk-till-closed")
 			check(t, dora.page.Locator("[name=float]").Fill("200"))

@@ -195,7 +195,7 @@ func TestDoor_ReachesItsEventsFromTheList(t *testing.T) {
 	s := newSite(t)
 	ann := s.owner(t)
 	s.drafts(t, ann, "Secret")
-	dora := s.memberOf(t, "dora", organizers.Door, s.sale.Event.Team)
+	dora := s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
 	_, page := s.page(t, dora, "/desk/events?show=all")
 	if !strings.Contains(page, `<a href="/desk/events/evening/seats">`) {
 		t.Error("the list leads the door nowhere")

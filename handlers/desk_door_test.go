@@ -15,7 +15,7 @@ func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	_, order := s.bought(t, person(t), 2)
-	owner, keeper := s.owner(t), s.memberOf(t, "keeper", organizers.Door, s.sale.Event.Team)
+	owner, keeper := s.owner(t), s.memberOf(t, "keeper", organizers.Till, s.sale.Event.Team)
 	at, form := "/desk/events/evening/doors", url.Values{"key": {seats.NewID().String()}}
 
 	made, page := s.submit(t, keeper, at, form)

@@ -131,7 +131,7 @@ func TestHome_EachRoleSeesWhatItMay(t *testing.T) {
 	s.exec(t, `INSERT INTO event (slug, name, starts_at, seats, plan_id, status) SELECT 'hidden', 'Evening in secret', clock_timestamp() + interval '3 days', 1, plan_id, 'draft' FROM event`)
 	s.exec(t, `INSERT INTO counter (event_id, free, held, sold, blocked) SELECT id, '{1}', '{0}', '{0}', '{0}' FROM event WHERE slug = 'hidden'`)
 	team := s.sale.Event.Team
-	manager, viewer, door := s.memberOf(t, "max", organizers.Manager, team), s.memberOf(t, "vera", organizers.Viewer, team), s.memberOf(t, "dora", organizers.Door, team)
+	manager, viewer, door := s.memberOf(t, "max", organizers.Manager, team), s.memberOf(t, "vera", organizers.Viewer, team), s.memberOf(t, "dora", organizers.Till, team)
 	for _, c := range []struct {
 		who                               *http.Client
 		name                              string

@@ -247,7 +247,7 @@ func TestSecondFactor_TeamThatDemandsItLeadsMembersToEnrolment(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	bob := s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
+	bob := s.memberOf(t, "bob", organizers.Till, s.sale.Event.Team)
 	if a, body := send(t, ann, "POST", s.url+"/desk/team/second-factor", `{"key":"k","on":true}`); a.StatusCode != http.StatusNoContent {
 		t.Fatal(a.StatusCode, body)
 	}
@@ -273,7 +273,7 @@ func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
-	s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
+	s.memberOf(t, "bob", organizers.Till, s.sale.Event.Team)
 	s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
 	for path, body := range map[string]string{
 		"/desk/account/passkeys/options": `{}`, "/desk/account/passkeys/eA/removal": `{}`, "/desk/account/codes": `{"code":"1"}`, "/desk/account/codes/removal": `{}`, "/desk/account/recovery": `{}`,

@@ -152,7 +152,7 @@ func TestARoleIsOfOneTeamAndEndsAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.owner(t)
 	team := s.others(t, "theirs")
-	eve, bob := s.memberOf(t, "eve", organizers.Owner, team), s.memberOf(t, "bob", organizers.Door, s.sale.Event.Team)
+	eve, bob := s.memberOf(t, "eve", organizers.Owner, team), s.memberOf(t, "bob", organizers.Till, s.sale.Event.Team)
 	for _, c := range []struct {
 		who    *http.Client
 		path   string
@@ -171,7 +171,7 @@ func TestARoleIsOfOneTeamAndEndsAtOnce(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.path, a.StatusCode, c.status)
 		}
 	}
-	s.exec(t, `DELETE FROM member WHERE team_id = $1 AND role = 'door'`, s.sale.Event.Team)
+	s.exec(t, `DELETE FROM member WHERE team_id = $1 AND role = 'till'`, s.sale.Event.Team)
 	if a, _ := s.page(t, bob, "/desk"); a.StatusCode != 403 {
 		t.Errorf("Bob, removed: %d", a.StatusCode)
 	}

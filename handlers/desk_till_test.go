@@ -46,7 +46,7 @@ type tillAnswer struct {
 func TestTill_CountsWhatItsPersonSellsOnce(t *testing.T) {
 	t.Parallel()
 	s, owner := withPress(t, seats.Fees{})
-	dora := s.memberOf(t, "dora", organizers.Door, s.sale.Event.Team)
+	dora := s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
 	s.does(t, owner, "/desk/events/evening/codes", url.Values{"code": {"FRIENDS"}, "off": {"10%"}})
 	s.does(t, owner, "/desk/till", url.Values{"required": {"on"}, "methods": {"Twint"}})
 	idx := s.inRows(t, 6)

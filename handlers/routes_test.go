@@ -142,7 +142,7 @@ func TestRoutes_LargeBodiesNeedTheManagerRole(t *testing.T) {
 	if len(large) != 8 {
 		t.Errorf("%d routes take plans, statements, texts and pictures", len(large))
 	}
-	for _, role := range []string{"stranger", string(organizers.Door), string(organizers.Viewer)} {
+	for _, role := range []string{"stranger", string(organizers.Door), string(organizers.Till), string(organizers.Viewer)} {
 		for _, r := range large {
 			_, path, _ := strings.Cut(r.pattern, " ")
 			for _, kind := range []string{"application/json", asForm, asParts} {

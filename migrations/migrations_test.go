@@ -127,8 +127,9 @@ func TestADatabaseThatIsNewerOrDifferentIsRefused(t *testing.T) {
 	}
 }
 
-func TestErasureKey_HashesAsBeforeWhenItBecomesOneColumn(t *testing.T) {
-	t.Parallel()
+// migrated brings an empty database up to a migration, and calls before just before that one.
+func migrated(t *testing.T, upTo string, before func(conn *pgx.Conn)) *pgx.Conn {
+	t.Helper()
 	conn := reach(t, database(t))
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -137,32 +138,58 @@ func TestErasureKey_HashesAsBeforeWhenItBecomesOneColumn(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), createTableSQL); err != nil {
 		t.Fatal(err)
 	}
-	secret := make([]byte, 64)
-	for i := range secret {
-		secret[i] = byte(i * 7)
-	}
 	for i, name := range names {
-		is := strings.HasSuffix(name, "_sealed_erasure_key.sql")
+		is := strings.HasSuffix(name, upTo)
 		if is {
-			inner, outer := bytes.Clone(secret), bytes.Clone(secret)
-			for i := range secret {
-				inner[i] ^= 0x36
-				outer[i] ^= 0x5c
-			}
-			if _, err := conn.Exec(t.Context(), `INSERT INTO erasure_key (inner_pad, outer_pad) VALUES ($1, $2)`, inner, outer); err != nil {
-				t.Fatal(err)
-			}
+			before(conn)
 		}
 		if err := apply(t.Context(), conn, i+1, name); err != nil {
 			t.Fatal(err)
 		}
 		if is {
-			break
+			return conn
 		}
 	}
+	t.Fatalf("there is no migration %s", upTo)
+	return nil
+}
+
+func TestErasureKey_HashesAsBeforeWhenItBecomesOneColumn(t *testing.T) {
+	t.Parallel()
+	secret := make([]byte, 64)
+	for i := range secret {
+		secret[i] = byte(i * 7)
+	}
+	conn := migrated(t, "_sealed_erasure_key.sql", func(conn *pgx.Conn) {
+		inner, outer := bytes.Clone(secret), bytes.Clone(secret)
+		for i := range secret {
+			inner[i] ^= 0x36
+			outer[i] ^= 0x5c
+		}
+		if _, err := conn.Exec(t.Context(), `INSERT INTO erasure_key (inner_pad, outer_pad) VALUES ($1, $2)`, inner, outer); err != nil {
+			t.Fatal(err)
+		}
+	})
 	var now []byte
 	if err := conn.QueryRow(t.Context(), `SELECT secret FROM erasure_key`).Scan(&now); err != nil || !bytes.Equal(now, secret) {
 		t.Errorf("the key is %x, %v", now, err)
+	}
+}
+
+func TestRoles_PeopleOfTheDoorMayStillSell(t *testing.T) {
+	t.Parallel()
+	conn := migrated(t, "_roles.sql", func(conn *pgx.Conn) {
+		if _, err := conn.Exec(t.Context(), `
+			WITH t AS (INSERT INTO team (name) VALUES ('House') RETURNING id),
+			     o AS (INSERT INTO organizer (name, email) VALUES ('Ann', 'ann@example.org'), ('Dora', 'dora@example.org') RETURNING id, name),
+			     i AS (INSERT INTO invitation (team_id, email, role) SELECT id, 'bob@example.org', 'door' FROM t)
+			INSERT INTO member (team_id, organizer_id, role) SELECT t.id, o.id, CASE o.name WHEN 'Ann' THEN 'owner' ELSE 'door' END FROM t, o`); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var members, invited string
+	if err := conn.QueryRow(t.Context(), `SELECT (SELECT string_agg(role, ' ' ORDER BY role) FROM member), (SELECT role FROM invitation)`).Scan(&members, &invited); err != nil || members != "owner till" || invited != "till" {
+		t.Errorf("members are %s, who is invited %s, %v", members, invited, err)
 	}
 }
 

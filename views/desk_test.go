@@ -19,7 +19,7 @@ func atDesk(t *testing.T, text string) []shown {
 	event.Event.Name, event.Event.Venue = text, text
 	ann := organizers.Member{Organizer: 1, Team: 1, Name: text, Email: text, TeamName: text, Role: organizers.Owner, Teams: []organizers.Team{{ID: 1, Name: text}, {ID: 2, Name: text}}}
 	eve := ann
-	eve.Organizer, eve.Role = 2, organizers.Door
+	eve.Organizer, eve.Role = 2, organizers.Till
 	of := func(m organizers.Member, path string) desk.Frame {
 		return desk.Frame{Page: page, Member: m, Path: path, Key: text}
 	}
@@ -27,7 +27,7 @@ func atDesk(t *testing.T, text string) []shown {
 	ofEvent.Event = &event.Event
 	wrong := organizers.Mistakes{{Field: organizers.FieldName, Message: text}, {Field: organizers.FieldEmail, Message: text}, {Field: organizers.FieldPassword, Message: text}}
 	team := desk.TeamPage{
-		Frame: of(ann, desk.TeamPath), Colleagues: []organizers.Colleague{{Organizer: 1, Name: text, Email: text, Role: organizers.Owner, Since: now}, {Organizer: 2, Name: text, Email: text, Role: organizers.Door}},
+		Frame: of(ann, desk.TeamPath), Colleagues: []organizers.Colleague{{Organizer: 1, Name: text, Email: text, Role: organizers.Owner, Since: now}, {Organizer: 2, Name: text, Email: text, Role: organizers.Till}},
 		Invitations: []organizers.Invitation{{ID: 1, Email: text, Role: organizers.Viewer, ExpiresAt: now}, {ID: 2, Email: text, Role: organizers.Owner, Over: true}},
 	}
 	invite, rename, looking := team, team, team

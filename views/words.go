@@ -20,6 +20,7 @@ func RoleName(r organizers.Role) string { return roleNames[r] }
 
 var roleNames = map[organizers.Role]string{
 	organizers.Owner: text.Mark("owner"), organizers.Manager: text.Mark("manager"), organizers.Viewer: text.Mark("viewer"), organizers.Door: text.Mark("door"),
+	organizers.Marketing: text.Mark("marketing"), organizers.Accounting: text.Mark("accounting"), organizers.Till: text.Mark("till"),
 }
 
 // RoleWords is the message about what a role is for.
@@ -29,8 +30,14 @@ func RoleWords(r organizers.Role) string {
 		return text.Mark("can do everything, including managing the team")
 	case organizers.Manager:
 		return text.Mark("runs events, prices, orders and the sale")
-	case organizers.Viewer:
-		return text.Mark("can see everything, but change nothing")
+	case organizers.Marketing:
+		return text.Mark("sees figures, and looks after pages, emails and codes")
+	case organizers.Accounting:
+		return text.Mark("sees figures, and does the books, invoices and bank transfers")
+	case organizers.Till:
+		return text.Mark("can sell at the box office and admit people")
+	case organizers.Door:
+		return text.Mark("admits people at the door")
 	}
-	return text.Mark("can sell at the box office and admit people")
+	return text.Mark("can see everything, but change nothing")
 }

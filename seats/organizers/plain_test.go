@@ -76,7 +76,7 @@ func TestRoles_UserWithoutRightsIsToldHowToGetThem(t *testing.T) {
 	}
 	eve := h.add(t, "eve", organizers.Owner, h.ann.Team)
 	for name, do := range map[string]func() error{
-		"invite": func() error { return h.desk.Invite(t.Context(), h.ann, "dan@example.org", organizers.Door, "k") },
+		"invite": func() error { return h.desk.Invite(t.Context(), h.ann, "dan@example.org", organizers.Till, "k") },
 		"remove": func() error { return h.desk.Remove(t.Context(), h.ann, eve.Organizer, "l") },
 		"rename": func() error { return h.desk.Rename(t.Context(), h.ann, "Ours", "m") },
 	} {

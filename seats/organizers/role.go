@@ -5,33 +5,42 @@ type Role string
 
 // The roles, from the one that may do most.
 const (
-	Owner   Role = "owner"
-	Manager Role = "manager"
-	Viewer  Role = "viewer"
-	Door    Role = "door"
+	Owner      Role = "owner"
+	Manager    Role = "manager"
+	Marketing  Role = "marketing"
+	Accounting Role = "accounting"
+	Till       Role = "till"
+	Door       Role = "door"
+	Viewer     Role = "viewer"
 )
 
 // Roles are all of them, as people choose from them.
-func Roles() []Role { return []Role{Owner, Manager, Viewer, Door} }
+func Roles() []Role { return []Role{Owner, Manager, Marketing, Accounting, Till, Door, Viewer} }
 
 // Need is what has to be allowed for something at the desk.
 type Need int
 
 // The needs.
 const (
-	Enter  Need = iota // be a member: the list of events
-	Self               // be a person: one's own account
-	Look               // see an event, its figures and its orders
-	Sell               // box office and check-in
-	Manage             // events, prices, orders, the sale
-	Own                // members and the team itself
+	Enter   Need = iota // be a member: the list of events
+	Self                // be a person: one's own account
+	Look                // see an event, its figures and its orders
+	Sell                // sell at the box office
+	Admit               // check people in
+	Promote             // pages, pictures, mails, codes and what they bring
+	Account             // books, invoices, bank transfers
+	Manage              // events, prices, orders, the sale
+	Own                 // members and the team itself
 )
 
 var may = map[Role][]Need{
-	Owner:   {Enter, Self, Look, Sell, Manage, Own},
-	Manager: {Enter, Self, Look, Sell, Manage},
-	Viewer:  {Enter, Self, Look},
-	Door:    {Enter, Self, Sell},
+	Owner:      {Enter, Self, Look, Sell, Admit, Promote, Account, Manage, Own},
+	Manager:    {Enter, Self, Look, Sell, Admit, Promote, Account, Manage},
+	Marketing:  {Enter, Self, Look, Promote},
+	Accounting: {Enter, Self, Look, Account},
+	Till:       {Enter, Self, Sell, Admit},
+	Door:       {Enter, Self, Admit},
+	Viewer:     {Enter, Self, Look},
 }
 
 // May reports whether a role may do what needs need.

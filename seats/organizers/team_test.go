@@ -51,7 +51,7 @@ func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
 	if _, err := h.desk.JoinAs(t.Context(), token, organizers.Newcomer{Name: "Eve", Password: password}); !errors.Is(err, organizers.ErrNoLink) {
 		t.Errorf("the link once more: %v", err)
 	}
-	if err := h.desk.Invite(t.Context(), h.ann, "eve@example.org", organizers.Door, "k3"); !errors.As(err, new(organizers.Mistakes)) {
+	if err := h.desk.Invite(t.Context(), h.ann, "eve@example.org", organizers.Till, "k3"); !errors.As(err, new(organizers.Mistakes)) {
 		t.Errorf("a member invited: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
 func TestInvitation_OfAnOrganizerNeedsTheirSession(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	token, err := h.desk.InviteLink(t.Context(), h.ann, "bob@example.org", organizers.Door)
+	token, err := h.desk.InviteLink(t.Context(), h.ann, "bob@example.org", organizers.Till)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestInvitation_OfAnOrganizerNeedsTheirSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := h.member(t, s, ""); m.Role != organizers.Door || m.Team != h.ann.Team || len(m.Teams) != 2 {
+	if m := h.member(t, s, ""); m.Role != organizers.Till || m.Team != h.ann.Team || len(m.Teams) != 2 {
 		t.Errorf("Bob is %+v", m)
 	}
 }
@@ -128,9 +128,9 @@ func TestRolesAndMembersChangeAndTheLastOwnerStays(t *testing.T) {
 		}, organizers.ErrLastOwner, organizers.Viewer},
 		{func(k string) error { return h.desk.Remove(t.Context(), h.ann, h.ann.Organizer, k) }, organizers.ErrLastOwner, organizers.Viewer},
 		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, "king", k) }, organizers.Mistakes{}, organizers.Viewer},
-		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, h.bob.Organizer, organizers.Door, k) }, organizers.ErrNotYours, organizers.Viewer},
+		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, h.bob.Organizer, organizers.Till, k) }, organizers.ErrNotYours, organizers.Viewer},
 		{func(k string) error { return h.desk.Remove(t.Context(), h.bob, eve.Organizer, k) }, organizers.ErrNotYours, organizers.Viewer},
-		{func(string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Door, "") }, idempotency.ErrNoKey, organizers.Viewer},
+		{func(string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Till, "") }, idempotency.ErrNoKey, organizers.Viewer},
 		{func(k string) error { return h.desk.SetRole(t.Context(), h.ann, eve.Organizer, organizers.Owner, k) }, nil, organizers.Owner},
 		{func(k string) error { return h.desk.SetRole(t.Context(), eve, h.ann.Organizer, organizers.Manager, k) }, nil, organizers.Owner},
 	} {

@@ -49,7 +49,7 @@ func open(t *testing.T) *fixture {
 	}
 	h.orders = orders.New(h.db)
 	h.orders.Open(office, "http://localhost")
-	h.ann, h.dora = h.member(t, "ann", organizers.Owner), h.member(t, "dora", organizers.Door)
+	h.ann, h.dora = h.member(t, "ann", organizers.Owner), h.member(t, "dora", organizers.Till)
 	return h
 }
 

@@ -101,7 +101,7 @@ func TestReports_AreNumberedWithoutAGap(t *testing.T) {
 	people := make([]organizers.Member, 6)
 	open := make([]till.Session, len(people))
 	for i := range people {
-		people[i] = h.member(t, "p"+string(rune('a'+i)), organizers.Door)
+		people[i] = h.member(t, "p"+string(rune('a'+i)), organizers.Till)
 		open[i] = h.opened(t, people[i])
 	}
 	var closing sync.WaitGroup

@@ -330,7 +330,7 @@ func actionResults(ctx context.Context, m organizers.Member, typed string, found
 		for _, t := range []tab{
 			{text.Mark("Sell tickets"), "/seats", organizers.Sell},
 			{text.Mark("Orders"), "/orders", organizers.Look},
-			{text.Mark("Door"), "/doors", organizers.Sell},
+			{text.Mark("Door"), "/doors", organizers.Admit},
 			{text.Mark("Settings"), "/settings", organizers.Manage},
 		} {
 			if m.May(t.need) {

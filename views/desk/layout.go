@@ -127,10 +127,13 @@ func EventPath(slug string) string { return Path + "/events/" + slug }
 
 // EventHome is the first page of an event that the reader may open.
 func (d Frame) EventHome(slug string) string {
-	if d.Member.May(organizers.Look) {
+	switch {
+	case d.Member.May(organizers.Look):
 		return EventPath(slug)
+	case d.Member.May(organizers.Sell):
+		return EventPath(slug) + "/seats"
 	}
-	return EventPath(slug) + "/seats"
+	return EventPath(slug) + "/doors"
 }
 
 // tab is a link of the navigation.
@@ -148,19 +151,19 @@ var tabs = []tab{
 	{text.Mark("Subscriptions"), "/subscriptions", organizers.Look},
 	{text.Mark("Plans"), "/plans", organizers.Look},
 	{text.Mark("Gift cards"), "/gift-cards", organizers.Manage},
-	{text.Mark("Bank"), "/bank", organizers.Manage},
-	{text.Mark("Invoices"), "/invoices", organizers.Manage},
+	{text.Mark("Bank"), "/bank", organizers.Account},
+	{text.Mark("Invoices"), "/invoices", organizers.Account},
 	{text.Mark("Till"), "/till", organizers.Sell},
-	{text.Mark("Books"), "/books", organizers.Manage},
+	{text.Mark("Books"), "/books", organizers.Account},
 	{text.Mark("Customers"), "/customers", organizers.Manage},
 	{text.Mark("Team"), "/team", organizers.Look},
 }
 
 // settingTabs are the settings of a team, in the menu of the reader.
 var settingTabs = []tab{
-	{text.Mark("Branding"), "/branding", organizers.Manage},
+	{text.Mark("Branding"), "/branding", organizers.Promote},
 	{text.Mark("Website"), "/site", organizers.Own},
-	{text.Mark("Taxes"), "/taxes", organizers.Manage},
+	{text.Mark("Taxes"), "/taxes", organizers.Account},
 	{text.Mark("Legal"), "/legal", organizers.Manage},
 	{text.Mark("Privacy"), "/privacy", organizers.Own},
 	{text.Mark("Keys"), "/keys", organizers.Own},
@@ -177,12 +180,12 @@ var eventTabs = []tab{
 	{text.Mark("Seats"), "/seats", organizers.Sell},
 	{text.Mark("Till"), "/till", organizers.Sell},
 	{text.Mark("Waiting list"), "/waitlist", organizers.Look},
-	{text.Mark("Door"), "/doors", organizers.Sell},
-	{text.Mark("Messages"), "/messages", organizers.Manage},
+	{text.Mark("Door"), "/doors", organizers.Admit},
+	{text.Mark("Messages"), "/messages", organizers.Promote},
 	{text.Mark("Plan"), "/plan", organizers.Manage},
 	{text.Mark("Prices"), "/prices", organizers.Look},
-	{text.Mark("Codes"), "/codes", organizers.Manage},
-	{text.Mark("Event page"), "/page", organizers.Manage},
+	{text.Mark("Codes"), "/codes", organizers.Promote},
+	{text.Mark("Event page"), "/page", organizers.Promote},
 	{text.Mark("Settings"), "/settings", organizers.Manage},
 }
 
@@ -214,6 +217,14 @@ func (d Frame) links(tabs []tab, base string) (links []link) {
 		}
 	}
 	return links
+}
+
+// to is a link in a sentence, and plain words for a reader who may not open its page.
+func (d Frame) to(need organizers.Need, path string) templ.Attributes {
+	if !d.Member.May(need) {
+		return nil
+	}
+	return views.To(path)
 }
 
 // here is what aria-current says of a tab on this page.

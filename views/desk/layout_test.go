@@ -9,7 +9,7 @@ import (
 
 func TestTheNavigationLeadsOnlyWhereOneMayGo(t *testing.T) {
 	t.Parallel()
-	for role, hidden := range map[organizers.Role][]string{organizers.Owner: {}, organizers.Manager: {}, organizers.Viewer: {"Log"}, organizers.Door: {"Team", "Log"}} {
+	for role, hidden := range map[organizers.Role][]string{organizers.Owner: {}, organizers.Manager: {}, organizers.Viewer: {"Log"}, organizers.Till: {"Team", "Log"}} {
 		d, shown := Frame{Member: organizers.Member{Role: role}, Path: Path}, map[string]bool{}
 		for _, l := range append(d.main(), d.settings()...) {
 			shown[l.name] = true

@@ -116,7 +116,7 @@ var happened = text.NewStored(
 	// Translators: a browser and a system, such as "Firefox on Linux".
 	text.Mark("%s on %s"),
 	text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
-	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door))
+	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door), string(organizers.Marketing), string(organizers.Accounting), string(organizers.Till))
 
 var _ = []string{
 	text.Mark("app added"), text.Mark("app removed"), text.Mark("recovery codes made"), text.Mark("every second factor removed by the operator"), text.Mark("signed out by the operator"),
