@@ -21,6 +21,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
@@ -122,6 +123,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.place(ctx, m)
 	case turns.Mail:
 		return l.turn(ctx, m)
+	case pricing.MailCode:
+		return l.code(ctx, m)
 	case organizers.MailPassword:
 		return l.password(ctx, m)
 	case organizers.MailSecurity:
@@ -715,6 +718,33 @@ func (l Letters) place(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	return l.deskLetter(ctx, m, 0, mails.Place(ctx, state.Name, l.URL+shop.RoomPath(room.Slug)+"/invitations/"+invitation))
+}
+
+// code makes the mail that brings a person their code.
+func (l Letters) code(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	about, err := pricing.ReadAbout(m.About)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	s, err := l.Inventory.Sale(ctx, about.Event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	code, err := l.Orders.FindCode(ctx, s.Event.ID, about.Code)
+	switch {
+	case err != nil:
+		return mail.Letter{}, err
+	case code.State == pricing.CodeOver || code.State == pricing.CodeUnknown:
+		return mail.Letter{}, &mail.Refused{Reason: "the code was stopped, or its time is over"}
+	case s.Event.Status == seats.Cancelled || s.Event.Status == seats.Closed:
+		return mail.Letter{}, &mail.Refused{Reason: "the event is over"}
+	}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	sale := shop.Sale{Event: s.Event}
+	return l.deskLetter(ctx, m, s.Event.Team, mails.EventCode(ctx, sale, code, home+sale.Path()+"?code="+code.Code+"#codes"))
 }
 
 // turn makes the mail that tells a visitor of a waiting room that their number is called.

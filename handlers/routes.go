@@ -290,7 +290,7 @@ func (h *Handlers) table() []route {
 		{"GET /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Look, h.desk.Prices), secretRule},
 		{"POST /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Manage, h.desk.SetPrices), secretRule},
 		{"GET /desk/events/{slug}/codes", h.desk.OnEvent(organizers.Promote, h.desk.Codes), secretRule},
-		{"POST /desk/events/{slug}/codes", h.desk.OnEvent(organizers.Promote, h.desk.NewCodes), secretRule},
+		{"POST /desk/events/{slug}/codes", h.desk.OnEvent(organizers.Promote, h.desk.NewCodes), textsRule},
 		{"POST /desk/events/{slug}/codes/retirements", h.desk.OnEvent(organizers.Promote, h.desk.StopCodes), secretRule},
 		{"GET /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Look, h.desk.ShowLimits), secretRule},
 		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},

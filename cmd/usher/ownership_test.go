@@ -70,6 +70,7 @@ var exceptions = map[access]string{
 	{"seats/giftcards", "INSERT", "mail"}:        outbox,
 	{"seats/letters", "INSERT", "mail"}:          outbox,
 	{"seats/subscriptions", "INSERT", "mail"}:    outbox,
+	{"seats/pricing", "INSERT", "mail"}:          outbox,
 	{"seats/orders", "UPDATE", "allowance"}:      "a cancelled order does not count for its code: both are changed by one statement",
 	{"seats/payments", "UPDATE", "allowance"}:    "a payment that ends frees the use of its code in the statement that ends it",
 	{"seats/payments", "UPDATE", "purchase_key"}: "a payment that ends takes its seats off the count in the statement that ends it",

@@ -111,9 +111,14 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	of, number, err := h.codesFor(r.Context(), m, s, form)
+	var of []eventCodes
+	number := 0
+	emails, err := emailsOf(form, s.Event)
 	if err == nil {
-		err = h.createCodes(r, m, form, of, number)
+		of, number, err = h.codesFor(r.Context(), m, s, form, len(emails))
+	}
+	if err == nil {
+		err = h.createCodes(r, m, form, of, number, emails)
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showCodes(w, r, m, s, deskStatus(err), form, words)
@@ -121,7 +126,30 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
+	if len(emails) > 0 {
+		h.Organizers.MailWritten()
+		return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes-mailed")
+	}
 	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
+}
+
+// emailsOf reads to whom codes are mailed.
+func emailsOf(form url.Values, e seats.Event) ([]string, error) {
+	list, wrong := pricing.Addresses(strings.Join(form["emails"], "\n"))
+	switch {
+	case wrong.ID != "":
+	case len(list) == 0:
+		return nil, nil
+	case len(form["events"]) > 0:
+		wrong = text.Say("Codes are emailed for one event at a time. Nothing was changed.")
+	case e.Status == seats.Draft:
+		wrong = text.Say("The email leads to the page of the event, and a draft has none. Put the event on sale, or announce when the sale begins, then email the codes.")
+	case e.Status == seats.Cancelled || e.Status == seats.Closed:
+		wrong = text.Say("Nothing is on sale in this event any more, so no code was emailed.")
+	default:
+		return list, nil
+	}
+	return nil, &seats.ValidationError{Message: wrong.ID, Args: wrong.Args}
 }
 
 // eventCodes are the terms of new codes in an event.
@@ -134,8 +162,8 @@ type eventCodes struct {
 const mostEvents = 50
 
 // codesFor reads the terms of new codes in this event, and in the others that the form names.
-func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.Sale, form url.Values) (of []eventCodes, number int, err error) {
-	c, number, err := codesOf(form, s)
+func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.Sale, form url.Values, mailed int) (of []eventCodes, number int, err error) {
+	c, number, err := codesOf(form, s, mailed)
 	if err != nil || len(form["events"]) == 0 {
 		return []eventCodes{{s.Event, c}}, number, err
 	}
@@ -165,7 +193,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 
 // codeIn reads the terms of a code in another event, by the same keys of ticket types and categories.
 func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sale) (pricing.Code, error) {
-	one, _, err := codesOf(form, other)
+	one, _, err := codesOf(form, other, 0)
 	var wrong *seats.ValidationError
 	switch e := other.Event; {
 	case errors.As(err, &wrong):
@@ -196,10 +224,14 @@ func (h *Handlers) refuseTaken(ctx context.Context, of []eventCodes) error {
 
 // createCodes makes the same codes in one event after the other. Each counts its uses by itself. A repeat makes them where they are
 // missing, unless they are random.
-func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int) error {
+func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int, emails []string) error {
 	codes := []string{of[0].code.Code}
 	if codes[0] == "" {
 		codes = newCodes(number)
+	}
+	what := text.Mark("created codes for")
+	if len(emails) > 0 {
+		what = text.Mark("emailed codes for")
 	}
 	for i, e := range of {
 		key, first := deskKeyOf(r, form), false
@@ -207,7 +239,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 			key = shortKey(key + "." + e.event.Slug)
 		}
 		action := organizers.Action{
-			Key: key, Form: []any{"codes", e.event.Slug, form}, What: text.Mark("created codes for"), Subject: "events/" + e.event.Slug,
+			Key: key, Form: []any{"codes", e.event.Slug, form}, What: what, Subject: "events/" + e.event.Slug,
 			Detail: map[string]any{"name": e.code.Name, "codes": len(codes), "percent": e.code.Percent, "amount": e.code.Amount},
 		}
 		err := h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
@@ -216,7 +248,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 					return err
 				}
 			}
-			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, also)
+			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, emails, also)
 		})
 		var refusal *seats.Conflict
 		switch {
@@ -240,8 +272,8 @@ func newCodes(n int) []string {
 	return codes
 }
 
-// codesOf reads the terms of new codes. The code is empty if they are random.
-func codesOf(form url.Values, s *seats.Sale) (c pricing.Code, number int, err error) {
+// codesOf reads the terms of new codes, so many of which are mailed. The code is empty if they are random.
+func codesOf(form url.Values, s *seats.Sale, mailed int) (c pricing.Code, number int, err error) {
 	f := &fieldReader{form: form, sale: s}
 	c = pricing.Code{
 		Code: pricing.SpellCode(f.text("code")), Name: strings.Join(strings.Fields(f.text("name")), " "), Most: f.whole("most"), PerPerson: f.whole("per_person"),
@@ -254,6 +286,10 @@ func codesOf(form url.Values, s *seats.Sale) (c pricing.Code, number int, err er
 	c.Tickets, c.Types, c.Categories = f.whole("tickets"), f.types("types", s.Prices), f.categories("categories")
 	c.PerOrder = f.is("per_order") && c.Amount > 0
 	number = f.whole("number")
+	if mailed > 0 && (number != 0 || f.text("code") != "") {
+		f.fail(text.Say("Each person on your list gets a code of their own. Leave the code and the number empty."))
+	}
+	number = max(number, mailed)
 	wrong := pricing.CheckCode(c)
 	switch {
 	case f.err != nil:

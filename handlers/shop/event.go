@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -67,6 +68,9 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 	codes, err := h.codesOf(r, s)
 	if err != nil {
 		return err
+	}
+	if r.Method == http.MethodGet && len(codes.Entered) == 0 { // of a mail with a code
+		codes.Typed = pricing.SpellCode(r.URL.Query().Get("code"))
 	}
 	early := s.Event.Status == seats.Scheduled && codes.Access.Presale()
 	if !early {

@@ -74,7 +74,7 @@ const takeMailSQL = `
 WITH due AS (
     SELECT id FROM mail
      WHERE sent_at IS NULL AND refused_at IS NULL AND next_try <= clock_timestamp()
-     ORDER BY CASE WHEN kind IN ('message', 'upcoming', 'thanks') THEN 2 WHEN kind = 'turn' THEN 1 ELSE 0 END, next_try LIMIT $1
+     ORDER BY CASE WHEN kind IN ('message', 'upcoming', 'thanks', 'code') THEN 2 WHEN kind = 'turn' THEN 1 ELSE 0 END, next_try LIMIT $1
        FOR UPDATE SKIP LOCKED
 )
 UPDATE mail m SET tries = m.tries + 1, next_try = clock_timestamp() + make_interval(secs => $2)

@@ -41,6 +41,9 @@ type Desk struct {
 // atOnce is how many passwords a node looks at at once.
 const atOnce = 2
 
+// MailWritten has mail sent that a change of the desk wrote.
+func (d *Desk) MailWritten() { d.wake() }
+
 // New returns the desk of a database. wake is told after mail was written; it must return at once.
 func New(db *pgxpool.Pool, wake func()) *Desk {
 	return &Desk{

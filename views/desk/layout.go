@@ -111,8 +111,9 @@ var notices = map[string]string{
 	"door-closed":  text.Mark("The link is closed. The other links still work."),
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
-	"codes":   text.Mark("The codes are ready to use."),
-	"stopped": text.Mark("Stopped. Orders that have the code keep their price."),
+	"codes":        text.Mark("The codes are ready to use."),
+	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),
+	"stopped":      text.Mark("Stopped. Orders that have the code keep their price."),
 
 	"told":    text.Mark("Your message is scheduled, or on its way: one email for each order."),
 	"untold":  text.Mark("The message was taken back. Nothing is sent."),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -121,6 +122,25 @@ func Place(ctx context.Context, name, address string) Action {
 		Subject: text.T(ctx, "Your invitation: %s", name), Button: text.T(ctx, "Open my invitation"), Address: address,
 		What:   text.T(ctx, "You are invited to the sale of %s. The link opens the waiting room. Join the queue there.", name),
 		Advice: text.T(ctx, "This invitation is for you alone: it gives one place in the queue, in any browser. Please do not share it."),
+	}
+}
+
+// EventCode brings a person a code of their own.
+func EventCode(ctx context.Context, sale shop.Sale, c pricing.Code, address string) Action {
+	e := sale.Event
+	what := []string{text.T(ctx, "This code is for you: %[1]s, %[2]s.", e.Name, views.WhenIn(ctx, e))}
+	if c.Presale {
+		what = append(what, text.T(ctx, "With it you can book before the sale opens to everyone."))
+	}
+	if c.BeginsAt != nil {
+		what = append(what, text.T(ctx, "It works from %s.", views.MomentIn(ctx, e, *c.BeginsAt)))
+	}
+	if c.EndsAt != nil {
+		what = append(what, text.T(ctx, "It works until %s.", views.MomentIn(ctx, e, *c.EndsAt)))
+	}
+	return Action{
+		Subject: text.T(ctx, "Your code: %s", e.Name), Button: text.T(ctx, "Use my code"), Address: address, What: strings.Join(what, " "), Code: c.Code,
+		Advice: text.T(ctx, "The button leads to the event, with the code filled in. You can also enter it at the checkout. The organizer made it for you alone: please keep it to yourself."),
 	}
 }
 

@@ -1,0 +1,96 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/views/desk"
+)
+
+func TestCodes_EachPersonOfAListIsMailedTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann, at := s.owner(t), desk.CodesPath("evening")
+	form := url.Values{"name": {"Members"}, "presale": {"on"}, "most": {"1"}, "until": {"2036-01-01T20:00"}, "emails": {"bob@example.org\r\nCleo <cleo@example.org>, BOB@example.org"}}
+	refused := func(change func(url.Values), words string) {
+		t.Helper()
+		wrong := url.Values{"key": {seats.NewID().String()}}
+		for name, values := range form {
+			wrong[name] = values
+		}
+		change(wrong)
+		if a, body := s.submit(t, ann, at, wrong); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, words) || !strings.Contains(body, "cleo") && !strings.Contains(body, "not an address") {
+			t.Errorf("%v is answered %d, without %q", wrong, a.StatusCode, words)
+		}
+	}
+	refused(func(f url.Values) { f.Set("emails", "bob@example.org\nnot an address") }, "“not an address” is not an email address.")
+	refused(func(f url.Values) { f.Set("code", "OURS") }, "Leave the code and the number empty.")
+	refused(func(f url.Values) { f.Set("number", "5") }, "Leave the code and the number empty.")
+	refused(func(f url.Values) { f.Del("name") }, "Give these codes a name")
+
+	form.Set("key", "once")
+	for range 2 { // a repeat changes nothing
+		if a, _ := s.submit(t, ann, at, form); a.StatusCode != http.StatusSeeOther || !strings.Contains(a.Header.Get("Location"), "codes-mailed") {
+			t.Fatalf("the list is answered %d %s", a.StatusCode, a.Header.Get("Location"))
+		}
+	}
+	rows := map[string]string{}
+	for _, email := range []string{"bob@example.org", "cleo@example.org"} {
+		var code string
+		if err := s.db.QueryRow(t.Context(), `SELECT c.code FROM mail m JOIN code c ON c.id = m.code_id AND c.event_id = $2 WHERE m.kind = 'code' AND m.email = $1`, email, s.sale.Event.ID).Scan(&code); err != nil {
+			t.Fatal(email, err)
+		}
+		rows[code] = email
+	}
+	var mails, codes int
+	if err := s.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM mail WHERE kind = 'code'), (SELECT count(*) FROM code)`).Scan(&mails, &codes); err != nil || mails != 2 || codes != 2 || len(rows) != 2 {
+		t.Errorf("%d mails and %d codes, %v, %v", mails, codes, rows, err)
+	}
+
+	s.exec(t, `DELETE FROM mail WHERE email = 'cleo@example.org'`)
+	m, parts := s.arriving(t, pricing.MailCode)
+	says(t, m, parts, "Your code: "+s.sale.Event.Name, []string{"before the sale opens to everyone", "It works until ", "Code: "}, []string{"Use my code"})
+	link := regexp.MustCompile(`/events/evening\?code=([0-9A-Z]+)#codes`).FindStringSubmatch(parts["text/plain"])
+	if link == nil || rows[link[1]] != "bob@example.org" || !strings.Contains(m.Header.Get("To"), "bob@example.org") {
+		t.Fatalf("the link is %q, of %v", link, rows)
+	}
+	if _, page := s.page(t, person(t), "/events/evening?code="+link[1]); !strings.Contains(page, `name="code" value="`+link[1]+`"`) || !strings.Contains(page, "<details open>") {
+		t.Error("the page of the event has the code not filled in")
+	}
+	if _, page := s.page(t, person(t), `/events/evening?code="><script>`); !strings.Contains(page, `name="code" value=""`) {
+		t.Error("the page takes what is no code")
+	}
+}
+
+func TestCodes_AStoppedCodeIsNotMailed(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann := s.owner(t)
+	form := url.Values{"key": {"once"}, "off": {"10%"}, "name": {"Members"}, "emails": {"bob@example.org"}}
+	if a, body := s.submit(t, ann, desk.CodesPath("evening"), form); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, body)
+	}
+	s.exec(t, `UPDATE code SET retired_at = clock_timestamp()`)
+	address, _ := mailServer(t)
+	by, err := mail.NewSMTP("smtp://"+address, mail.Sender{Name: "Box office", Email: "tickets@example.org"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(by.Rest)
+	outbox := mail.New(s.db, by)
+	outbox.Write = Letters{Inventory: s.office, Orders: s.sold, Pages: s.config.Pages, URL: s.url}.Write
+	if _, err := outbox.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var why string
+	if err := s.db.QueryRow(t.Context(), `SELECT error FROM mail WHERE kind = 'code' AND refused_at IS NOT NULL`).Scan(&why); err != nil || !strings.Contains(why, "the code was stopped") {
+		t.Errorf("the mail is refused because of %q, %v", why, err)
+	}
+}
