@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"encoding/json"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -74,4 +77,32 @@ func TestCode_MapAndRowsSayThatASeatIsReserved(t *testing.T) {
 	ann.expect("409")
 	check(t, ann.page.Mouse().Click(at.x, at.y))
 	ann.sees(ann.page.Locator("#message").GetByText("Enter the code for this seat first"))
+}
+
+func TestCode_APresaleForAListOfPeopleIsBookedBeforeTheSaleOpens(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--demo-card", "--paid-ahead", "--price", "A=95.00", "--opens", time.Now().Add(48*time.Hour).UTC().Format("2006-01-02T15:04"))
+	for _, d := range []device{desktop, phone} {
+		name := "Members " + d.String()
+		olga, bob := someone(t, o, "olga", d), someone(t, o, "bob", d)
+		email := "bob." + d.String() + "@localhost.example"
+		olga.entersDesk(o.owner(t))
+		olga.visit("/desk/events/" + slug + "/codes")
+		olga.fills("Name for your list", name, "Or email a code of their own to each of these people", "ann."+d.String()+"@localhost.example\n"+email)
+		olga.press(olga.page.GetByText("Unlock tickets, seats or a presale"))
+		check(t, olga.page.GetByLabel("Presale: book before the event is on sale").Check())
+		olga.inBothLights("desk-codes-email")
+		olga.press(olga.button("Create codes"))
+		olga.sees(olga.page.GetByText("each person gets an email with a code of their own"))
+		olga.sees(olga.page.GetByText("2 codes").First())
+
+		bob.visit("/events/" + slug)
+		check(t, expect.Locator(bob.page.Locator(`form:has(input[name="best"])`)).ToHaveCount(0))
+		bob.visit(strings.Replace(o.mailed(t, email, regexp.MustCompile(`/events/[a-z0-9-]+\?code=3D[0-9A-Z]+`)), "=3D", "=", 1))
+		bob.press(bob.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Apply code"}))
+		bob.asksForBest(2, "A")
+		bob.press(bob.button("Check out"))
+		bob.sees(bob.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €190 now"}))
+	}
 }
