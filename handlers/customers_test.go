@@ -22,6 +22,18 @@ func TestCustomers_AreManagersAndOfTheTeam(t *testing.T) {
 	if _, page := s.page(t, ann, "/desk/customers/"+id); !strings.Contains(page, "<h1>Zoe Ørsted</h1>") || !strings.Contains(page, "/desk/privacy/exports") || strings.Contains(id, "@") {
 		t.Errorf("the record is %s", words(page))
 	}
+	if a, body := s.submit(t, ann, "/desk/customers/"+id, map[string][]string{"key": {"note"}, "note": {"Likes the aisle."}, "tags": {"Member, press"}}); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("the note is answered %d %s", a.StatusCode, words(body))
+	}
+	if _, page := s.page(t, ann, "/desk/customers/"+id); !strings.Contains(page, ">Likes the aisle.</textarea>") || !strings.Contains(page, `value="member, press"`) {
+		t.Errorf("the record has no note: %s", words(page))
+	}
+	if _, page := s.page(t, ann, "/desk/customers?tag=press"); !strings.Contains(page, ">zoe@example.org</textarea>") || !strings.Contains(page, `href="/desk/customers?tag=member"`) {
+		t.Errorf("the list by tag is %s", words(page))
+	}
+	if a, page := s.submit(t, ann, "/desk/customers/"+id, map[string][]string{"key": {"long"}, "note": {"Typed."}, "tags": {strings.Repeat("x", 41)}}); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, ">Typed.</textarea>") || !strings.Contains(page, "at most 40 characters") {
+		t.Errorf("a long tag is answered %d %s", a.StatusCode, words(page))
+	}
 	for _, path := range []string{"/desk/customers/x", "/desk/customers/" + strings.Repeat("0", 8) + "-0000-4000-8000-000000000000"} {
 		if a, body := send(t, ann, "GET", s.url+path, ""); a.StatusCode != http.StatusNotFound || !strings.Contains(body, "There is no such customer in your team.") {
 			t.Errorf("%s: %d %s", path, a.StatusCode, body)

@@ -198,6 +198,7 @@ var matrix = map[string]access{
 	"POST /desk/taxes":                         {need: organizers.Manage, form: "rate.AT.standard=21"},
 	"GET /desk/customers":                      {need: organizers.Manage},
 	"GET /desk/customers/{id}":                 {need: organizers.Manage},
+	"POST /desk/customers/{id}":                {need: organizers.Manage, form: "note=likes+the+aisle"},
 	"GET /desk/books":                          {need: organizers.Account},
 	"GET /desk/books/accounts":                 {need: organizers.Account},
 	"POST /desk/books/accounts":                {need: organizers.Account, form: "digits=4"},

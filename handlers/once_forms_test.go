@@ -386,6 +386,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.exec(t, `UPDATE orders SET post_to = '{"street": "Ring 1", "city": "Wien", "country": "AT"}' WHERE code = $1`, o.Code)
 			return sent{who: owner, to: "/desk/events/evening/post", form: of("order", o.Code), other: url.Values{"order": {o.Code}, "undo": {"yes"}}}
 		},
+		"POST /desk/customers/{id}":         w.same("note=a", "note=b"),
 		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),
 		"POST /desk/events/{slug}/limits":   w.same("challenge=always", "challenge=off"),
 		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),

@@ -240,6 +240,8 @@ GET /desk/invoices/2030.csv
 GET /desk/customers => CUSTOMER "id":"([^"]+)"
 GET /desk/customers?q=a
 GET /desk/customers/CUSTOMER
+POST /desk/customers/CUSTOMER {"note":"Likes the aisle.","tags":["Member","press"]}
+GET /desk/customers?tag=member
 GET /desk/books?from=&by=type
 GET /desk/books/report.json?from=
 GET /desk/books/report.csv?from=&by=performance

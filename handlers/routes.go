@@ -307,6 +307,7 @@ func (h *Handlers) table() []route {
 		{"GET /desk/till/days/{file}", h.desk.Member(organizers.Look, h.desk.TillDay), secretRule},
 		{"GET /desk/customers", h.desk.Member(organizers.Manage, h.desk.Customers), secretRule},
 		{"GET /desk/customers/{id}", h.desk.Member(organizers.Manage, h.desk.Customer), secretRule},
+		{"POST /desk/customers/{id}", h.desk.Member(organizers.Manage, h.desk.NoteCustomer), secretRule},
 		{"GET /desk/team", h.desk.Member(organizers.Look, h.desk.Team), secretRule},
 		{"POST /desk/team", h.desk.Member(organizers.Own, h.desk.RenameTeam), secretRule},
 		{"POST /desk/teams", h.Once(h.desk.Member(organizers.Own, h.desk.NewTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has

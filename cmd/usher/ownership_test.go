@@ -18,6 +18,7 @@ import (
 // owners names the one package that writes a table.
 var owners = map[string]string{
 	"migrations":          "migration",
+	"seats/customers":     "customer_note",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
 	"seats/books":         "book_accounts event_share",

@@ -38,7 +38,9 @@ type customersAnswer struct {
 // Customers answers GET /desk/customers
 func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
 	p := desk.CustomersPage{Words: strings.TrimSpace(r.URL.Query().Get("q"))}
-	if p.Words != "" {
+	if p.Tag = r.URL.Query().Get("tag"); p.Tag != "" {
+		p.List, err = h.Server.Customers.Tagged(r.Context(), m, p.Tag)
+	} else if p.Words != "" {
 		p.List, p.More, err = h.Server.Customers.Find(r.Context(), m, p.Words)
 	} else {
 		from, ok := customers.ReadPlace(r.URL.Query().Get("before"))
@@ -51,6 +53,9 @@ func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	if !web.WantsJSON(r) {
+		if p.Tags, err = h.Server.Customers.Tags(r.Context(), m); err != nil {
+			return err
+		}
 		p.Frame = h.frame(w, r, m, text.T(r.Context(), "Customers"))
 		return web.WritePage(w, r, http.StatusOK, desk.Customers(p))
 	}
@@ -73,6 +78,8 @@ type recordBody struct {
 	Credit        []moneyBody    `json:"credit"`
 	Unsubscribed  bool           `json:"unsubscribed"`
 	Subscriptions []string       `json:"subscriptions"`
+	Note          string         `json:"note"`
+	Tags          []string       `json:"tags"`
 	Waiting       []waitingBody  `json:"waiting_list"`
 	Purchases     []purchaseBody `json:"purchases"`
 }
@@ -103,7 +110,7 @@ type purchaseBody struct {
 }
 
 func describeRecord(c customers.Record) recordBody {
-	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
+	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Note: c.Note.Text, Tags: append([]string{}, c.Note.Tags...), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
 	for _, s := range c.Spent {
 		b.Spent = append(b.Spent, moneyBody(s))
 	}
@@ -121,19 +128,46 @@ func describeRecord(c customers.Record) recordBody {
 
 // Customer answers GET /desk/customers/{id}
 func (h *Handlers) Customer(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	return h.showCustomer(w, r, m, http.StatusOK, desk.CustomerPage{})
+}
+
+func (h *Handlers) showCustomer(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.CustomerPage) error {
 	id, err := seats.ParseID(r.PathValue("id"))
 	if err != nil {
 		return errNoCustomer
 	}
-	record, err := h.Server.Customers.Record(r.Context(), m, id)
+	if p.Record, err = h.Server.Customers.Record(r.Context(), m, id); errors.Is(err, customers.ErrNone) {
+		return errNoCustomer
+	} else if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, status, describeRecord(p.Record))
+	}
+	p.Frame = h.frame(w, r, m, cmp.Or(p.Record.Name, p.Record.Email))
+	return web.WritePage(w, r, status, desk.Customer(p))
+}
+
+// NoteCustomer answers POST /desk/customers/{id}
+func (h *Handlers) NoteCustomer(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	form, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	id, err := seats.ParseID(r.PathValue("id"))
+	if err != nil {
+		return errNoCustomer
+	}
+	n := customers.Note{Text: form.Get(customers.FieldNote), Tags: customers.ReadTags(strings.Join(form[customers.FieldTags], ","))}
+	err = h.Server.Customers.SetNote(r.Context(), h.Organizers, m, deskKeyOf(r, form), id, n)
 	if errors.Is(err, customers.ErrNone) {
 		return errNoCustomer
+	}
+	if words, refused := deskRefused(r, err); refused {
+		return h.showCustomer(w, r, m, deskStatus(err), desk.CustomerPage{Form: form, Wrong: words})
 	}
 	if err != nil {
 		return err
 	}
-	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, describeRecord(record))
-	}
-	return web.WritePage(w, r, http.StatusOK, desk.Customer(desk.CustomerPage{Frame: h.frame(w, r, m, cmp.Or(record.Name, record.Email)), Record: record}))
+	return deskDone(w, r, desk.CustomerPath(id), "set")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -233,5 +234,87 @@ func TestCustomers_AreReadByIndexes(t *testing.T) {
 		if written := strings.Join(steps, "\n"); rows.Err() != nil || strings.Contains(written, "Seq Scan on orders") {
 			t.Errorf("%v\n%s", rows.Err(), written)
 		}
+	}
+}
+
+// noted writes a note about the customer of an order.
+func (h *fixture) noted(t *testing.T, m organizers.Member, o orders.Order, n customers.Note) error {
+	t.Helper()
+	return h.all.SetNote(t.Context(), organizers.New(h.db, func() {}), m, seats.NewID().String(), o.ID, n)
+}
+
+func TestNote_IsOfTheTeamAndFoundByItsTags(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	zoe, again, bob := h.sold(t, "Zoe", "zoe@example.org"), h.sold(t, "Zoe", "ZOE@example.org"), h.sold(t, "Bob", "bob@example.org")
+	for _, err := range []error{
+		h.noted(t, h.ann, zoe, customers.Note{Text: " likes the aisle\r\nand the front ", Tags: customers.ReadTags("Press,  member , press\nMEMBER")}),
+		h.noted(t, h.ann, bob, customers.Note{Tags: []string{"member"}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := h.all.Record(t.Context(), h.ann, again.ID)
+	if err != nil || r.Note.Text != "likes the aisle\nand the front" || !slices.Equal(r.Note.Tags, []string{"member", "press"}) || r.Note.ChangedBy != "Ann" || r.Note.ChangedAt.IsZero() {
+		t.Errorf("the note is %+v, %v", r.Note, err)
+	}
+	tags, err := h.all.Tags(t.Context(), h.ann)
+	if err != nil || !slices.Equal(tags, []customers.Tag{{"member", 2}, {"press", 1}}) {
+		t.Errorf("the tags are %v, %v", tags, err)
+	}
+	for tag, want := range map[string]string{"member": "bob@example.org zoe@example.org", "press": "zoe@example.org", "none": ""} {
+		if list, err := h.all.Tagged(t.Context(), h.ann, tag); err != nil || emails(list) != want {
+			t.Errorf("with %s there are %q, %v", tag, emails(list), err)
+		}
+	}
+	var invalid *seats.ValidationError
+	for _, n := range []customers.Note{{Text: strings.Repeat("ä", customers.MostNote+1)}, {Tags: strings.Fields("a b c d e f g h i j k")}, {Tags: []string{strings.Repeat("x", 41)}}} {
+		if err := h.noted(t, h.ann, zoe, n); !errors.As(err, &invalid) {
+			t.Errorf("a note of %d characters and %d tags: %v", len(n.Text), len(n.Tags), err)
+		}
+	}
+	other := organizers.Member{Name: "Eve"}
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other.Team); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.noted(t, other, zoe, customers.Note{Text: "theirs"}); !errors.Is(err, customers.ErrNone) {
+		t.Errorf("another team notes: %v", err)
+	}
+	if tags, err := h.all.Tags(t.Context(), other); err != nil || len(tags) > 0 {
+		t.Errorf("another team reads %v, %v", tags, err)
+	}
+	if err := h.noted(t, h.ann, bob, customers.Note{}); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM customer_note`).Scan(&left); err != nil || left != 1 {
+		t.Errorf("%d notes are left, %v", left, err)
+	}
+}
+
+func TestNote_GoesWithThePersonsOrders(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	zoe, bob := h.sold(t, "Zoe", "zoe@example.org"), h.sold(t, "Bob", "bob@example.org")
+	for _, o := range []orders.Order{zoe, bob} {
+		if err := h.noted(t, h.ann, o, customers.Note{Text: "likes the aisle"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
+		if list, err := customers.Export(t.Context(), tx, h.ann.Team, "bob@example.org"); err != nil || !strings.Contains(string(list), "likes the aisle") {
+			t.Errorf("the export is %s, %v", list, err)
+		}
+		if _, err := orders.Erase(t.Context(), tx, []int64{h.sale.Event.ID}, "zoe@example.org"); err != nil {
+			return err
+		}
+		return customers.Erase(t.Context(), tx, h.ann.Team)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var left string
+	if err := h.db.QueryRow(t.Context(), `SELECT string_agg(email, ' ') FROM customer_note`).Scan(&left); err != nil || left != "bob@example.org" {
+		t.Errorf("notes are left of %s, %v", left, err)
 	}
 }

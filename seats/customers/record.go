@@ -23,7 +23,8 @@ type Record struct {
 	Unsubscribed  bool      // from emails of the team that are not about an order
 	Waiting       []Entry   // on waiting lists, the latest first
 	Subscriptions []string  // names, each once
-	Purchases     []Order   // the latest first, RecordRows at most
+	Note          Note
+	Purchases     []Order // the latest first, RecordRows at most
 }
 
 // Sum is money of one currency, in minor units.
@@ -69,7 +70,7 @@ func (c *Customers) Record(ctx context.Context, m organizers.Member, order seats
 		if r, err = head(ctx, tx, m.Team, order); err != nil {
 			return err
 		}
-		for _, read := range []func(context.Context, pgx.Tx, int64, *Record) error{sums, purchases, others} {
+		for _, read := range []func(context.Context, pgx.Tx, int64, *Record) error{sums, purchases, others, note} {
 			if err := read(ctx, tx, m.Team, &r); err != nil {
 				return err
 			}

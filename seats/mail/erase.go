@@ -16,7 +16,8 @@ import (
 const exportMailsSQL = `
 SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.created_at, 'sent_at', m.sent_at, 'refused_at', m.refused_at, 'error', m.error) ORDER BY m.id), '[]')
   FROM mail m
- WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed', 'code')
+ WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')
+    OR lower(m.email) = $2 AND m.code_id IN (SELECT id FROM code WHERE event_id = ANY($1))
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
@@ -53,7 +54,7 @@ UPDATE mail m SET sent_to = NULL, error = ''
      OR m.email_change_id IN (SELECT id FROM email_change WHERE event_id = ANY($1) AND '' IN (old_email, new_email))
      OR m.resale_offer_id IN (SELECT id FROM resale_offer WHERE event_id = ANY($1) AND sent_to = ''))`
 
-const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed', 'code')`
+const eraseLinksSQL = `DELETE FROM mail WHERE lower(email) = $1 AND kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')`
 
 // A room of which another event is to come is still entered by these invitations.
 const eraseInvitationsSQL = `
@@ -61,24 +62,26 @@ DELETE FROM mail m
  WHERE m.kind IN ('place', 'turn') AND m.room_id IN (SELECT room_id FROM event WHERE id = ANY($1))
    AND NOT EXISTS (SELECT FROM event WHERE room_id = m.room_id AND id <> ALL($1) AND starts_at > clock_timestamp())`
 
-const eraseCodesSQL = `DELETE FROM mail WHERE code_id IN (SELECT id FROM code WHERE event_id = ANY($1))`
+const eraseCodesSQL = `DELETE FROM mail WHERE code_id IN (SELECT id FROM code WHERE event_id = ANY($1)) AND ($2 = '' OR lower(email) = $2)`
 
 // Erase takes the receiver out of mails about orders, payments and entries of some events that were erased before, and
-// deletes mails to the address itself. Without an address it deletes all mails with codes of the events, and invitations to their waiting rooms.
+// deletes mails to the address itself, and those with codes of the events. Without an address it deletes all mails with codes of the events, and
+// invitations to their waiting rooms.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	for _, sql := range []string{deleteUnsentSQL, eraseReceiversSQL} {
 		if _, err := tx.Exec(ctx, sql, events); err != nil {
 			return fmt.Errorf("mail: erase: %w", err)
 		}
 	}
-	links, of := []string{eraseLinksSQL}, any(email)
-	if email == "" {
-		links, of = []string{eraseInvitationsSQL, eraseCodesSQL}, events
+	if _, err := tx.Exec(ctx, eraseCodesSQL, events, email); err != nil {
+		return fmt.Errorf("mail: erase: %w", err)
 	}
-	for _, sql := range links {
-		if _, err := tx.Exec(ctx, sql, of); err != nil {
-			return fmt.Errorf("mail: erase: %w", err)
-		}
+	links, of := eraseLinksSQL, any(email)
+	if email == "" {
+		links, of = eraseInvitationsSQL, events
+	}
+	if _, err := tx.Exec(ctx, links, of); err != nil {
+		return fmt.Errorf("mail: erase: %w", err)
 	}
 	return nil
 }

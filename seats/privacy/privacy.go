@@ -16,6 +16,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/invoices"
@@ -68,6 +69,7 @@ type Record struct {
 	Credit   json.RawMessage `json:"credit"`
 	Passkeys json.RawMessage `json:"passkeys"` // that open the account of the address
 	Gifts    json.RawMessage `json:"gift_cards"`
+	Notes    json.RawMessage `json:"notes"` // what the team wrote down, with tags
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
@@ -174,6 +176,9 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	if r.Gifts, err = giftcards.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
+	if r.Notes, err = customers.Export(ctx, tx, team, email); err != nil {
+		return r, err
+	}
 	if r.Unsubscribed, err = automatic.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
@@ -189,6 +194,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT id FROM event WHERE room_id IN (SELECT room_id FROM turn_request WHERE email = $1)
          UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
          UNION ALL SELECT event_id FROM resale_offer WHERE lower(sent_to) = $1
+         UNION ALL SELECT c.event_id FROM mail m JOIN code c ON c.id = m.code_id WHERE lower(m.email) = $1
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
@@ -276,6 +282,9 @@ func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email 
 		return done, err
 	}
 	if err := automatic.Erase(ctx, tx, team, email); err != nil {
+		return done, err
+	}
+	if err := customers.Erase(ctx, tx, team); err != nil {
 		return done, err
 	}
 	done.Credit, err = p.eraseShared(ctx, tx, events, email)

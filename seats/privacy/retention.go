@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
@@ -113,6 +114,9 @@ func (p *Privacy) eraseEvent(ctx context.Context, event, team int64) error {
 		}
 		changed, err := erase(ctx, tx, []int64{event}, "")
 		if err != nil {
+			return err
+		}
+		if err := customers.Erase(ctx, tx, team); err != nil {
 			return err
 		}
 		var left bool

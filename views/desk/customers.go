@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ func CustomerPath(id seats.ID) string { return CustomersPath + "/" + id.String()
 type CustomersPage struct {
 	Frame
 	Words string // that was looked for; empty: the latest customers
+	Tag   string // that they have; empty: any
+	Tags  []customers.Tag
 	List  []customers.Customer
 	More  bool             // the search found more than List
 	Next  *customers.Place // where the list goes on; nil: nowhere
@@ -32,6 +35,35 @@ type CustomersPage struct {
 type CustomerPage struct {
 	Frame
 	Record customers.Record
+	Form   url.Values // as it was sent, if it was refused
+	Wrong  string
+}
+
+// note is the text of the note, as it was typed or as it is.
+func (p CustomerPage) note() string {
+	if p.Form != nil {
+		return p.Form.Get(customers.FieldNote)
+	}
+	return p.Record.Note.Text
+}
+
+func (p CustomerPage) tags() string {
+	if p.Form != nil {
+		return p.Form.Get(customers.FieldTags)
+	}
+	return strings.Join(p.Record.Note.Tags, ", ")
+}
+
+// TagPath is the address of the customers with a tag.
+func TagPath(tag string) string { return CustomersPath + "?" + url.Values{"tag": {tag}}.Encode() }
+
+// addresses are those of the listed customers, to be copied.
+func (p CustomersPage) addresses() string {
+	list := []string{}
+	for _, c := range p.List {
+		list = append(list, c.Email)
+	}
+	return strings.Join(list, "\n")
 }
 
 // purchaseWords says how an order stands.
