@@ -114,6 +114,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/codes/retirements": {need: organizers.Promote, form: "code=HALF"},
 	"GET /desk/events/{slug}/limits":             {need: organizers.Look},
 	"POST /desk/events/{slug}/limits":            {need: organizers.Manage, form: "challenge=always"},
+	"GET /desk/events/{slug}/room":               {need: organizers.Manage},
 	"POST /desk/events/{slug}/room":              {need: organizers.Manage, form: "do=pause&reason=x"},
 	"GET /desk/events/{slug}/waitlist":           {need: organizers.Look},
 	"POST /desk/events/{slug}/waitlist":          {need: organizers.Manage, form: "do=pause&reason=x"},

@@ -210,7 +210,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(owner, "/desk/customers/"+w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), 200)
 	for _, page := range []string{
 		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
-		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/codes", "/desk/events/evening/page",
+		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
 		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",

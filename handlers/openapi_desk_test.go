@@ -214,6 +214,7 @@ GET /desk/events/evening/codes => RANDOM "code":"([A-Z0-9]{16})"
 GET /desk/events/evening/exports/codes.json
 POST /desk/events/evening/codes {"code":"FIRST","presale":true}
 POST /desk/events/evening/codes/retirements {"code":"RANDOM","group":true}
+GET /desk/events/evening/room
 POST /desk/events/evening/room {"do":"pause","reason":"slow"}
 GET /desk/events/evening/waitlist
 POST /desk/events/evening/waitlist {"do":"pause","reason":"slow"}

@@ -294,7 +294,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/codes/retirements", h.desk.OnEvent(organizers.Promote, h.desk.StopCodes), secretRule},
 		{"GET /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Look, h.desk.ShowLimits), secretRule},
 		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},
-		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), secretRule},
+		{"GET /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.RoomPage), secretRule},
+		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), textsRule},
 		{"GET /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Look, h.desk.WaitList), secretRule},
 		{"POST /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Manage, h.desk.SteerWaitList), secretRule},
 

@@ -1,14 +1,20 @@
 package desk
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/desk"
@@ -22,13 +28,120 @@ var (
 	errNoNumber   = web.NewProblem(422, "invalid", text.Mark("That is not a number."), nothingChanged, text.Mark("Write it in digits, such as 120."))
 )
 
-// SteerRoom answers POST /desk/events/{slug}/room: do is open, pause, resume, rate, slots, work or end.
+type roomAnswer struct {
+	Room *roomBody `json:"room,omitempty"` // left out: there is none
+}
+
+type roomBody struct {
+	Slug    string            `json:"slug"`
+	Name    string            `json:"name"`
+	Phase   waitingroom.Phase `json:"phase"`
+	Entry   string            `json:"entry"`
+	LobbyAt *time.Time        `json:"lobby_opens_at,omitempty"`
+	OpensAt *time.Time        `json:"opens_at,omitempty"`
+	Slots   int               `json:"slots"`
+	Rate    float64           `json:"rate"` // people a minute; 0: no limit
+	Work    int               `json:"work"`
+}
+
+// RoomPage answers GET /desk/events/{slug}/room
+func (h *Handlers) RoomPage(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.showRoom(w, r, m, s, http.StatusOK, nil, "")
+}
+
+func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
+	p := desk.RoomPage{Form: form, Wrong: wrong}
+	if room := h.Rooms.Of(s.Event.ID); room != nil {
+		state := room.State()
+		p.Room = &state
+	}
+	if web.WantsJSON(r) {
+		answer := roomAnswer{}
+		if of := p.Room; of != nil {
+			answer.Room = &roomBody{of.Slug, of.Name, of.Phase, of.Entry, of.LobbyOpensAt, of.OpensAt, of.Slots, of.Rate * 60, of.Work}
+		}
+		return web.WriteJSON(w, status, answer)
+	}
+	var err error
+	if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
+		return err
+	}
+	p.Frame = h.eventFrame(w, r, m, s, text.T(r.Context(), "Waiting room"))
+	p.Path = desk.SettingsPath(s.Event.Slug)
+	return web.WritePage(w, r, status, desk.Room(p))
+}
+
+// createRoom gives the event a waiting room, and others of the team that the form names.
+func (h *Handlers) createRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values) error {
+	n, err := newRoomOf(form, s)
+	for _, slug := range form["events"] {
+		if err != nil || slices.Contains(n.Events, slug) {
+			continue
+		}
+		other, wrong := h.Inventory.Sale(r.Context(), slug)
+		if errors.Is(wrong, seats.ErrNoEvent) || wrong == nil && other.Event.Team != m.Team {
+			wrong = &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
+		}
+		n.Events, err = append(n.Events, slug), wrong
+	}
+	if err == nil {
+		action := organizers.Action{
+			Key: deskKeyOf(r, form), Form: []any{"room", s.Event.Slug, form}, What: text.Mark("created the waiting room"), Subject: "events/" + s.Event.Slug, Detail: map[string]string{"room": n.Slug, "name": n.Name},
+		}
+		err = h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
+			hand := h.Rooms.Control(m.Name)
+			hand.Also = also
+			_, err := hand.Create(r.Context(), n)
+			if errors.Is(err, waitingroom.ErrSlugTaken) {
+				n.Slug += "-" + strings.ToLower(pricing.NewCode()[:4])
+				_, err = hand.Create(r.Context(), n)
+			}
+			return err
+		})
+	}
+	if errors.Is(err, waitingroom.ErrCovered) {
+		err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("One of the events has a waiting room already. Nothing was changed. Load the page again.")}
+	}
+	if words, refused := deskRefused(r, err); refused {
+		return h.showRoom(w, r, m, s, deskStatus(err), form, words)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := h.Rooms.Room(r.Context(), n.Slug); err != nil && !errors.Is(err, waitingroom.ErrNoRoom) { // this node knows it at once
+		return err
+	}
+	h.Desks.Changed(s)
+	return deskDone(w, r, desk.RoomPath(s.Event.Slug), "room")
+}
+
+// newRoomOf reads what a new waiting room is to be, by the clock of the event's place.
+func newRoomOf(form url.Values, s *seats.Sale) (waitingroom.NewRoom, error) {
+	f := &fieldReader{form: form, sale: s}
+	n := waitingroom.NewRoom{
+		Slug: s.Event.Slug, Name: cmp.Or(f.text("name"), s.Event.Name), Events: []string{s.Event.Slug}, OpensAt: f.moment("opens"), LobbyOpensAt: f.moment("lobby"),
+		Slots: f.whole("slots"), Entry: cmp.Or(f.text("entry"), waitingroom.EntryBrowser), Work: f.whole("work"),
+	}
+	if per := f.text("rate"); per != "" {
+		rate, err := strconv.ParseFloat(per, 64)
+		if err != nil {
+			return n, &seats.ValidationError{Message: text.Mark("“%s” is not a number of people a minute. Nothing was changed."), Args: []any{per}}
+		}
+		n.Rate = rate / 60
+	}
+	return n, f.err
+}
+
+// SteerRoom answers POST /desk/events/{slug}/room: do is create, open, pause, resume, rate, slots, work, invite or end.
 func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
 		return err
 	}
 	room := h.Rooms.Of(s.Event.ID)
+	if f.Get("do") == "create" {
+		return h.createRoom(w, r, m, s, f)
+	}
 	if room == nil {
 		return errNoRoomHere
 	}
@@ -50,10 +163,17 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		hand.Also = also
 		return act(r.Context(), hand)
 	})
+	if words, refused := deskRefused(r, err); refused && f.Get("do") == "invite" {
+		return h.showRoom(w, r, m, s, deskStatus(err), f, words)
+	}
 	if err != nil {
 		return err
 	}
 	h.Desks.Changed(s)
+	if f.Get("do") == "invite" {
+		h.Organizers.MailWritten()
+		return deskDone(w, r, desk.RoomPath(s.Event.Slug), "room-invited")
+	}
 	return deskAgain(w, r, s, f.Get("back"), "live-room")
 }
 
@@ -61,6 +181,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 var steered = map[string]string{
 	"open": text.Mark("opened the waiting room"), "pause": text.Mark("paused the waiting room"), "resume": text.Mark("resumed the waiting room"), "rate": text.Mark("limited the waiting room"),
 	"slots": text.Mark("changed the slots of the waiting room"), "work": text.Mark("changed what browsers do before they join the waiting room"), "end": text.Mark("ended the waiting room"),
+	"invite": text.Mark("invited people to the waiting room"),
 }
 
 // deskAgain leads back to the live desk as it was looked at; a program is told that it is done.
@@ -82,7 +203,7 @@ func windowOf(query string) string {
 }
 
 // roomAct is what a form asks to do to a room, and the number or the reason in it.
-func roomAct(slug, do string, f interface{ Get(string) string }) (act func(context.Context, waitingroom.Control) error, detail string, err error) {
+func roomAct(slug, do string, f url.Values) (act func(context.Context, waitingroom.Control) error, detail string, err error) {
 	reason := strings.TrimSpace(f.Get("reason"))
 	switch do {
 	case "open":
@@ -108,6 +229,12 @@ func roomAct(slug, do string, f interface{ Get(string) string }) (act func(conte
 			return nil, "", errNoNumber
 		}
 		return func(ctx context.Context, c waitingroom.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
+	case "invite":
+		list := strings.FieldsFunc(strings.Join(f["emails"], "\n"), func(r rune) bool { return strings.ContainsRune("\r\n,;", r) })
+		return func(ctx context.Context, c waitingroom.Control) error {
+			_, err := c.Invite(ctx, slug, list, f.Get("again") != "")
+			return err
+		}, strconv.Itoa(len(list)), nil
 	case "work":
 		rounds, err := strconv.Atoi(f.Get("work"))
 		if err != nil {

@@ -339,7 +339,10 @@ func (c Control) Create(ctx context.Context, n NewRoom) (slug string, err error)
 		if covered != len(n.Events) {
 			return ErrCovered
 		}
-		return c.note(ctx, tx, d.Room, "create", strings.Join(n.Events, ", "))
+		if err := c.note(ctx, tx, d.Room, "create", strings.Join(n.Events, ", ")); err != nil {
+			return err
+		}
+		return c.Also.Run(ctx, tx)
 	})
 	if seats.IsConstraint(err, "room_slug_key") {
 		return "", ErrSlugTaken

@@ -410,7 +410,10 @@ func (c Control) Invite(ctx context.Context, slug string, addresses []string, ag
 		if err := tx.QueryRow(ctx, inviteSQL, slug, list, again).Scan(&room, &sent); err != nil {
 			return err
 		}
-		return c.note(ctx, tx, room, "invite", fmt.Sprintf("%d addresses", sent))
+		if err := c.note(ctx, tx, room, "invite", fmt.Sprintf("%d addresses", sent)); err != nil {
+			return err
+		}
+		return c.Also.Run(ctx, tx)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, c.refuse(ctx, slug, text.Mark("Only a room that is entered by email, and has not ended, takes invitations."))

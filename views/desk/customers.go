@@ -54,6 +54,15 @@ func (p CustomerPage) tags() string {
 	return strings.Join(p.Record.Note.Tags, ", ")
 }
 
+// firstLine is how a note begins.
+func firstLine(note string) string {
+	line, _, _ := strings.Cut(note, "\n")
+	if letters := []rune(line); len(letters) > 120 {
+		return string(letters[:119]) + "…"
+	}
+	return line
+}
+
 // TagPath is the address of the customers with a tag.
 func TagPath(tag string) string { return CustomersPath + "?" + url.Values{"tag": {tag}}.Encode() }
 
