@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/mail"
@@ -92,5 +94,32 @@ func TestCodes_AStoppedCodeIsNotMailed(t *testing.T) {
 	var why string
 	if err := s.db.QueryRow(t.Context(), `SELECT error FROM mail WHERE kind = 'code' AND refused_at IS NOT NULL`).Scan(&why); err != nil || !strings.Contains(why, "the code was stopped") {
 		t.Errorf("the mail is refused because of %q, %v", why, err)
+	}
+}
+
+func TestCodes_AMailedAddressIsOfTheTeamThatMailedIt(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	s.others(t, "theirs")
+	s.exec(t, `WITH c AS (INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, unlocks_types, unlocks_blocks, presale)
+			SELECT gen_random_uuid(), id, 'CODE' || id, 'Members', 1000, 0, false, '{}', '{}', 0, 0, 0, '{}', '{}', false FROM event WHERE slug IN ('evening', 'theirs') RETURNING id, code)
+		INSERT INTO mail (kind, email, code_id, about) SELECT 'code', 'bob@example.org', id, json_build_object('event', 'evening', 'code', code)::text FROM c`)
+	ours := []int64{s.sale.Event.ID}
+	var exported string
+	if err := pgx.BeginFunc(t.Context(), s.db, func(tx pgx.Tx) error {
+		list, err := mail.Export(t.Context(), tx, ours, "bob@example.org")
+		if exported = string(list); err != nil {
+			return err
+		}
+		return mail.Erase(t.Context(), tx, ours, "bob@example.org")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(exported, `"code"`) != 1 {
+		t.Errorf("the export is %s", exported)
+	}
+	var left int64
+	if err := s.db.QueryRow(t.Context(), `SELECT c.event_id FROM mail m JOIN code c ON c.id = m.code_id`).Scan(&left); err != nil || left == ours[0] {
+		t.Errorf("a mail of event %d is left, %v", left, err)
 	}
 }
