@@ -46,7 +46,7 @@ func scopeWords(ctx context.Context, s organizers.Scope) string {
 	case organizers.ScopeLook:
 		return text.T(ctx, "read events, figures, orders and plans")
 	case organizers.ScopeSell:
-		return text.T(ctx, "sell at the box office and check people in")
+		return text.T(ctx, "sell at the box office and through programs of your own, and check people in")
 	}
 	return text.T(ctx, "change events, plans, orders and the sale")
 }
