@@ -91,7 +91,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	rooms := waitingroom.New(db, db.Config().ConnString(), log)
 	hub := realtime.NewHub()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 9)
+	done, officeDone := make(chan error, 8), make(chan error, 1)
 	sold := orders.New(db)
 	sold.Open(office, "")
 	card := demo.New(db, sold.Payments.Record)
@@ -137,7 +137,9 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	}
 	closing, endDesks := context.WithCancel(ctx)
 	go func() { done <- config.Desks.Run(closing) }()
-	for _, run := range []func(context.Context) error{office.Run, hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	selling, endOffice := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { officeDone <- office.Run(selling) }()
+	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))
@@ -148,6 +150,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 		for range cap(done) {
 			<-done
 		}
+		endOffice() // last, as in usher: the others release seats until they end
+		<-officeDone
 	})
 	sale, err := office.Sale(t.Context(), "evening")
 	if err != nil {
