@@ -58,7 +58,7 @@ func TestCodes_EachPersonOfAListIsMailedTheirOwn(t *testing.T) {
 
 	s.exec(t, `DELETE FROM mail WHERE email = 'cleo@example.org'`)
 	m, parts := s.arriving(t, pricing.MailCode)
-	says(t, m, parts, "Your code: "+s.sale.Event.Name, []string{"before the sale opens to everyone", "It works until ", "Code: "}, []string{"Use my code"})
+	says(t, m, parts, "Your code: "+s.sale.Event.Name, []string{"This code is for you", "It works until ", "Code: "}, []string{"Use my code"})
 	link := regexp.MustCompile(`/events/evening\?code=([0-9A-Z]+)#codes`).FindStringSubmatch(parts["text/plain"])
 	if link == nil || rows[link[1]] != "bob@example.org" || !strings.Contains(m.Header.Get("To"), "bob@example.org") {
 		t.Fatalf("the link is %q, of %v", link, rows)

@@ -744,6 +744,7 @@ func (l Letters) code(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	sale := shop.Sale{Event: s.Event}
+	code.Presale = code.Presale && s.Event.Status == seats.Scheduled // else there is nothing before the sale any more
 	return l.deskLetter(ctx, m, s.Event.Team, mails.EventCode(ctx, sale, code, home+sale.Path()+"?code="+code.Code+"#codes"))
 }
 

@@ -32,3 +32,20 @@ func TestNormalEmail_MakesOnlyLettersOfASCIISmall(t *testing.T) {
 		}
 	}
 }
+
+func TestAddresses_AreReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"bob@example.org\r\nCleo <cleo@example.org>, BOB@example.org;; \n": "bob@example.org cleo@example.org",
+		"": "", "bob@example.org\n nobody ": "! nobody", "Bob <>": "! Bob <>",
+	} {
+		list, wrong := seats.Addresses(typed)
+		got := strings.Join(list, " ")
+		if wrong != "" {
+			got = "! " + wrong
+		}
+		if got != want {
+			t.Errorf("%q is read as %q, want %q", typed, got, want)
+		}
+	}
+}

@@ -135,11 +135,15 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 
 // emailsOf reads to whom codes are mailed.
 func emailsOf(form url.Values, e seats.Event) ([]string, error) {
-	list, wrong := pricing.Addresses(strings.Join(form["emails"], "\n"))
+	list, none := seats.Addresses(strings.Join(form["emails"], "\n"))
+	var wrong text.Message
 	switch {
-	case wrong.ID != "":
+	case none != "":
+		wrong = text.Say("“%s” is not an email address.", none)
 	case len(list) == 0:
 		return nil, nil
+	case len(list) > pricing.MostCodes:
+		wrong = text.Say("You can create at most %d codes at once.", pricing.MostCodes)
 	case len(form["events"]) > 0:
 		wrong = text.Say("Codes are emailed for one event at a time. Nothing was changed.")
 	case e.Status == seats.Draft:

@@ -230,7 +230,10 @@ func roomAct(slug, do string, f url.Values) (act func(context.Context, waitingro
 		}
 		return func(ctx context.Context, c waitingroom.Control) error { return c.Slots(ctx, slug, slots) }, f.Get("slots"), nil
 	case "invite":
-		list := strings.FieldsFunc(strings.Join(f["emails"], "\n"), func(r rune) bool { return strings.ContainsRune("\r\n,;", r) })
+		list, none := seats.Addresses(strings.Join(f["emails"], "\n"))
+		if none != "" {
+			list = []string{none} // refused with its name
+		}
 		return func(ctx context.Context, c waitingroom.Control) error {
 			_, err := c.Invite(ctx, slug, list, f.Get("again") != "")
 			return err

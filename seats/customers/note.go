@@ -75,9 +75,9 @@ func (c *Customers) SetNote(ctx context.Context, d *organizers.Desk, m organizer
 	if err := n.check(); err != nil {
 		return err
 	}
-	r, err := c.Record(ctx, m, order)
+	r, err := head(ctx, c.db, m.Team, order)
 	if err != nil {
-		return err
+		return fmt.Errorf("customers: note: %w", err)
 	}
 	err = d.Change(ctx, m, key, []any{"note", order, n.Text, n.Tags}, func(tx pgx.Tx) error {
 		sql, args := setNoteSQL, []any{m.Team, r.Email, n.Text, n.Tags, m.Name}

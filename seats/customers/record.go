@@ -90,8 +90,8 @@ SELECT o.id, o.name, lower(o.email), count(*) OVER w, o.created_at, min(o.create
 WINDOW w AS ()
  ORDER BY o.created_at DESC, o.id DESC LIMIT 1`
 
-func head(ctx context.Context, tx pgx.Tx, team int64, order seats.ID) (r Record, err error) {
-	err = tx.QueryRow(ctx, headSQL, team, order).Scan(&r.latest, &r.Name, &r.Email, &r.Orders, &r.Last, &r.First, &r.ID)
+func head(ctx context.Context, db seats.DB, team int64, order seats.ID) (r Record, err error) {
+	err = db.QueryRow(ctx, headSQL, team, order).Scan(&r.latest, &r.Name, &r.Email, &r.Orders, &r.Last, &r.First, &r.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNone
 	}

@@ -4,12 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/text"
 )
 
 // Codes can be mailed: each person of a list gets a code of their own, as for a presale to members.
@@ -29,29 +25,6 @@ func ReadAbout(written string) (a AboutCode, err error) {
 		return a, fmt.Errorf("pricing: read what a mail is about: %w", err)
 	}
 	return a, nil
-}
-
-// Addresses reads email addresses, with a new line, a comma or a semicolon between them. One that stands there twice counts once,
-// in whatever letters. wrong names the first that is none.
-func Addresses(typed string) (list []string, wrong text.Message) {
-	seen := map[string]bool{}
-	for _, one := range strings.FieldsFunc(typed, func(r rune) bool { return r == '\n' || r == '\r' || r == ',' || r == ';' }) {
-		if _, inside, named := strings.Cut(one, "<"); named { // Ann Example <ann@example.org>
-			one, _, _ = strings.Cut(inside, ">")
-		}
-		email := strings.ToLower(strings.TrimSpace(one))
-		switch {
-		case email == "" || seen[email]:
-			continue
-		case !seats.IsEmail(email):
-			return nil, text.Say("“%s” is not an email address.", strings.TrimSpace(one))
-		case len(list) == MostCodes:
-			return nil, text.Say("You can create at most %d codes at once.", MostCodes)
-		}
-		seen[email] = true
-		list = append(list, email)
-	}
-	return list, text.Message{}
 }
 
 const mailCodesSQL = `

@@ -111,7 +111,7 @@ var notices = map[string]string{
 	"door-closed":  text.Mark("The link is closed. The other links still work."),
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
-	"room":         text.Mark("The waiting room is there. From now on only people whom it lets in can take seats."),
+	"room":         text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
 	"room-invited": text.Mark("The invitations are on their way."),
 	"codes":        text.Mark("The codes are ready to use."),
 	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),

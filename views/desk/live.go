@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/sales"
@@ -150,14 +151,14 @@ func (p Live) until(ctx context.Context, r sales.Row) string {
 // latestShown is how many orders the desk lists.
 const latestShown = 12
 
-// phaseWords say what the waiting room does.
-func (p Live) phaseWords(ctx context.Context) string {
-	switch p.Room.Phase {
+// phaseWords say what the waiting room of an event does.
+func phaseWords(ctx context.Context, e seats.Event, room *waitingroom.State) string {
+	switch room.Phase {
 	case waitingroom.PhaseThrough:
 		return text.T(ctx, "Everybody is let in. People wait once the slots are full.")
 	case waitingroom.PhaseLobby:
-		if p.Room.OpensAt != nil {
-			return text.T(ctx, "People gather in the lobby until %s. Then numbers are drawn.", views.ClockIn(ctx, p.Sale.Event, *p.Room.OpensAt))
+		if room.OpensAt != nil {
+			return text.T(ctx, "People gather in the lobby until %s. Then numbers are drawn.", views.ClockIn(ctx, e, *room.OpensAt))
 		}
 		return text.T(ctx, "People gather in the lobby. Then numbers are drawn.")
 	case waitingroom.PhaseDrawing:

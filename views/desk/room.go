@@ -1,12 +1,10 @@
 package desk
 
 import (
-	"context"
 	"net/url"
 	"slices"
 
 	"github.com/usherbox/usher/seats/overview"
-	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -25,12 +23,3 @@ func RoomPath(slug string) string { return EventPath(slug) + "/room" }
 func (p RoomPage) value(name string) string { return p.Form.Get(name) }
 
 func (p RoomPage) marked(name, key string) bool { return slices.Contains(p.Form[name], key) }
-
-// phase says what the room does.
-func (p RoomPage) phase(ctx context.Context) string {
-	return text.T(ctx, map[waitingroom.Phase]string{
-		waitingroom.PhaseThrough: text.Mark("People enter at once while there is room."), waitingroom.PhaseLobby: text.Mark("The lobby is open until the draw."),
-		waitingroom.PhaseDrawing: text.Mark("The numbers are being drawn."),
-		waitingroom.PhaseOpen:    text.Mark("People are called in their order."), waitingroom.PhasePaused: text.Mark("Paused"), waitingroom.PhaseEnded: text.Mark("Ended"),
-	}[p.Room.Phase])
-}
