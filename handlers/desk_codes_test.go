@@ -133,3 +133,25 @@ func TestCodes_AreCreatedInOtherEventsOfTheTeam(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+func TestCodes_AreCreatedForAllDatesOfASeries(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	owner, at := s.owner(t), "/desk/events/evening/codes"
+	s.does(t, owner, "/desk/events/evening/copies", url.Values{"name": {"Another play"}})
+	s.does(t, owner, "/desk/events/evening/series", url.Values{"dates": {"2040-12-02 19:30\n2040-12-03 19:30\n2040-12-04 19:30"}})
+	if _, page := s.page(t, owner, at+"?presale=on&series=on"); !strings.Contains(page, "Also for 3 other performances") || !strings.Contains(page, `name="series" checked`) {
+		t.Error("the page does not offer the other dates")
+	}
+	s.exec(t, `UPDATE event SET status = 'cancelled' WHERE starts_at::date = '2040-12-04'`)
+	s.does(t, owner, at, url.Values{"code": {"MEMBERS"}, "presale": {"on"}, "series": {"on"}})
+	rows, err := s.db.Query(t.Context(), `SELECT e.slug FROM code c JOIN event e ON e.id = c.event_id WHERE c.code = 'MEMBERS' AND c.presale ORDER BY e.starts_at`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slugs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(slugs) != 3 || slugs[0] != "evening" {
+		t.Errorf("the code is in %q, %v", slugs, err)
+	}
+	s.refused(t, owner, at, url.Values{"emails": {"ann@example.org"}, "name": {"Friends"}, "presale": {"on"}, "series": {"on"}}, http.StatusUnprocessableEntity, "one event at a time")
+}

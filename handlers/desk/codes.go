@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -59,8 +60,8 @@ type unlocksBody struct {
 // Codes answers GET /desk/events/{slug}/codes
 func (h *Handlers) Codes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	var form url.Values
-	if r.URL.Query().Has("unlocks_blocks") { // from the page of blocks
-		form = r.URL.Query()
+	if q := r.URL.Query(); q.Has("unlocks_blocks") || q.Has("presale") { // from the page of blocks, or of a series
+		form = q
 	}
 	return h.showCodes(w, r, m, s, http.StatusOK, form, "")
 }
@@ -80,6 +81,11 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
 			return err
 		}
+		dates, err := h.otherDates(r.Context(), m, s.Event)
+		if err != nil {
+			return err
+		}
+		p.Dates = len(dates)
 		return web.WritePage(w, r, status, desk.Codes(p))
 	}
 	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}}
@@ -103,6 +109,24 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 func (h *Handlers) otherEvents(ctx context.Context, m organizers.Member, e seats.Event) ([]overview.Event, error) {
 	list, err := h.Overview.First(ctx, m, overview.Filter{Show: overview.Coming}, overview.MostOffered)
 	return slices.DeleteFunc(list, func(o overview.Event) bool { return o.Slug == e.Slug || o.Status == seats.Cancelled }), err
+}
+
+// otherDates lists the other performances to come of the series that an event belongs to; none if it belongs to none.
+func (h *Handlers) otherDates(ctx context.Context, m organizers.Member, e seats.Event) (slugs []string, err error) {
+	in, err := h.Productions.Of(ctx, e.ID)
+	if errors.Is(err, series.ErrNoSeries) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, list, err := h.Productions.Performances(ctx, m, in.Slug)
+	for _, p := range list {
+		if p.Slug != e.Slug && p.Status != seats.Cancelled && p.Status != seats.Closed && p.StartsAt.After(h.Hub.Now()) {
+			slugs = append(slugs, p.Slug)
+		}
+	}
+	return slugs, err
 }
 
 // NewCodes answers POST /desk/events/{slug}/codes
@@ -144,7 +168,7 @@ func emailsOf(form url.Values, e seats.Event) ([]string, error) {
 		return nil, nil
 	case len(list) > pricing.MostCodes:
 		wrong = text.Say("You can create at most %d codes at once.", pricing.MostCodes)
-	case len(form["events"]) > 0:
+	case len(form["events"]) > 0 || form.Has("series"):
 		wrong = text.Say("Codes are emailed for one event at a time. Nothing was changed.")
 	case e.Status == seats.Draft:
 		wrong = text.Say("The email leads to the page of the event, and a draft has none. Put the event on sale, or announce when the sale begins, then email the codes.")
@@ -165,17 +189,26 @@ type eventCodes struct {
 // mostEvents is in how many events codes are made at once.
 const mostEvents = 50
 
-// codesFor reads the terms of new codes in this event, and in the others that the form names.
+// codesFor reads the terms of new codes in this event, in the other dates of its series if the form says so, and in the others that
+// it names.
 func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.Sale, form url.Values, mailed int) (of []eventCodes, number int, err error) {
 	c, number, err := codesOf(form, s, mailed)
-	if err != nil || len(form["events"]) == 0 {
-		return []eventCodes{{s.Event, c}}, number, err
+	if err != nil {
+		return nil, 0, err
 	}
 	if len(form["events"]) > mostEvents {
 		return nil, 0, &seats.ValidationError{Message: text.Mark("Choose at most %d events. Nothing was changed."), Args: []any{mostEvents}}
 	}
+	slugs := form["events"]
+	if form.Get("series") != "" {
+		dates, err := h.otherDates(ctx, m, s.Event)
+		if err != nil {
+			return nil, 0, err
+		}
+		slugs = append(dates, slugs...)
+	}
 	of = []eventCodes{{s.Event, c}}
-	for _, slug := range form["events"] {
+	for _, slug := range slugs {
 		if slices.ContainsFunc(of, func(e eventCodes) bool { return e.event.Slug == slug }) {
 			continue
 		}

@@ -23,6 +23,7 @@ type CodesPage struct {
 	Groups []pricing.CodeGroup
 	Blocks []blocks.Block
 	Others []overview.Event // other events of the team that are to come
+	Dates  int              // other performances to come of its series
 	Form   url.Values       // as it was sent, if it was refused
 	Wrong  string
 }
