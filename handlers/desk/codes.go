@@ -81,7 +81,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
 			return err
 		}
-		dates, err := h.otherDates(r.Context(), m, s.Event)
+		dates, err := h.datesToCome(r.Context(), m, s.Event)
 		if err != nil {
 			return err
 		}
@@ -111,9 +111,9 @@ func (h *Handlers) otherEvents(ctx context.Context, m organizers.Member, e seats
 	return slices.DeleteFunc(list, func(o overview.Event) bool { return o.Slug == e.Slug || o.Status == seats.Cancelled }), err
 }
 
-// otherDates lists the other performances to come of the series that an event belongs to; none if it belongs to none.
-func (h *Handlers) otherDates(ctx context.Context, m organizers.Member, e seats.Event) (slugs []string, err error) {
-	in, err := h.Productions.Of(ctx, e.ID)
+// datesToCome lists the other performances to come of the series that an event belongs to; none if it belongs to none.
+func (h *Handlers) datesToCome(ctx context.Context, m organizers.Member, e seats.Event) (slugs []string, err error) {
+	in, err := h.Productions.Of(ctx, e.ID) // e.Series may lack a series that was made this second
 	if errors.Is(err, series.ErrNoSeries) {
 		return nil, nil
 	}
@@ -201,7 +201,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 	}
 	slugs := form["events"]
 	if form.Get("series") != "" {
-		dates, err := h.otherDates(ctx, m, s.Event)
+		dates, err := h.datesToCome(ctx, m, s.Event)
 		if err != nil {
 			return nil, 0, err
 		}

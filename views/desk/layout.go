@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,8 +174,11 @@ var settingTabs = []tab{
 	{text.Mark("Log"), "/log", organizers.Manage},
 }
 
-// checklistTab is the first page of an event that is not on sale yet.
-var checklistTab = tab{text.Mark("Checklist"), "/checklist", organizers.Manage}
+// An event that is not on sale yet begins with its checklist, and ends with its other dates.
+var (
+	checklistTab = tab{text.Mark("Checklist"), "/checklist", organizers.Manage}
+	datesTab     = tab{text.Mark("Several dates"), "/series", organizers.Manage}
+)
 
 // eventTabs are the pages about one event.
 var eventTabs = []tab{
@@ -208,7 +212,7 @@ func (d Frame) settings() []link { return d.links(settingTabs, Path) }
 func (d Frame) tabs() []link {
 	list := eventTabs
 	if d.Event.Status == seats.Draft || d.Event.Status == seats.Scheduled {
-		list = append([]tab{checklistTab}, list...)
+		list = slices.Concat([]tab{checklistTab}, list, []tab{datesTab})
 	}
 	return d.links(list, EventPath(d.Event.Slug))
 }
