@@ -44,7 +44,7 @@ var payoutStates = map[string][2]string{
 	payouts.Transit:  {text.Mark("on its way"), ""},
 	payouts.Paid:     {text.Mark("paid"), ""},
 	payouts.Failed:   {text.Mark("failed"), "bad"},
-	payouts.Canceled: {text.Mark("cancelled"), "bad"},
+	payouts.Canceled: {text.Mark("not sent"), "bad"},
 }
 
 func payoutState(ctx context.Context, status string) string {
