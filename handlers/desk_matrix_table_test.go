@@ -203,6 +203,9 @@ var matrix = map[string]access{
 	"GET /desk/books":                          {need: organizers.Account},
 	"GET /desk/books/accounts":                 {need: organizers.Account},
 	"POST /desk/books/accounts":                {need: organizers.Account, form: "digits=4"},
+	"GET /desk/books/payouts":                  {need: organizers.Account},
+	"POST /desk/books/payouts":                 {need: organizers.Account},
+	"GET /desk/books/payouts/{file}":           {need: organizers.Account},
 	"GET /desk/books/{file}":                   {need: organizers.Account},
 	"GET /desk/invoices":                       {need: organizers.Account},
 	"POST /desk/invoices":                      {need: organizers.Own, proved: true, form: "name="},
@@ -424,6 +427,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/plans/{plan}":                      {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}":      {"1.json", "2.json", "x.json"},
 		"/desk/customers/{id}":                    {w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'theirs' LIMIT 1"), seats.NewID().String()},
+		"/desk/books/payouts/{file}":              {"po_own", "po_foreign", "po_none"},
 		"/desk/books/{file}":                      {"report.csv", "secrets.csv", "secrets.csv"},
 		"/desk/invoices/{file}":                   {w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'OWN%'"), w.id("SELECT label || '.pdf' AS id FROM invoice WHERE label LIKE 'FOREIGN%'"), "2030-000001.pdf"},
 		"/desk/bank/entries/{id}":                 {w.entry("own"), w.entry("foreign"), seats.NewID().String()},
@@ -441,6 +445,10 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `WITH v AS (INSERT INTO credit_voucher (code, currency, amount) VALUES (sha256(convert_to($2, 'UTF8')), 'EUR', 1000) RETURNING id)
 			INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state, voucher_id, secret, issued_at)
 			SELECT gen_random_uuid(), $1, $2, 'EUR', 1000, 'a@example.org', 'b@example.org', '', '', 'card', 'issued', id, '', now() FROM v`, team, prefix)
+		w.exec(t, `WITH o AS (INSERT INTO payout (id, team_id, teams, status, currency, amount, created_at, arrives_on, automatic, read_at)
+				VALUES ('po_' || lower($2), $1, ARRAY[$1::bigint], 'paid', 'EUR', 100, '2030-05-01', '2030-05-03', true, now()) RETURNING id)
+			INSERT INTO payout_line (id, payout_id, kind, type, source, at, amount, fee, net, charged, charged_currency)
+			SELECT 'txn_' || o.id, o.id, 'charge', 'charge', 'ch_x', '2030-04-30', 110, 10, 100, 110, 'EUR' FROM o`, team, prefix)
 		w.exec(t, `INSERT INTO till_session (team_id, organizer_id, who, currency, zone, opening) VALUES ($1, 0, $2, 'EUR', 'UTC', 0)`, team, prefix)
 		w.exec(t, `INSERT INTO team_site_key (team_id, key) VALUES ($1, 'site_' || lpad($2, 26, 'A'))`, team, prefix)
 		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)

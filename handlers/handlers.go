@@ -30,6 +30,7 @@ import (
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
@@ -60,6 +61,7 @@ type Config struct {
 	Banks     *banktransfer.Bank
 	Invoices  *invoices.Invoices
 	Books     *books.Books
+	Payouts   *payouts.Payouts
 	Blocks    *blocks.Blocks
 	Customers *customers.Customers
 	Desks     *desk.Desks
@@ -109,7 +111,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Customers: c.Customers, Overview: overview.New(c.Desk, c.Orders), Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Customers: c.Customers, Overview: overview.New(c.Desk, c.Orders), Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

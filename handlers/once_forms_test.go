@@ -451,6 +451,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/privacy":                    w.same("months=24", "months=36"),
 		"POST /desk/privacy/erasures":           w.same("email=gone@example.org", "email=other@example.org"),
 		"POST /desk/books/accounts":             w.same("digits=4&consultant=1001", "digits=5&consultant=1001"),
+		"POST /desk/books/payouts":              w.same("", ""),
 		"POST /desk/invoices":                   w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),
 		"POST /desk/till":                       w.same("methods=Twint", "methods=Pebbles"),
 		"POST /desk/till/sessions":              w.same("currency=EUR&zone=UTC&float=100", "currency=EUR&zone=UTC&float=200"),

@@ -248,6 +248,11 @@ GET /desk/books/report.json?from=
 GET /desk/books/report.csv?from=&by=performance
 POST /desk/books/accounts {"consultant":1001,"client":1,"account.method cash":"1000","account.method door":"1001","account.method card":"1361","account.method invoice":"1200","account.method credit":"1718"}
 GET /desk/books/accounts
+POST /desk/books/payouts {}
+GET /desk/books/payouts
+GET /desk/books/payouts/po_own
+GET /desk/books/payouts/po_own.csv
+GET /desk/books/payouts.csv
 POST /desk/events/evening/settlement {"name":["Author"],"percent":["12.5"],"of":["tickets"]}
 GET /desk/events/evening/settlement
 GET /desk/events/evening/settlement.pdf

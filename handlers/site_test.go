@@ -38,6 +38,8 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
@@ -103,6 +105,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Banks = banktransfer.New(db, sold, config.Desk)
 	config.Invoices = invoices.New(db, config.Desk)
 	config.Books = books.New(db, config.Desk)
+	config.Payouts = payouts.New(db, config.Desk, stripe.New("sk_test_1", "", "http://127.0.0.1:1")) // where nobody is
 	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)
 	config.Desks.Limits, config.Limits.Changed = config.Limits, config.Desks.EventChanged
@@ -126,6 +129,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	for _, set := range with {
 		set(&config)
 	}
+	sold.Payments.PayoutsChanged, config.Payouts.Record = config.Payouts.MakeDue, sold.Payments.Record
 	office.Changed = func(s *seats.Sale) {
 		hub.Changed(s)
 		config.Desks.Changed(s)
@@ -139,7 +143,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	go func() { done <- config.Desks.Run(closing) }()
 	selling, endOffice := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { officeDone <- office.Run(selling) }()
-	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Payouts.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

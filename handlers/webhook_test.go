@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
+	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -27,7 +28,7 @@ func newStripeSite(t *testing.T) (*site, *stripetest.Fake) {
 	e := events.Settings{PaidAhead: true, Fees: seats.Fees{Ticket: 150, Percent: 333}}
 	return newSiteIn(t, db, e, func(c *Config) {
 		c.Orders.Payments.Accept(payments.Card, seatstest.Watched(t, db, account))
-		c.Stripe = account.ReadWebhook
+		c.Stripe, c.Payouts = account.ReadWebhook, payouts.New(db, c.Desk, account)
 	}), bank
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
 	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
@@ -64,6 +65,7 @@ type node struct {
 	invoices   *invoices.Invoices
 	blocks     *blocks.Blocks
 	books      *books.Books
+	payouts    *payouts.Payouts
 	pages      *pages.Pages
 	programme  *programme.Programme
 	series     *series.All
@@ -99,6 +101,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.invoices.VIES.Address = cfg.VIES
 	n.blocks = blocks.New(n.office, n.organizers)
 	n.books = books.New(db.pool, n.organizers)
+	n.payouts = payouts.New(db.pool, n.organizers, n.payer)
 	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
 	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
 	n.sites = sites.New(db.pool, n.organizers, cfg.URL)
@@ -127,7 +130,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.payouts.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -176,6 +179,7 @@ func (n *node) introduce() {
 	}
 	n.sold.MailWritten = n.outbox.Wake
 	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.MakeDue, n.outbox.Wake
+	n.sold.Payments.PayoutsChanged, n.payouts.Record = n.payouts.MakeDue, n.sold.Payments.Record
 	n.waits.Wrote = func() {
 		n.outbox.Wake()
 		n.turns.Wake()
@@ -187,7 +191,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Blocks: n.blocks, Customers: customers.New(n.db.pool), Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Customers: customers.New(n.db.pool), Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})
@@ -198,7 +202,8 @@ type money struct {
 	sold    *orders.Orders
 	ledger  *credit.Ledger
 	card    *demo.Card
-	webhook web.Webhook // nil if Stripe is not set up
+	webhook web.Webhook      // nil if Stripe is not set up
+	payer   payouts.Provider // nil as well
 }
 
 // openMoney sets up orders, credit and the providers.
@@ -212,7 +217,7 @@ func openMoney(cfg *Config, db *database, office *seats.Inventory, l net.Listene
 	if cfg.StripeKey != "" {
 		account := stripe.New(cfg.StripeKey, cfg.StripeWebhook, cfg.StripeURL)
 		t.sold.Payments.Accept(payments.Card, account)
-		t.webhook = account.ReadWebhook
+		t.webhook, t.payer = account.ReadWebhook, account
 	}
 	return t
 }

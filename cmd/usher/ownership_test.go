@@ -44,6 +44,7 @@ var owners = map[string]string{
 	"seats/sessions":      "session",
 	"seats/subscriptions": "renewal renewal_seat subscriber subscriber_order subscription subscription_price",
 	"seats/sites":         "team_domain team_site team_site_key",
+	"seats/payouts":       "payout payout_line payout_reading",
 	"seats/till":          "till_entry till_session till_setting",
 	"seats/turns":         "push_key turn_request",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",

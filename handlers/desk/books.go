@@ -106,11 +106,14 @@ func booksFilter(r *http.Request) (f books.Filter, by string, err error) {
 // BooksFile answers GET /desk/books/{file}
 //
 // The file is the report as report.csv, report.xlsx or report.json, the journal for accountants as journal.csv, journal.xlsx or journal.json, or as
-// datev.csv.
+// datev.csv, or the payouts as payouts.csv or payouts.xlsx.
 func (h *Handlers) BooksFile(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	if name == "datev" && kind == "csv" || name == "journal" && (kind == "csv" || kind == "xlsx" || kind == "json") {
 		return h.journal(w, r, m, name, kind)
+	}
+	if name == "payouts" && (kind == "csv" || kind == "xlsx") {
+		return h.payoutsFile(w, r, m, kind)
 	}
 	if name != "report" || kind != "csv" && kind != "xlsx" && kind != "json" {
 		return web.ErrNoPage

@@ -29,6 +29,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/payments/demo"
+	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
@@ -57,6 +58,7 @@ type Server struct {
 	Banks        *banktransfer.Bank
 	Invoices     *invoices.Invoices
 	Books        *books.Books
+	Payouts      *payouts.Payouts
 	Blocks       *blocks.Blocks
 	Customers    *customers.Customers
 	GiftCards    *giftcards.GiftCards

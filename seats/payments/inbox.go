@@ -72,6 +72,11 @@ func (ps *Payments) readInbox(ctx context.Context) (n int, err error) {
 
 // ask makes the attempts of a payment due and its events read, both or neither.
 func (ps *Payments) ask(ctx context.Context, payment seats.ID, method string, events []string) error {
+	if payment == (seats.ID{}) && ps.PayoutsChanged != nil {
+		if err := ps.PayoutsChanged(ctx); err != nil {
+			return err
+		}
+	}
 	if ps.Other != nil {
 		if err := ps.Other(ctx, payment); err != nil {
 			return err

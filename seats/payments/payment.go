@@ -28,6 +28,8 @@ type Payments struct {
 	Changed    func()
 	// Other is told of a webhook event that is about no payment of seats. It stores what follows of it, and may be nil.
 	Other func(ctx context.Context, payment seats.ID) error
+	// PayoutsChanged is told of a webhook event about a payout. It stores what follows of it, and may be nil.
+	PayoutsChanged func(ctx context.Context) error
 	// HomeOf returns the address of the pages of an event, to which a provider leads back. Nil: that of Open, for all.
 	HomeOf func(ctx context.Context, event string) string
 

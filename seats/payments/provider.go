@@ -142,7 +142,7 @@ type StoredCard struct {
 type WebhookEvent struct {
 	Method  string
 	Event   string   // the provider's id: equal ids are one event
-	Payment seats.ID // as we gave it to the provider
+	Payment seats.ID // as we gave it to the provider; zero: it is about payouts
 	Kind    string   // for readers of the inbox
 }
 

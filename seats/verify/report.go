@@ -66,6 +66,8 @@ const (
 	z1
 	z2
 	z3
+	s1
+	s2
 )
 
 var words = [...]string{
@@ -130,6 +132,8 @@ var words = [...]string{
 	z1:  `An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions.`,
 	z2:  `The report of a closed session is what its entries come to.`,
 	z3:  `Reports of a team are numbered from 1 without a gap, in the order of their closing.`,
+	s1:  `A payout that was read is the sum of its lines.`,
+	s2:  `A line of a charge or refund is the payment, gift card or refund that it names, to the cent and in its currency.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -176,6 +180,8 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i >= s1:
+			name = fmt.Sprint("S", i-s1+1)
 		case i >= z1:
 			name = fmt.Sprint("Z", i-z1+1)
 		case i == l4:

@@ -101,6 +101,7 @@ var notices = map[string]string{
 	"extended":     text.Mark("The due date was changed."),
 	"paidout":      text.Mark("Marked as paid out."),
 	"posted":       text.Mark("Saved."),
+	"payouts":      text.Mark("Payouts are being read. Load the page again in a moment."),
 
 	"waitlist-offer":  text.Mark("Offered. We emailed them, and their page shows it."),
 	"waitlist-first":  text.Mark("They are first now."),

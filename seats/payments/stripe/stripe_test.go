@@ -66,7 +66,19 @@ func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), alone); err != nil {
 		t.Errorf("charge a card that is kept: %v", err)
 	}
-	for _, want := range []string{"GET /v1/refunds", "POST /v1/refunds", "POST /v1/payment_intents"} {
+	for p, err := range s.Payouts(t.Context(), time.Unix(1e9, 0)) {
+		if err != nil || p.ID == "" {
+			t.Errorf("payouts: %+v, %v", p, err)
+		}
+		break // stripe-mock has more pages of the same without end
+	}
+	for l, err := range s.Lines(t.Context(), "po_1") {
+		if err != nil || l.ID == "" {
+			t.Errorf("lines: %+v, %v", l, err)
+		}
+		break
+	}
+	for _, want := range []string{"GET /v1/payouts", "GET /v1/balance_transactions", "GET /v1/refunds", "POST /v1/refunds", "POST /v1/payment_intents"} {
 		if _, was := asked.Load(want); !was {
 			t.Errorf("%s was not asked for", want)
 		}

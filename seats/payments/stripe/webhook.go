@@ -18,7 +18,7 @@ import (
 
 // ReadWebhook reads a webhook. Its signature, of the body as it came, has to be right and at most five minutes old: else it is
 // orders.ErrForged. What it is about says which payment of ours it is of; a refund made at Stripe itself only says of which
-// payment there, and that is looked up.
+// payment there, and that is looked up. One about a payout names no payment.
 func (s *Stripe) ReadWebhook(ctx context.Context, body []byte, signature string) (payments.WebhookEvent, error) {
 	var event api.Event
 	err := errors.New("there is no secret for webhooks")
@@ -35,6 +35,9 @@ func (s *Stripe) ReadWebhook(ctx context.Context, body []byte, signature string)
 	}
 	if err != nil {
 		return payments.WebhookEvent{}, fmt.Errorf("stripe: a webhook: %w: %w", payments.ErrForged, err)
+	}
+	if aboutPayouts(event) {
+		return payments.WebhookEvent{Method: payments.Card, Event: event.ID, Kind: string(event.Type)}, nil
 	}
 	var about struct {
 		Metadata struct {

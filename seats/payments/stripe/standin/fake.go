@@ -29,6 +29,9 @@ type Fake struct {
 	atOnce   bool
 	refuses  string // code of the bank for cards that are charged while the customer is away; empty: they are good
 	events   int
+
+	transactions []*transaction
+	payouts      []map[string]any
 }
 
 // Session is a payment in the stand-in's books.
@@ -47,6 +50,9 @@ type Session struct {
 	Slow                        bool   // methods that take days are offered
 
 	back [2]string // where a customer goes on who paid, and who did not
+
+	balanced bool // its charge is in the balance
+	returned int  // how many of its refunds are
 }
 
 // Start starts a stand-in. Close ends it.
@@ -91,6 +97,8 @@ func Start() *Fake {
 	mux.HandleFunc("POST /pay/{id}", f.pay)
 	mux.HandleFunc("GET /v1/refunds", f.refunds)
 	mux.HandleFunc("POST /v1/refunds", f.refund)
+	mux.HandleFunc("GET /v1/payouts", f.listPayouts)
+	mux.HandleFunc("GET /v1/balance_transactions", f.listTransactions)
 	f.Server = httptest.NewServer(f.once(mux))
 	return f
 }
@@ -192,7 +200,7 @@ func (s *Session) intent() map[string]any {
 	return map[string]any{
 		"id": "pi_" + s.ID, "object": "payment_intent", "status": s.Intent, "amount": s.Amount, "amount_received": s.Captured, "currency": s.Currency,
 		"amount_capturable": s.Amount - s.Captured, "latest_charge": map[string]any{
-			"id": "ch_1", "object": "charge", "amount_refunded": s.Refunded, "payment_method_details": s.details(card),
+			"id": "ch_" + s.ID, "object": "charge", "amount_refunded": s.Refunded, "payment_method_details": s.details(card),
 		},
 		"metadata": map[string]string{"payment": s.Payment},
 	}
@@ -241,7 +249,7 @@ func (f *Fake) refund(w http.ResponseWriter, r *http.Request) {
 func (s *Session) refund(amount int64, metadata map[string]string) map[string]any {
 	s.Refunded += amount
 	refund := map[string]any{
-		"id": fmt.Sprint("re_", len(s.Refunds)), "object": "refund", "amount": amount, "status": "succeeded", "payment_intent": "pi_" + s.ID, "metadata": metadata,
+		"id": fmt.Sprint("re_", s.ID, "_", len(s.Refunds)), "object": "refund", "amount": amount, "status": "succeeded", "payment_intent": "pi_" + s.ID, "metadata": metadata,
 	}
 	s.Refunds = append(s.Refunds, refund)
 	return refund

@@ -104,7 +104,7 @@ func (f *Fake) Sessions() (list []Session) {
 func (f *Fake) about(s *Session, kind string) map[string]any {
 	switch {
 	case strings.HasPrefix(kind, "charge."):
-		return map[string]any{"id": "ch_1", "object": "charge", "payment_intent": "pi_" + s.ID, "amount_refunded": s.Refunded, "metadata": map[string]string{"payment": s.Payment}}
+		return map[string]any{"id": "ch_" + s.ID, "object": "charge", "payment_intent": "pi_" + s.ID, "amount_refunded": s.Refunded, "metadata": map[string]string{"payment": s.Payment}}
 	case strings.HasPrefix(kind, "refund."):
 		return s.Refunds[len(s.Refunds)-1]
 	}
