@@ -77,8 +77,8 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 
 // Revoking says how an organizer cancels tickets.
 type Revoking struct {
-	Used     bool // also tickets that were checked in
-	Override bool // although the organizer's policy lets attendees cancel no more, and without the fee of the policy
+	Used     bool     // also tickets that were checked in
+	Override bool     // although the organizer's policy lets attendees cancel no more, and without the fee of the policy
 	Block    seats.ID // that their seats came from, and go back to; zero: they are on sale again
 	Also     seats.TxHook
 }
