@@ -220,7 +220,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	}
 	s.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Ute"}})
 	visit(owner, "/desk/events/evening/guests", 200)
-	s.does(t, owner, "/desk/events/evening/guests/tickets", nil)
+	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
 	visit(owner, "/desk/events/evening/guests", 200)
 	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})
 	session := "/desk/till/sessions/" + w.id("SELECT max(id) AS id FROM till_session")

@@ -47,7 +47,7 @@ func TestGuests_GetSeatsOfABlockAreAtTheDoorAndStruckOff(t *testing.T) {
 	if _, page := s.page(t, ann, at+"/guests?print=1"); !strings.Contains(page, "Floor, places") || strings.Index(page, "<b>Bob</b>") > strings.Index(page, "<b>Zoe ") {
 		t.Errorf("the paper is %s", words(page))
 	}
-	s.does(t, ann, at+"/guests/"+list[0].ID+"/removal", nil)
+	s.does(t, ann, at+"/guests/"+list[0].ID+"/removal", url.Values{})
 	if _, body := send(t, ann, "GET", s.url+at+"/blocks", ""); !strings.Contains(body, `"seats":2,"of":3,"held":0,"sold":0,"guests":1`) {
 		t.Errorf("the block is %s", body)
 	}

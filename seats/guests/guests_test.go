@@ -187,6 +187,9 @@ func TestGuests_WhoDoNotFitTheBlockWait(t *testing.T) {
 	if len(list[0].Seats) != 2 || list[0].Seats[0] < 10 || list[0].Seats[1] > 12 || !list[1].Waits() || len(list[2].Seats) != 1 || !list[3].Waits() {
 		t.Errorf("the list is %+v", list)
 	}
+	if again, err := h.guests.Issue(t.Context(), h.ann, h.sale, in); err != nil || again.Guests != 2 || len(again.Left) != 2 {
+		t.Errorf("the form once more: %+v, %v", again, err)
+	}
 	var refusal *seats.Conflict
 	if _, err := h.guests.Issue(t.Context(), h.ann, h.sale, guests.Issuing{Key: "again", Block: block}); !errors.As(err, &refusal) || refusal.Code != seats.CodeSoldOut {
 		t.Errorf("of a block without seats: %v", err)

@@ -2,6 +2,7 @@ package guests
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -36,32 +37,48 @@ func (g *Guests) Issue(ctx context.Context, m organizers.Member, s *seats.Sale, 
 	if i.Type != "" && s.Prices.TypeKeyed(i.Type) < 0 {
 		return done, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no ticket type “%s”. Nothing was sold."), Args: []any{i.Type}}
 	}
+	act := organizers.Action{Key: i.Key, Form: []any{"issue", s.Event.Slug, i.Block, i.Type, i.Guests}}
 	err = g.alone(ctx, s.Event.ID, func(ctx context.Context) error {
-		due, err := g.due(ctx, m, s, i)
-		if err != nil {
-			return err
-		}
-		open, err := g.open(ctx, m, s, i)
-		if err != nil {
-			return err
-		}
-		for _, guest := range due {
-			got, err := g.issue(ctx, m, s, i, guest, &open)
-			switch {
-			case err != nil:
-				return err
-			case got == 0:
-				done.Left = append(done.Left, guest.ID)
-			default:
-				done.Guests, done.Tickets = done.Guests+1, done.Tickets+got
+		answer, err := g.desk.WithAnswer(ctx, m, act, func(func(string) seats.TxHook) (string, error) { // each guest has an audit entry
+			if done, err = g.issueAll(ctx, m, s, i); err != nil {
+				return "", err
 			}
+			said, err := json.Marshal(done)
+			return string(said), err
+		})
+		if err != nil {
+			return err
 		}
-		if done.Guests == 0 && len(done.Left) > 0 {
-			return &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not enough seats for any of these guests. Nothing was issued. Choose other seats, or free some first.")}
-		}
-		return nil
+		return json.Unmarshal([]byte(answer), &done)
 	})
 	return done, wrap("issue", err)
+}
+
+// issueAll gives tickets to the guests of a form, as far as there are seats.
+func (g *Guests) issueAll(ctx context.Context, m organizers.Member, s *seats.Sale, i Issuing) (done Issued, err error) {
+	due, err := g.due(ctx, m, s, i)
+	if err != nil {
+		return done, err
+	}
+	open, err := g.open(ctx, m, s, i)
+	if err != nil {
+		return done, err
+	}
+	for _, guest := range due {
+		got, err := g.issue(ctx, m, s, i, guest, &open)
+		switch {
+		case err != nil:
+			return done, err
+		case got == 0:
+			done.Left = append(done.Left, guest.ID)
+		default:
+			done.Guests, done.Tickets = done.Guests+1, done.Tickets+got
+		}
+	}
+	if done.Guests == 0 && len(done.Left) > 0 {
+		return done, &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not enough seats for any of these guests. Nothing was issued. Choose other seats, or free some first.")}
+	}
+	return done, nil
 }
 
 // due are the guests of a form who have no tickets yet.

@@ -111,8 +111,8 @@ var notices = map[string]string{
 	"door-closed":  text.Mark("The link is closed. The other links still work."),
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
-	"room":         text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
-	"room-invited": text.Mark("The invitations are on their way."),
+	"room":          text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
+	"room-invited":  text.Mark("The invitations are on their way."),
 	"guests":        text.Mark("Added. Those who were on the list before are on it once."),
 	"guests-issued": text.Mark("The guests have their tickets. Those with an email address get them by email."),
 	"guests-some":   text.Mark("Those for whom there are seats have their tickets. The others still wait: choose other seats for them."),
