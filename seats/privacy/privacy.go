@@ -327,10 +327,10 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 	if changed, err = orders.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
-	if err := turns.Erase(ctx, tx, events, email); err != nil {
+	if err := guests.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
-	if err := guests.Erase(ctx, tx, events, email); err != nil {
+	if err := turns.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if err := waitlist.Erase(ctx, tx, events, email); err != nil {
