@@ -29,7 +29,7 @@ func TestGuests_AreInvitedGetSeatsOfABlockAndAreStruckOff(t *testing.T) {
 			check(t, ann.page.GetByLabel("Invited by").Fill("Jonas Weiss"))
 			ann.press(ann.button("Add to the list"))
 			ann.sees(ann.page.GetByText("4 guests have no tickets yet"))
-			_, err := ann.page.GetByLabel("Seats", exactly).SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Friends of the house, 5 seats"}})
+			_, err := ann.page.Locator("select[name=block]").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Friends of the house, 5 seats"}})
 			check(t, err)
 			ann.inBothLights("guests-waiting")
 			ann.press(ann.button("Issue tickets to 4 guests"))

@@ -249,7 +249,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/blocks/{block}", h.desk.OnEvent(organizers.Manage, h.desk.ChangeBlock), secretRule},
 		{"POST /desk/events/{slug}/unblocks", h.desk.OnEvent(organizers.Manage, h.desk.Unblock), secretRule},
 		{"GET /desk/events/{slug}/guests", h.desk.OnEvent(organizers.Sell, h.desk.GuestList), secretRule},
-		{"POST /desk/events/{slug}/guests", h.desk.OnEvent(organizers.Sell, h.desk.AddGuests), textsRule},
+		{"POST /desk/events/{slug}/guests", h.desk.OnEvent(organizers.Sell, h.desk.AddGuests), secretRule},
 		{"POST /desk/events/{slug}/guests/tickets", h.desk.OnEvent(organizers.Sell, h.desk.IssueGuests), secretRule},
 		{"POST /desk/events/{slug}/guests/{guest}/removal", h.desk.OnEvent(organizers.Sell, h.desk.StrikeGuest), secretRule},
 		{"POST /desk/events/{slug}/sales", h.desk.OnEvent(organizers.Sell, h.desk.SellSeats), secretRule},
