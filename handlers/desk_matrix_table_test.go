@@ -58,6 +58,10 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/blocks":                      {need: organizers.Manage},
 	"POST /desk/events/{slug}/blocks/{block}":              {need: organizers.Manage},
 	"POST /desk/events/{slug}/unblocks":                    {need: organizers.Manage},
+	"GET /desk/events/{slug}/guests":                       {need: organizers.Sell},
+	"POST /desk/events/{slug}/guests":                      {need: organizers.Sell, form: "guests=Ann"},
+	"POST /desk/events/{slug}/guests/tickets":              {need: organizers.Sell},
+	"POST /desk/events/{slug}/guests/{guest}/removal":      {need: organizers.Sell},
 	"POST /desk/events/{slug}/sales":                       {need: organizers.Sell, form: "method=cash"},
 	"GET /desk/events/{slug}/till":                         {need: organizers.Sell},
 	"GET /desk/events/{slug}/till/best":                    {need: organizers.Sell},
@@ -413,6 +417,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/pictures/{id}":       {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
 		"/desk/events/{slug}/exports/{file}":      {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/events/{slug}/blocks/{block}":      {w.id("SELECT id FROM block WHERE owner = 'Own'"), w.id("SELECT id FROM block WHERE owner = 'Foreign'"), seats.NewID().String()},
+		"/desk/events/{slug}/guests/{guest}":      {w.id("SELECT id FROM guest WHERE name = 'Own'"), w.id("SELECT id FROM guest WHERE name = 'Foreign'"), seats.NewID().String()},
 		"/desk/events/{slug}/messages/{message}":  {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
 		"/desk/events/{slug}/doors/{door}":        {w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')"), w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'theirs')"), "999999"},
 		"/desk/events/{slug}/shares/{id}":         {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},
@@ -476,6 +481,7 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `INSERT INTO door (event_id, secret) SELECT id, sha256(convert_to(slug, 'UTF8')) FROM event`)
 	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
+	w.exec(t, `INSERT INTO guest (id, event_id, name, places) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 1 FROM event WHERE slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO block (id, event_id, seats, owner) SELECT gen_random_uuid(), id, '{0}', CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END FROM event WHERE slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {

@@ -210,7 +210,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(owner, "/desk/customers/"+w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), 200)
 	for _, page := range []string{
 		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/hooks", "/desk/legal",
-		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
+		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
 		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
@@ -218,6 +218,10 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	} {
 		visit(owner, page, 200)
 	}
+	s.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Ute"}})
+	visit(owner, "/desk/events/evening/guests", 200)
+	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
+	visit(owner, "/desk/events/evening/guests", 200)
 	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})
 	session := "/desk/till/sessions/" + w.id("SELECT max(id) AS id FROM till_session")
 	for _, page := range []string{"/desk/till", session, "/desk/events/evening/till", "/desk/events/evening/till/tickets/" + code} {
@@ -262,6 +266,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/waitlist": {{"do": {"dance"}}, {"do": {"pause"}}, {"do": {"first"}, "email": {"x@example.org"}, "reason": {"Grund"}}, {"do": {"offer"}, "email": {"x@example.org"}}},
 		"/desk/events/evening/room":     {{"do": {"resume"}}, {"do": {"rate"}, "rate": {"-1"}}, {"do": {"slots"}, "slots": {"0"}}, {"do": {"work"}, "work": {"-1"}}},
 		"/desk/events/evening/blocks":   {{"seats": {"Z/9"}}, {}, {"seats": {"A/1"}, "kind": {"x"}}, {"seats": {"A/1"}, "ends_at": {"gestern"}}, {"seats": {"A/1"}, "ends_at": {"2001-01-01T10:00"}}},
+		"/desk/events/evening/guests":   {{}, {"guests": {"@"}}, {"guests": {"Ute, 0"}}, {"guests": {"Ute, u@"}}, {"guests": {"Ute, a, b, c, d"}}},
 		"/desk/events/evening/plan":     {{"plan": {"x"}}},
 		"/desk/till":                    {{"methods": {"A", "A"}}, {"methods": {"A", "B", "C", "D", "E", "F"}}},
 		"/desk/till/sessions":           {{"float": {"viel"}}},

@@ -305,6 +305,16 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.does(t, owner, "/desk/events/evening/blocks", url.Values{"seat": {a, b}})
 			return sent{who: owner, to: "/desk/events/evening/unblocks", form: of("seat", a), other: of("seat", b)}
 		},
+		"POST /desk/events/{slug}/guests": w.same("guests=Ann", "guests=Bob"),
+		"POST /desk/events/{slug}/guests/tickets": func(t *testing.T, w *wall, _ string) sent {
+			w.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Once\nTwice"}})
+			id := func(name string) string { return w.id("SELECT id FROM guest WHERE name = '" + name + "'") }
+			return sent{who: owner, to: "/desk/events/evening/guests/tickets", form: of("guest", id("Once")), other: of("guest", id("Twice"))}
+		},
+		"POST /desk/events/{slug}/guests/{guest}/removal": func(t *testing.T, w *wall, _ string) sent {
+			w.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Off"}})
+			return sent{who: owner, to: "/desk/events/evening/guests/" + w.id("SELECT id FROM guest WHERE name = 'Off'") + "/removal", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/sales": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/events/evening/sales", form: url.Values{"seat": {w.label(t, 0)}, "method": {"cash"}}, other: url.Values{"seat": {w.label(t, 1)}, "method": {"cash"}}}
 		},

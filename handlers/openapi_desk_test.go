@@ -151,6 +151,10 @@ POST /desk/events/evening/blocks {"seat":["SEAT4"],"kind":"press","owner":"Die Z
 GET /desk/events/evening/blocks => BLOCK "id":"([^"]+)"
 POST /desk/events/evening/blocks/BLOCK {"kind":"house","owner":"Front of house"}
 POST /desk/events/evening/unblocks {"block":"BLOCK"}
+POST /desk/events/evening/guests {"guests":"Ann, ann@example.org, 2, critic, Max\nBob"}
+GET /desk/events/evening/guests => GUEST "id":"([^"]+)"
+POST /desk/events/evening/guests/tickets {"guest":["GUEST"]}
+POST /desk/events/evening/guests/GUEST/removal {}
 POST /desk/taxes {"rate.AT.standard":"20","rate.AT.reduced":"13, 10, 5","rate.CH.name":"Switzerland","rate.CH.standard":"8.1"}
 GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}

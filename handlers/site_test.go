@@ -28,6 +28,7 @@ import (
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/letters"
@@ -116,6 +117,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Subscriptions = subscriptions.New(db, office, sold, config.Desk)
 	config.Sites = sites.New(db, config.Desk, "")
 	config.Blocks = blocks.New(office, config.Desk)
+	config.Guests = guests.New(config.Desk, sold, config.Blocks)
 	config.Customers = customers.New(db)
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase

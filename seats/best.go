@@ -128,6 +128,15 @@ func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int
 	return nil
 }
 
+// BestOf picks the n best of some seats: side by side if there are such. It returns nil if there are fewer than n. Nothing is held.
+func (s *Sale) BestOf(n int, among []int) []int {
+	in := make(map[int]bool, len(among))
+	for _, idx := range among {
+		in[idx] = true
+	}
+	return s.best(&choice{Scope: Scope{Section: -1, Category: -1}, n: n}, func(idx int) bool { return in[idx] }, func(run int32) int { return s.runs.all[run].count })
+}
+
 // bestUnlocked picks reserved seats that a visitor's codes unlock, as far as there are enough, or else these and free ones.
 func (s *Sale) bestUnlocked(c *choice, free, blocked func(idx int) bool) []int {
 	reserved := func(idx int) bool { return c.unlocked[idx] && blocked(idx) }

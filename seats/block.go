@@ -180,6 +180,41 @@ func (o *Inventory) EndBlock(ctx context.Context, block ID) (bool, error) {
 	return done.RowsAffected() == 1, nil
 }
 
+// The seats are locked, so the end of a block that is read here frees them afterwards.
+const backToBlockSQL = `
+SELECT id, seats FROM block WHERE event_id = $1 AND id = ANY($2::uuid[]) AND ended_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp())`
+
+// queueBlocks reads the blocks that seats of this batch go back to.
+func (b *batch) queueBlocks(q *pgx.Batch) {
+	var ids []ID
+	for _, c := range b.commands {
+		if c.block != (ID{}) {
+			ids = append(ids, c.block)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	b.blocks = map[ID][]int32{}
+	q.Queue(backToBlockSQL, b.sale.Event.ID, ids).Query(func(rows pgx.Rows) error {
+		var id ID
+		var seats []int32
+		_, err := pgx.ForEachRow(rows, []any{&id, &seats}, func() error {
+			b.blocks[id], seats = seats, nil
+			return nil
+		})
+		return err
+	})
+}
+
+// backTo returns the state of a seat that comes back: blocked if it is of the block, and free otherwise.
+func (b *batch) backTo(block ID, idx int) row {
+	if slices.Contains(b.blocks[block], int32(idx)) {
+		return row{state: Blocked, holder: block}
+	}
+	return row{}
+}
+
 // changeBlocks changes the seats for which may holds to what is made of them, batch after batch.
 func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *batch) bool, make func(*command, []int) func(row) row) (all []int, err error) {
 	seats, err := s.known(k.Seats)

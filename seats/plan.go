@@ -122,8 +122,8 @@ func (p *Plan) WordsIn(ctx context.Context, idx int) string {
 	return text.T(ctx, "%s, row %s, seat %s", section, seat.Row, seat.Number)
 }
 
-// SeatName is a seat in a message.
-func (p *Plan) SeatName(idx int) text.Local { return seatNames{p, []int{idx}} }
+// SeatName is one or more seats, in order, in a message.
+func (p *Plan) SeatName(seats ...int) text.Local { return seatNames{p, seats} }
 
 // OwnName reports whether a row's label is a name of its own, to which "row" would be one word too many.
 func OwnName(row string) bool { return len(row) > 4 || strings.Contains(row, " ") }

@@ -496,7 +496,15 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 // visitor who bought them; holder is zero if the box office sold them, and keys are those of the order. What write queues commits with them, as in a Purchase.
 // A seat that the order offers back stays as it is. Refused if one of them is not the order's.
 func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
-	_, err := s.do(ctx, s.givingBack(holder, order, seats, keys, write))
+	return s.GiveBackTo(ctx, ID{}, holder, order, seats, keys, write)
+}
+
+// GiveBackTo is GiveBack of seats that came from a block: they go back to it, and nobody else gets them in between. Those that are
+// not of the block, and all of them once its time is up, are free.
+func (s *Sale) GiveBackTo(ctx context.Context, block, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
+	c := s.givingBack(holder, order, seats, keys, write)
+	c.block = block
+	_, err := s.do(ctx, c)
 	return err
 }
 
@@ -520,7 +528,7 @@ func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook
 			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("These tickets changed since the page was shown. Nothing was cancelled. Look at the order again.")}
 		}
 		for _, idx := range sold {
-			b.set(idx, order, row{})
+			b.set(idx, order, b.backTo(c.block, idx))
 		}
 		for _, offer := range offered {
 			offer.ended = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
 	texts "github.com/usherbox/usher/seats/pages"
@@ -73,6 +74,9 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{Year: 2030, Number: 2, Label: "2030-000002", Kind: invoices.Credit, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text, Company: text}, Corrects: &invoices.Reference{Label: "2030-000001"}}},
 		{Year: 2030, Number: 1, Label: "2030-000001", Kind: invoices.Invoice, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text}}},
 	}}
+	invited := desk.GuestsPage{Frame: ofEvent(ann, desk.GuestsPath("x")), Plan: event.Plan, Prices: list, Blocks: codes.Blocks, List: []guests.Guest{
+		{ID: seats.NewID(), Name: text, Email: text, Places: 2, Note: text, InvitedBy: text}, {ID: seats.NewID(), Name: text, Places: 2, Order: "x", Seats: []int{0, 1}, In: 1}, {ID: seats.NewID(), Places: 1, Order: "x", Struck: true},
+	}}
 	kept := desk.BlocksPage{Frame: ofEvent(ann, desk.BlocksPath("x")), List: []blocks.Block{
 		{ID: seats.NewID(), BlockTerms: seats.BlockTerms{Kind: seats.BlockPress, Owner: text, Reason: text, EndsAt: now}, Made: 9, Blocked: 4, Held: 1, Sold: 2, Codes: 1}, {ID: seats.NewID(), Made: 1, Blocked: 1},
 	}}
@@ -94,6 +98,9 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{"prices, looked at", true, desk.Prices(viewed)},
 		{"blocks", true, desk.Blocks(kept)},
 		{"blocks, refused", true, desk.Blocks(keptWrong)},
+		{"guests", true, desk.Guests(invited)},
+		{"guests on paper", true, desk.GuestPaper(invited)},
+		{"no guests, refused", true, desk.Guests(desk.GuestsPage{Frame: kept.Frame, Plan: event.Plan, Prices: list, Form: url.Values{"guests": {text}}, Message: text})},
 		{"no blocks", true, desk.Blocks(desk.BlocksPage{Frame: kept.Frame})},
 		{"codes", true, desk.Codes(codes)},
 		{"codes, refused", true, desk.Codes(wrongCode)},

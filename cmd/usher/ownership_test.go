@@ -19,6 +19,7 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/customers":     "customer_note",
+	"seats/guests":        "guest",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
 	"seats/books":         "book_accounts event_share",

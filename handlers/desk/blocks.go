@@ -22,15 +22,16 @@ type blockBody struct {
 	Reason string          `json:"reason"`
 	EndsAt *time.Time      `json:"ends_at"` // null: until the seats are unblocked
 	MadeAt time.Time       `json:"made_at"`
-	Seats  int             `json:"seats"` // that it still has
-	Of     int             `json:"of"`    // when it was made
-	Held   int             `json:"held"`  // by people with a code
-	Sold   int             `json:"sold"`  // to people with a code
-	Codes  int             `json:"codes"` // that unlock it
+	Seats  int             `json:"seats"`  // that it still has
+	Of     int             `json:"of"`     // when it was made
+	Held   int             `json:"held"`   // by people with a code
+	Sold   int             `json:"sold"`   // to people with a code
+	Guests int             `json:"guests"` // that guests got
+	Codes  int             `json:"codes"`  // that unlock it
 }
 
 func describeBlock(b blocks.Block) blockBody {
-	body := blockBody{b.ID, b.Kind, b.Owner, b.Reason, nil, b.At.UTC(), b.Blocked, b.Made, b.Held, b.Sold, b.Codes}
+	body := blockBody{b.ID, b.Kind, b.Owner, b.Reason, nil, b.At.UTC(), b.Blocked, b.Made, b.Held, b.Sold, b.Guests, b.Codes}
 	if !b.EndsAt.IsZero() {
 		ends := b.EndsAt.UTC()
 		body.EndsAt = &ends

@@ -15,6 +15,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
@@ -63,6 +64,7 @@ var problems = web.Problems{
 	orders.ErrNotDue:         errNotDue,
 	orders.ErrNoMessage:      errNothing,
 	seats.ErrNoBlock:         errNothing,
+	guests.ErrNone:           errNothing,
 	banktransfer.ErrNoEntry:  errNoEntry,
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,

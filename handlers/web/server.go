@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
@@ -60,6 +61,7 @@ type Server struct {
 	Books        *books.Books
 	Payouts      *payouts.Payouts
 	Blocks       *blocks.Blocks
+	Guests       *guests.Guests
 	Customers    *customers.Customers
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters

@@ -57,6 +57,7 @@ type Block struct {
 	Blocked int       // that it still has
 	Held    int       // by people with a code
 	Sold    int       // to people with a code
+	Guests  int       // seats that guests got of it
 	Codes   int       // that unlock it, and were neither stopped nor are over
 }
 
@@ -80,16 +81,17 @@ func (b *Blocks) Seats(ctx context.Context, m organizers.Member, event int64, bl
 // mostBlocks is how many blocks a list has at most.
 const mostBlocks = 500
 
-// The latest blocks that still have seats, or whose seats are with people who have a code.
+// The latest blocks that still have seats, or whose seats are with guests, or with people who have a code.
 const listSQL = `
-SELECT b.id, b.kind, b.owner, b.reason, b.ends_at, b.at, cardinality(b.seats), n.blocked, c.held, c.sold,
+SELECT b.id, b.kind, b.owner, b.reason, b.ends_at, b.at, cardinality(b.seats), n.blocked, c.held, c.sold, u.guests,
        (SELECT count(*) FROM code WHERE event_id = $1 AND b.id = ANY (unlocks_blocks) AND retired_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp()))
   FROM block b,
        LATERAL (SELECT count(*) AS blocked FROM seat_state s WHERE s.event_id = $1 AND s.idx = ANY (b.seats) AND s.state = 5 /* blocked */ AND s.holder = b.id) n,
        LATERAL (SELECT count(*) FILTER (WHERE s.state IN (1, 2, 3)) AS held, count(*) FILTER (WHERE s.state = 4 /* sold */) AS sold
                   FROM seat_code u JOIN seat_state s ON s.event_id = $1 AND s.idx = u.idx AND s.holder = u.holder
-                 WHERE u.event_id = $1 AND u.idx = ANY (b.seats) AND u.block = b.id) c
- WHERE b.event_id = $1 AND n.blocked + c.held + c.sold > 0
+                 WHERE u.event_id = $1 AND u.idx = ANY (b.seats) AND u.block = b.id) c,
+       LATERAL (SELECT count(*) AS guests FROM guest g JOIN ticket t ON t.order_id = g.order_id WHERE g.event_id = $1 AND g.block_id = b.id AND t.revoked_at IS NULL) u
+ WHERE b.event_id = $1 AND n.blocked + c.held + c.sold + u.guests > 0
  ORDER BY b.at DESC, b.id LIMIT $2`
 
 // List lists the blocks of an event, the latest first.
@@ -101,7 +103,7 @@ func (b *Blocks) List(ctx context.Context, m organizers.Member, event int64) (li
 		}
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (k Block, err error) {
 			var ends *time.Time
-			err = row.Scan(&k.ID, &k.Kind, &k.Owner, &k.Reason, &ends, &k.At, &k.Made, &k.Blocked, &k.Held, &k.Sold, &k.Codes)
+			err = row.Scan(&k.ID, &k.Kind, &k.Owner, &k.Reason, &ends, &k.At, &k.Made, &k.Blocked, &k.Held, &k.Sold, &k.Guests, &k.Codes)
 			if ends != nil {
 				k.EndsAt = *ends
 			}

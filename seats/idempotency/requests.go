@@ -55,6 +55,18 @@ func (r *Requests) Once(ctx context.Context, k Key, do func(ctx context.Context)
 	return answer, false, err
 }
 
+// Alone runs do while no other request is done under the same name. Requests that do makes inside are not locked by themselves.
+//
+// Errors: ErrUnderWay; those of do; the database's.
+func (r *Requests) Alone(ctx context.Context, scope, name string, do func(ctx context.Context) error) error {
+	unlock, err := r.lock(ctx, Key{scope: scope, name: name})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do(context.WithValue(context.WithoutCancel(ctx), locked{}, true))
+}
+
 // locked marks the context of a request that is being done.
 type locked struct{}
 

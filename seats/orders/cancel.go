@@ -77,8 +77,9 @@ func (o *Orders) RevokeAnd(ctx context.Context, s *seats.Sale, order Order, used
 
 // Revoking says how an organizer cancels tickets.
 type Revoking struct {
-	Used     bool // also tickets that were checked in
-	Override bool // although the organizer's policy lets attendees cancel no more, and without the fee of the policy
+	Used     bool     // also tickets that were checked in
+	Override bool     // although the organizer's policy lets attendees cancel no more, and without the fee of the policy
+	Block    seats.ID // that their seats came from, and go back to; zero: they are on sale again
 	Also     seats.TxHook
 }
 
@@ -104,7 +105,7 @@ func (o *Orders) RevokeBy(ctx context.Context, s *seats.Sale, order Order, r Rev
 		}
 		fee = order.keeps(chosen)
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, difference: difference, used: used, also: also, reason: text.Mark("The organizer cancelled tickets.")})
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: chosen, seats: idxs, keys: order.keys, fee: fee, difference: difference, used: used, also: also, block: r.Block, reason: text.Mark("The organizer cancelled tickets.")})
 }
 
 // cancelling is a cancellation about to be written.
@@ -121,6 +122,7 @@ type cancelling struct {
 	overdue bool       // only if it is unpaid and overdue still
 	used    bool       // also tickets that were checked in
 	reason  string
+	block   seats.ID // that the seats go back to; zero: they are free
 
 	difference int64 // that the rest costs more without its offer; kept as well
 
@@ -155,7 +157,7 @@ func (o *Orders) cancel(ctx context.Context, s *seats.Sale, c cancelling) error 
 			return errors.Join(err, o.stay(ctx, c))
 		}
 	}
-	err = s.GiveBack(ctx, c.holder, c.order, c.seats, c.keys, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
+	err = s.GiveBackTo(ctx, c.block, c.holder, c.order, c.seats, c.keys, func(q *pgx.Batch) { c.queue(q, s.Event.ID) })
 	var refusal *seats.Conflict
 	switch {
 	case err == nil:

@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
+	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/invoices"
 	automatic "github.com/usherbox/usher/seats/letters"
@@ -69,6 +70,7 @@ type Record struct {
 	Credit   json.RawMessage `json:"credit"`
 	Passkeys json.RawMessage `json:"passkeys"` // that open the account of the address
 	Gifts    json.RawMessage `json:"gift_cards"`
+	Guest    json.RawMessage `json:"guest_lists"`
 	Notes    json.RawMessage `json:"notes"` // what the team wrote down, with tags
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
@@ -162,7 +164,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}, {&r.Turns, turns.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}, {&r.Turns, turns.Export}, {&r.Guest, guests.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -195,6 +197,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM ticket_transfer WHERE $1 IN (lower(email), lower(sent_to))
          UNION ALL SELECT event_id FROM resale_offer WHERE lower(sent_to) = $1
          UNION ALL SELECT c.event_id FROM mail m JOIN code c ON c.id = m.code_id WHERE lower(m.email) = $1
+         UNION ALL SELECT event_id FROM guest WHERE lower(email) = $1
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
@@ -322,6 +325,9 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 		return 0, err
 	}
 	if changed, err = orders.Erase(ctx, tx, events, email); err != nil {
+		return 0, err
+	}
+	if err := guests.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if err := turns.Erase(ctx, tx, events, email); err != nil {

@@ -113,8 +113,13 @@ var notices = map[string]string{
 	"door-closed":  text.Mark("The link is closed. The other links still work."),
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
-	"room":         text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
-	"room-invited": text.Mark("The invitations are on their way."),
+	"room":          text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
+	"room-invited":  text.Mark("The invitations are on their way."),
+	"guests":        text.Mark("Added. Those who were on the list before are on it once."),
+	"guests-issued": text.Mark("The guests have their tickets. Those with an email address get them by email."),
+	"guests-some":   text.Mark("Those for whom there are seats have their tickets. The others still wait: choose other seats for them."),
+	"guests-off":    text.Mark("The guest is off the list. Their tickets are no longer valid."),
+
 	"codes":        text.Mark("The codes are ready to use."),
 	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),
 	"stopped":      text.Mark("Stopped. Orders that have the code keep their price."),
@@ -186,6 +191,7 @@ var eventTabs = []tab{
 	{text.Mark("Live"), "", organizers.Look},
 	{text.Mark("Orders"), "/orders", organizers.Look},
 	{text.Mark("Seats"), "/seats", organizers.Sell},
+	{text.Mark("Guests"), "/guests", organizers.Sell},
 	{text.Mark("Till"), "/till", organizers.Sell},
 	{text.Mark("Waiting list"), "/waitlist", organizers.Look},
 	{text.Mark("Door"), "/doors", organizers.Admit},
