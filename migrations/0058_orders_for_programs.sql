@@ -47,3 +47,6 @@ CREATE TRIGGER "an order has a refund" AFTER INSERT OR UPDATE OF done_at, failed
 -- Orders from before count as changed now, the first one first.
 INSERT INTO order_change (order_id, event_id, number, at)
 SELECT id, event_id, row_number() OVER (PARTITION BY event_id ORDER BY created_at, id), clock_timestamp() FROM orders;
+
+-- The name of the key with which a program ordered for a customer, as it was then; empty: no program did.
+ALTER TABLE orders ADD COLUMN sold_by text NOT NULL DEFAULT '' CONSTRAINT "a key that sold has a short name" CHECK (length(sold_by) <= 100);
