@@ -43,7 +43,7 @@ func (s *site) gives(t *testing.T, key, slug string, scopes ...organizers.Scope)
 func TestAPIKey_AProgramBuysForItsCustomers(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, events.Settings{SeatsPerHolder: 3}, func(c *Config) { c.AddressHeader, c.Requests = "X-Forwarded-For", web.RequestsPerProgram })
-	s.owner(t)
+	owner := s.owner(t)
 	s.limits(t, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: 3, UnpaidPerNetwork: 1})
 	key := s.gives(t, "kiosk", "evening", organizers.ScopeSell)
 	at := s.url + "/api/v1/events/evening"
@@ -64,6 +64,13 @@ func TestAPIKey_AProgramBuysForItsCustomers(t *testing.T) {
 		if a.StatusCode != http.StatusAccepted || !strings.Contains(body, `"confirm":"`+strings.ToLower(name)) {
 			t.Errorf("%s orders: %d %s", name, a.StatusCode, body)
 		}
+		var code string
+		if err := s.db.QueryRow(t.Context(), `SELECT code FROM payment ORDER BY created_at DESC LIMIT 1`).Scan(&code); err != nil || !s.confirms(t, code) {
+			t.Errorf("%s does not confirm %s, %v", name, body, err)
+		}
+	}
+	if _, report := send(t, owner, "GET", s.url+"/desk/books?by=channel", ""); !strings.Contains(report, `"key":"key `+key+`","name":"API key `+key+`","tickets":9`) || strings.Contains(report, `"key":"web"`) {
+		t.Errorf("the books have orders of the key %s", report)
 	}
 	if ids[0] == ids[1] || ids[1] == ids[2] {
 		t.Errorf("customers share a hold: %v", ids)

@@ -160,6 +160,8 @@ GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}
 POST /desk/events/evening/sales {"seat":["SEAT0","SEAT1"],"name":"Ørsted","email":"o@example.org","method":"cash"} => CODE "code":"([^"]+)"
 GET /desk/events/evening/orders?q=orsted => LIST "seats":(\[)
+GET /desk/events/evening/orders?updated_since=2030-01-01T00:00:00Z&limit=1 => CHANGES "next_cursor":"([^"]+)"
+GET /desk/events/evening/orders?cursor=CHANGES
 GET /desk/events/evening/orders/CODE => TICKET "tickets":\[{"id":"([^"]+)"
 POST /desk/events/evening/orders/CODE/moves {"ticket":["TICKET"],"to":"SEAT5"}
 POST /desk/events/evening/orders/CODE/mails {}

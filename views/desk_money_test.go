@@ -70,7 +70,7 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 	rates.Countries = append([]pricing.CountryRate{{Code: "CH", Name: text, Standard: 8100, Reduced: []int{2600}, ByLine: true, ChangedAt: &now}}, rates.Countries[:3]...)
 	seller := invoices.Party{Name: text, Street: text, Postcode: text, City: text, Country: "AT", VATID: "ATU13585627"}
 	taxes := desk.TaxesPage{Frame: of(ann, desk.TaxesPath), Rates: rates, Sender: invoices.Sender{Party: seller}}
-	book := invoices.Book{Year: 2030, Years: []invoices.Series{{Year: 2030}, {Year: 2029}}, Waiting: 2, More: true, List: []invoices.Document{
+	book := invoices.Book{Year: 2030, Years: []invoices.Series{{Year: 2030}, {Year: 2029}}, Waiting: 2, List: []invoices.Document{
 		{Year: 2030, Number: 2, Label: "2030-000002", Kind: invoices.Credit, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text, Company: text}, Corrects: &invoices.Reference{Label: "2030-000001"}}},
 		{Year: 2030, Number: 1, Label: "2030-000001", Kind: invoices.Invoice, Currency: "EUR", Gross: 1000, IssuedOn: now, Content: invoices.Content{Buyer: invoices.Party{Name: text}}},
 	}}

@@ -36,7 +36,7 @@ func atDesk(t *testing.T, text string) []shown {
 	account := desk.AccountPage{Frame: of(ann, desk.AccountPath), Origin: "https://tickets.example.org", List: []organizers.Passkey{{ID: []byte("a"), Name: text, CreatedAt: now, UsedAt: &now}, {ID: []byte("b"), Name: text}}}
 	refused := desk.AccountPage{Frame: of(eve, desk.AccountPath), Origin: "http://127.0.0.1", Form: "name", Name: text, Mistakes: wrong, WrongBefore: text}
 	listed := overview.Events{List: []overview.Event{{Event: event.Event, Free: 3, Sold: 4}}, Count: 1}
-	log := desk.LogPage{Frame: of(ann, desk.LogPath), Doers: [][2]string{{text, text}, {"", text}}, Events: listed.List, More: true, Filter: organizers.Filter{Email: text, What: text, Day: now}}
+	log := desk.LogPage{Frame: of(ann, desk.LogPath), Doers: [][2]string{{text, text}, {"", text}}, Events: listed.List, Next: "next", Filter: organizers.Filter{Email: text, What: text, Day: now}}
 	log.Entries = []organizers.AuditEntry{{ID: 7, At: now, Who: text, Email: text, What: text, Subject: text, Detail: map[string]any{"x": text}}}
 	keys := desk.KeysPage{Frame: of(ann, desk.KeysPath), New: text, NewName: text, List: []organizers.APIKey{
 		{ID: 1, Name: text, Start: text, Scopes: organizers.Scopes(), Maker: text, UsedAt: &now}, {ID: 2, Name: text, Maker: text, Left: true}, {ID: 3, Name: text, Maker: text, RevokedAt: &now}, {ID: 4, Name: text},

@@ -19,11 +19,12 @@ const module = "github.com/usherbox/usher/"
 var layers = map[string][]string{
 	"seats":                            {"seats/text"},
 	"seats/database":                   {"seats"},
-	"seats/pricing":                    {"seats/text", "seats", "seats/organizers"},
+	"seats/pricing":                    {"seats/text", "seats", "seats/organizers", "seats/paging"},
 	"seats/events":                     {"seats/text", "seats", "seats/pricing"},
 	"seats/idempotency":                {},
 	"seats/jobs":                       {"seats"},
 	"seats/sessions":                   {"seats", "seats/idempotency"},
+	"seats/paging":                     {"seats"},
 	"seats/passkeys":                   {"seats/idempotency"},
 	"seats/plan":                       {"seats/text", "seats"},
 	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments"},
@@ -32,25 +33,25 @@ var layers = map[string][]string{
 	"seats/books":                      {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/blocks":                     {"seats/text", "seats", "seats/jobs", "seats/organizers"},
 	"seats/guests":                     {"seats", "seats/blocks", "seats/orders", "seats/organizers", "seats/payments", "seats/text"},
-	"seats/customers":                  {"seats", "seats/organizers", "seats/text"},
+	"seats/customers":                  {"seats", "seats/organizers", "seats/text", "seats/paging"},
 	"seats/seal":                       {},
-	"seats/orders":                     {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/payments", "seats/events", "seats/pricing"},
+	"seats/orders":                     {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/idempotency", "seats/payments", "seats/events", "seats/pricing", "seats/paging"},
 	"seats/payments":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/events", "seats/pricing"},
 	"seats/waitingroom":                {"seats/text", "seats", "seats/database", "seats/seal", "seats/events"},
 	"seats/limit":                      {"seats/text", "seats"},
 	"seats/letters":                    {"seats/text", "seats", "seats/jobs", "seats/organizers"},
 	"seats/mail":                       {"seats", "seats/jobs"},
-	"seats/organizers":                 {"seats/passkeys", "seats/text", "seats", "seats/seal", "seats/plan", "seats/idempotency"},
+	"seats/organizers":                 {"seats/passkeys", "seats/text", "seats", "seats/seal", "seats/plan", "seats/idempotency", "seats/paging"},
 	"seats/sales":                      {"seats/text", "seats", "seats/payments", "seats/organizers"},
-	"seats/waitlist":                   {"seats/text", "seats", "seats/events", "seats/pricing"},
-	"seats/invoices":                   {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
+	"seats/waitlist":                   {"seats/text", "seats", "seats/events", "seats/pricing", "seats/paging"},
+	"seats/invoices":                   {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/paging"},
 	"seats/privacy":                    {"seats", "seats/guests", "seats/customers", "seats/turns", "seats/wallets", "seats/letters", "seats/text", "seats/seal", "seats/invoices", "seats/payments/banktransfer", "seats/giftcards", "seats/credit", "seats/idempotency", "seats/mail", "seats/orders", "seats/organizers", "seats/payments", "seats/waitingroom", "seats/waitlist"},
-	"seats/giftcards":                  {"seats/text", "seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal"},
+	"seats/giftcards":                  {"seats/text", "seats", "seats/credit", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal", "seats/paging"},
 	"seats/pages":                      {"seats/text", "seats", "seats/organizers"},
 	"seats/sites":                      {"seats/text", "seats", "seats/organizers"},
 	"seats/text":                       {"seats/text/po"},
 	"seats/text/po":                    {},
-	"seats/overview":                   {"seats", "seats/orders", "seats/organizers", "seats/payments"},
+	"seats/overview":                   {"seats", "seats/orders", "seats/organizers", "seats/payments", "seats/paging"},
 	"seats/series":                     {"seats/text", "seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
 	"seats/subscriptions":              {"seats/text", "seats", "seats/events", "seats/jobs", "seats/seal", "seats/orders", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},
@@ -58,7 +59,7 @@ var layers = map[string][]string{
 	"seats/turns":                      {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/waitingroom", "seats/webhooks"},
 	"seats/wallets/wallettest":         {},
 	"seats/till":                       {"seats/text", "seats", "seats/organizers"},
-	"seats/webhooks":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/organizers"},
+	"seats/webhooks":                   {"seats/text", "seats", "seats/jobs", "seats/seal", "seats/organizers", "seats/paging"},
 	"seats/credit":                     {"seats/passkeys", "seats/text", "seats", "seats/jobs", "seats/payments", "seats/seal", "seats/idempotency"},
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},
 	"seats/payments/banktransfer":      {"seats/text", "seats", "seats/orders", "seats/organizers", "seats/pricing"},
@@ -73,15 +74,14 @@ var layers = map[string][]string{
 	"views/desk":                       {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats", "seats/limit", "seats/plan", "seats/orders", "seats/organizers", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
 	"views/mail":                       {"seats/pricing", "seats/letters", "seats/subscriptions", "seats/text", "seats/invoices", "seats/giftcards", "seats/pages", "seats/payments/banktransfer", "seats/orders", "seats/organizers", "seats/waitlist", "views", "views/shop", "seats/payments"},
 	"handlers":                         {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "views", "seats", "seats/sessions", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "realtime", "views/desk", "views/mail", "views/shop", "static", "handlers/web", "handlers/shop", "handlers/desk", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/web":                     {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
+	"handlers/web":                     {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "realtime", "seats", "seats/idempotency", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/organizers", "seats/sales", "seats/sessions", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/events", "seats/pricing", "seats/paging"},
 	"handlers/shop":                    {"seats/turns", "seats/wallets", "seats/passkeys", "seats/letters", "seats/subscriptions", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/credit", "seats/payments/demo", "seats/waitingroom", "seats/waitlist", "static", "views", "views/shop", "seats/payments", "seats/events", "seats/pricing"},
-	"handlers/desk":                    {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing"},
+	"handlers/desk":                    {"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/till", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/invoices", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "handlers/web", "seats", "seats/limit", "seats/orders", "seats/organizers", "seats/plan", "seats/sales", "seats/waitingroom", "seats/waitlist", "seats/webhooks", "static", "views", "views/desk", "views/shop", "seats/payments", "seats/idempotency", "seats/events", "seats/pricing", "seats/paging"},
 	"migrations":                       {},
 	"static":                           {"seats/text"},
 	"cmd/usher/postgres":               {},
 	"cmd/usher/rush":                   {"seats", "seats/plan", "realtime"},
-	"cmd/usher":                        {"seats/payouts", "seats/blocks",
-"seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/giftcards", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/payments/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/invoices", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/payments", "seats/events", "seats/pricing"},
+	"cmd/usher":                        {"seats/payouts", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/turns", "seats/wallets", "seats/subscriptions", "seats/sites", "seats/letters", "seats/series", "seats/programme", "seats/giftcards", "seats/privacy", "seats/pages", "seats/payments/banktransfer", "seats/database", "seats/sessions", "seats/seal", "cmd/usher/postgres", "cmd/usher/rush", "seats", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/orders", "seats/credit", "seats/payments/demo", "seats/payments/stripe", "seats/limit", "seats/mail", "seats/organizers", "seats/sales", "seats/webhooks", "seats/invoices", "seats/verify", "seats/jobs", "realtime", "handlers", "handlers/desk", "handlers/shop", "handlers/web", "static", "migrations", "seats/payments", "seats/events", "seats/pricing"},
 	"e2e":                              {},
 }
 
@@ -118,7 +118,7 @@ var outside = map[string][]string{
 }
 
 // inTests is what tests may import besides.
-var inTests = []string{"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/till", "seats/passkeys", "seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres"}
+var inTests = []string{"seats/payouts", "seats/overview", "seats/blocks", "seats/guests", "seats/books", "seats/customers", "seats/till", "seats/passkeys", "seats/turns", "seats/wallets/wallettest", "seats/wallets", "seats/text/po", "seats/subscriptions", "seats/letters", "seats/series", "seats/programme", "seats/text", "seats/giftcards", "seats/privacy", "seats/invoices", "seats/events", "seats/pricing", "views/shop", "views/desk", "views/mail", "seats/database", "seats/idempotency", "seats/jobs", "seats/sessions", "seats/seatstest", "seats/seatstest/race", "seats/plan", "seats/waitingroom", "seats/waitlist", "seats/organizers", "seats/sales", "seats/orders", "seats/payments", "seats/credit", "seats/payments/demo", "seats/payments/banktransfer", "seats/payments/stripe", "seats/payments/stripe/stripetest", "seats/verify", "migrations", "cmd/usher/postgres", "seats/paging"}
 
 // wrong lists what is against the rule in a package's imports.
 func wrong(pkg string, imports []string, test bool) (problems []string) {

@@ -29,7 +29,7 @@ var owners = map[string]string{
 	"seats/letters":       "event_letters letter_run mail_text unsubscribed",
 	"seats/limit":         "event_limit",
 	"seats/mail":          "mail",
-	"seats/orders":        "cancellation consent door email_change errand errand_order exchange message orders receipt resale_offer scan ticket ticket_key ticket_transfer typed",
+	"seats/orders":        "cancellation consent door email_change errand errand_order exchange message order_change order_touch orders receipt resale_offer scan ticket ticket_key ticket_transfer typed",
 	"seats/credit":        "account_passkey credit_account credit_hold credit_transfer credit_voucher link",
 	"seats/payments":      "carried confirmation inbox intention mandate payment payment_share refund",
 	"seats/pricing":       "code phase price tax_rate ticket_type",

@@ -21,13 +21,14 @@ import (
 	"github.com/usherbox/usher/views/desk"
 )
 
-// mostGroups is how many lines the list of codes has at most.
-const mostGroups = 300
+// codeRows is how many lines a page of the list of codes usually has.
+const codeRows = 300
 
 type codesAnswer struct {
 	Currency string      `json:"currency"`
 	Codes    []codeGroup `json:"codes"`
 	Blocks   []blockBody `json:"blocks"` // that codes can unlock
+	Next     string      `json:"next_cursor,omitempty"`
 }
 
 type codeGroup struct {
@@ -69,10 +70,16 @@ func (h *Handlers) Codes(w http.ResponseWriter, r *http.Request, m organizers.Me
 func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, form url.Values, wrong string) error {
 	p := desk.CodesPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Codes")), Plan: s.Plan, List: s.Prices, Form: form, Wrong: wrong}
 	p.Path = desk.CodesPath(s.Event.Slug)
-	var err error
-	if p.Groups, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, mostGroups); err != nil {
+	const of = "codes"
+	page, err := web.Page(r, of, codeRows)
+	if err != nil {
 		return err
 	}
+	groups, next, err := pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, page)
+	if err != nil {
+		return err
+	}
+	p.Groups, p.Next = groups, next.Cursor(of)
 	if p.Blocks, err = h.Blocks.List(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
@@ -88,7 +95,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 		p.Dates = len(dates)
 		return web.WritePage(w, r, status, desk.Codes(p))
 	}
-	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}}
+	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}, p.Next}
 	for _, b := range p.Blocks {
 		answer.Blocks = append(answer.Blocks, describeBlock(b))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -32,7 +33,8 @@ func describeCustomer(c customers.Customer) customerBody {
 type customersAnswer struct {
 	Customers []customerBody `json:"customers"`
 	More      bool           `json:"more"`
-	Next      string         `json:"next,omitempty"`
+	Next      string         `json:"next,omitempty"` // the cursor, too
+	Cursor    string         `json:"next_cursor,omitempty"`
 }
 
 // Customers answers GET /desk/customers
@@ -43,11 +45,7 @@ func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizer
 	} else if p.Words != "" {
 		p.List, p.More, err = h.Server.Customers.Find(r.Context(), m, p.Words)
 	} else {
-		from, ok := customers.ReadPlace(r.URL.Query().Get("before"))
-		if !ok {
-			return web.Invalid(text.Mark("before is not the next of an answer."))
-		}
-		p.List, p.Next, err = h.Server.Customers.Latest(r.Context(), m, from)
+		p.List, p.Next, err = h.latestCustomers(r, m)
 	}
 	if err != nil {
 		return err
@@ -59,14 +57,28 @@ func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizer
 		p.Frame = h.frame(w, r, m, text.T(r.Context(), "Customers"))
 		return web.WritePage(w, r, http.StatusOK, desk.Customers(p))
 	}
-	answer := customersAnswer{Customers: []customerBody{}, More: p.More || p.Next != nil}
-	if p.Next != nil {
-		answer.Next = p.Next.String()
-	}
+	answer := customersAnswer{Customers: []customerBody{}, More: p.More || p.Next != "", Next: p.Next, Cursor: p.Next}
 	for _, c := range p.List {
 		answer.Customers = append(answer.Customers, describeCustomer(c))
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+// latestCustomers reads a page of those who ordered last, and the cursor of the next one; empty if there is none.
+func (h *Handlers) latestCustomers(r *http.Request, m organizers.Member) (list []customers.Customer, next string, err error) {
+	const of = "customers"
+	page, err := web.Page(r, of, customers.Rows)
+	if err != nil {
+		return nil, "", err
+	}
+	if before := r.URL.Query().Get("before"); before != "" && page.After == (paging.Place{}) {
+		var ok bool
+		if page.After, ok = paging.Read(of, before); !ok {
+			return nil, "", web.Invalid(text.Mark("before is not the next of an answer."))
+		}
+	}
+	list, place, err := h.Server.Customers.Latest(r.Context(), m, page)
+	return list, place.Cursor(of), err
 }
 
 type recordBody struct {

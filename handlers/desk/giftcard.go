@@ -25,6 +25,7 @@ var (
 type giftCardsAnswer struct {
 	Offer giftcards.Offer `json:"offer"`
 	Cards []giftCardBody  `json:"cards"`
+	Next  string          `json:"next_cursor,omitempty"`
 }
 
 type giftCardBody struct {
@@ -47,10 +48,16 @@ func (h *Handlers) GiftCards(w http.ResponseWriter, r *http.Request, m organizer
 
 // showGiftCards writes the offer of the team and the cards that it sold, with what p knows besides.
 func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.GiftCardsPage) error {
-	offer, sold, err := h.Server.GiftCards.Sold(r.Context(), m)
+	const of = "gift-cards"
+	page, err := web.Page(r, of, giftcards.SoldRows)
 	if err != nil {
 		return err
 	}
+	offer, sold, next, err := h.Server.GiftCards.Sold(r.Context(), m, page)
+	if err != nil {
+		return err
+	}
+	p.Next = next.Cursor(of)
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Gift cards"))
 	p.Path, p.Sold, p.Public = desk.GiftCardsPath, sold, h.Origin(r)+"/gift-cards"
 	p.Stored, p.Payable = offer.Open, h.Server.GiftCards.Payable()
@@ -66,7 +73,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organ
 		return web.WritePage(w, r, status, desk.GiftCards(p))
 	}
 	offer.Amounts = append([]int64{}, offer.Amounts...)
-	answer := giftCardsAnswer{Offer: offer, Cards: []giftCardBody{}}
+	answer := giftCardsAnswer{Offer: offer, Cards: []giftCardBody{}, Next: p.Next}
 	for _, c := range sold {
 		answer.Cards = append(answer.Cards, giftCardBody{c.ID, c.Currency, c.Amount, c.Buyer, c.Recipient, c.State, c.Spent, c.CreatedAt.UTC(), c.ExpiresAt, c.Reason})
 	}

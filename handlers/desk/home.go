@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -131,6 +132,11 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 	if err := searchable(f.Words + f.Series); err != nil {
 		return err
 	}
+	const of = "events"
+	var err error
+	if f.Paging, err = web.Page(r, of, overview.PageSize); err != nil {
+		return err
+	}
 	if page := q.Get("page"); page != "" {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 || n > overview.MostPages {
@@ -151,7 +157,8 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 		Seats  int            `json:"seats"`
 		Sold   int            `json:"sold"`
 		Next   string         `json:"next,omitempty"`
-	}{[]eventRowBody{}, list.Count, list.Seats, list.Sold, ""}
+		Cursor string         `json:"next_cursor,omitempty"`
+	}{[]eventRowBody{}, list.Count, list.Seats, list.Sold, "", list.Next.Cursor(of)}
 	for _, e := range list.List {
 		row := eventRowBody{web.Listed{Slug: e.Slug, Name: e.Name, StartsAt: e.StartsAt.UTC(), Seats: e.Seats, Free: e.Free, Held: e.Held, Sold: e.Sold, Status: e.Status, Reason: e.Reason}, e.Venue, e.SeriesSlug}
 		if e.Status == seats.Scheduled {
@@ -160,7 +167,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 		}
 		answer.Events = append(answer.Events, row)
 	}
-	if list.More {
+	if list.Next != nil && f.Paging.After == (paging.Place{}) && f.Paging.Limit == overview.PageSize {
 		f.Page++
 		answer.Next = desk.EventsAddress(f)
 	}

@@ -41,6 +41,7 @@ type (
 		Hook       hookBody       `json:"hook"`
 		Deliveries []deliveryBody `json:"notices"`
 		More       bool           `json:"more"`
+		Next       string         `json:"next_cursor,omitempty"`
 	}
 	secretAnswer struct {
 		ID     int64  `json:"id"`
@@ -113,20 +114,24 @@ func (h *Handlers) ShowHook(w http.ResponseWriter, r *http.Request, m organizers
 }
 
 func (h *Handlers) writeHook(w http.ResponseWriter, r *http.Request, m organizers.Member, id int64, status int, p desk.HookPage) (err error) {
-	var before time.Time
-	if at := r.URL.Query().Get("before"); at != "" {
-		if before, err = time.Parse(time.RFC3339Nano, at); err != nil {
-			return web.Invalid(text.Mark("before is not a time such as 2030-03-01T20:00:00Z."))
-		}
+	const of = "deliveries"
+	page, err := web.Page(r, of, webhooks.DeliveryRows)
+	if err != nil {
+		return err
+	}
+	if page.After.At, err = beforeTime(r, page.After.At); err != nil {
+		return err
 	}
 	if p.Hook, err = h.Hooks.Find(r.Context(), m, id); err != nil {
 		return err
 	}
-	if p.Deliveries, p.More, err = h.Hooks.Deliveries(r.Context(), m, id, before); err != nil {
+	list, next, err := h.Hooks.Deliveries(r.Context(), m, id, page)
+	if err != nil {
 		return err
 	}
+	p.Deliveries, p.Next = list, next.Cursor(of)
 	if web.WantsJSON(r) {
-		answer := HookAnswer{Hook: describeHook(p.Hook), Deliveries: []deliveryBody{}, More: p.More}
+		answer := HookAnswer{Hook: describeHook(p.Hook), Deliveries: []deliveryBody{}, More: next != nil, Next: p.Next}
 		for _, n := range p.Deliveries {
 			answer.Deliveries = append(answer.Deliveries, deliveryBody{n.Name(), n.Kind, n.At.UTC(), n.Data, n.State(), n.Answers})
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -28,9 +29,10 @@ type bookAnswer struct {
 	Waiting   int               `json:"waiting"`
 	Documents []web.InvoiceBody `json:"documents"`
 	Next      int64             `json:"next,omitempty"`
+	Cursor    string            `json:"next_cursor,omitempty"`
 }
 
-// invoicesAtOnce is how many documents a page of the list has.
+// invoicesAtOnce is how many documents a page of the list usually has.
 const invoicesAtOnce = 100
 
 // Invoices answers GET /desk/invoices
@@ -42,11 +44,22 @@ func (h *Handlers) Invoices(w http.ResponseWriter, r *http.Request, m organizers
 func (h *Handlers) showInvoices(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.InvoicesPage) (err error) {
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Invoices"))
 	p.Path = desk.InvoicesPath
-	year, _ := strconv.Atoi(r.URL.Query().Get("year"))                 // 0 is the last one
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 32) // 0 is the end
-	if p.Book, err = h.Server.Invoices.Book(r.Context(), m, min(max(year, 0), 9999), max(before, 0), invoicesAtOnce); err != nil {
+	const of = "invoices"
+	page, err := web.Page(r, of, invoicesAtOnce)
+	if err != nil {
 		return err
 	}
+	year, _ := strconv.Atoi(r.URL.Query().Get("year")) // 0 is the last one
+	if page.After.N == 0 {
+		page.After.N, _ = strconv.ParseInt(r.URL.Query().Get("before"), 10, 32) // 0 is the end
+		page.After.N = max(page.After.N, 0)
+	} else if year == 0 {
+		year = int(page.After.Rank)
+	}
+	if p.Book, err = h.Server.Invoices.Book(r.Context(), m, min(max(year, 0), 9999), page); err != nil {
+		return err
+	}
+	p.Next = p.Book.Next.Cursor(of)
 	if p.Mistakes == nil {
 		p.Sender, err = h.Server.Invoices.Sender(r.Context(), m)
 		if p.Issues = err == nil; err != nil && !errors.Is(err, invoices.ErrNoSender) {
@@ -63,8 +76,8 @@ func (h *Handlers) showInvoices(w http.ResponseWriter, r *http.Request, m organi
 	for _, d := range p.Book.List {
 		answer.Documents = append(answer.Documents, web.DescribeInvoice(d))
 	}
-	if p.Book.More {
-		answer.Next = p.Book.List[len(p.Book.List)-1].Number
+	if p.Book.Next != nil {
+		answer.Next, answer.Cursor = p.Book.Next.N, p.Next
 	}
 	return web.WriteJSON(w, status, answer)
 }
@@ -148,8 +161,9 @@ func (h *Handlers) invoicesOf(w http.ResponseWriter, r *http.Request, m organize
 // eachInvoice visits the documents of a year, the last first.
 func (h *Handlers) eachInvoice(r *http.Request, m organizers.Member, year string, visit func(invoices.Document) error) error {
 	of, _ := strconv.Atoi(year) // four digits
-	for before := int64(0); ; {
-		b, err := h.Server.Invoices.Book(r.Context(), m, of, before, invoicesAtOnce)
+	page := paging.Page{Limit: invoicesAtOnce}
+	for {
+		b, err := h.Server.Invoices.Book(r.Context(), m, of, page)
 		if err != nil {
 			return err
 		}
@@ -157,11 +171,11 @@ func (h *Handlers) eachInvoice(r *http.Request, m organizers.Member, year string
 			if err := visit(d); err != nil {
 				return err
 			}
-			before = d.Number
 		}
-		if !b.More {
+		if b.Next == nil {
 			return nil
 		}
+		page.After = *b.Next
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -15,6 +16,7 @@ import (
 type logAnswer struct {
 	Entries []auditEntryBody `json:"deeds"`
 	Next    int64            `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+	Cursor  string           `json:"next_cursor,omitempty"`
 }
 
 type auditEntryBody struct {
@@ -36,9 +38,11 @@ func (h *Handlers) ShowLog(w http.ResponseWriter, r *http.Request, m organizers.
 	if page.Filter.Subject == "security" {
 		return h.securityLog(w, r, m, page)
 	}
-	if page.Entries, page.More, err = h.Organizers.AuditEntries(r.Context(), m, page.Filter); err != nil {
+	entries, next, err := h.Organizers.AuditEntries(r.Context(), m, page.Filter)
+	if err != nil {
 		return err
 	}
+	page.Entries, page.Next = entries, next.Cursor(logList)
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, describeLog(page))
 	}
@@ -58,7 +62,14 @@ func (h *Handlers) writeLog(w http.ResponseWriter, r *http.Request, m organizers
 type securityAnswer struct {
 	Events []securityBody `json:"events"`
 	Next   int64          `json:"next,omitempty"` // as ?before= for those before these; left out if there are none
+	Cursor string         `json:"next_cursor,omitempty"`
 }
+
+// securityList and logList are lists with cursors.
+const (
+	logList      = "log"
+	securityList = "security"
+)
 
 type securityBody struct {
 	ID      int64     `json:"id"`
@@ -79,9 +90,11 @@ func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organiz
 		return errRole
 	}
 	page.Security = true
-	if page.Happened, page.More, err = h.Organizers.SecurityEvents(r.Context(), m, page.Filter); err != nil {
+	happened, next, err := h.Organizers.SecurityEvents(r.Context(), m, page.Filter)
+	if err != nil {
 		return err
 	}
+	page.Happened, page.Next = happened, next.Cursor(securityList)
 	if !web.WantsJSON(r) {
 		return h.writeLog(w, r, m, page)
 	}
@@ -89,8 +102,8 @@ func (h *Handlers) securityLog(w http.ResponseWriter, r *http.Request, m organiz
 	for _, e := range page.Happened {
 		answer.Events = append(answer.Events, securityBody{e.ID, e.At.UTC(), e.Last.UTC(), e.Kind, e.Who, e.Email, e.Network, e.Agent, e.Detail, e.N})
 	}
-	if page.More {
-		answer.Next = page.Happened[len(page.Happened)-1].ID
+	if next != nil {
+		answer.Next, answer.Cursor = next.N, page.Next
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
@@ -103,8 +116,15 @@ func logFilter(r *http.Request) (f organizers.Filter, err error) {
 			return f, web.NewProblem(422, "invalid", text.Mark("The day is not one such as 2030-12-31."), text.Mark("Nothing was changed."), text.Mark("Change it, or leave it out."))
 		}
 	}
-	if before := q.Get("before"); before != "" {
-		if f.Before, err = strconv.ParseInt(before, 10, 64); err != nil {
+	list := logList
+	if f.Subject == "security" {
+		list = securityList
+	}
+	if f.Page, err = web.Page(r, list, organizers.LogRows); err != nil {
+		return f, err
+	}
+	if before := q.Get("before"); before != "" && f.Page.After == (paging.Place{}) {
+		if f.Page.After.N, err = strconv.ParseInt(before, 10, 64); err != nil {
 			return f, web.ErrNoPage
 		}
 	}
@@ -112,11 +132,11 @@ func logFilter(r *http.Request) (f organizers.Filter, err error) {
 }
 
 func describeLog(p desk.LogPage) logAnswer {
-	answer := logAnswer{Entries: []auditEntryBody{}}
+	answer := logAnswer{Entries: []auditEntryBody{}, Cursor: p.Next}
 	for _, d := range p.Entries {
 		answer.Entries = append(answer.Entries, auditEntryBody{d.ID, d.At.UTC(), d.Who, d.Email, d.What, d.Subject, d.Detail})
 	}
-	if p.More {
+	if p.Next != "" {
 		answer.Next = p.Entries[len(p.Entries)-1].ID
 	}
 	return answer

@@ -11,11 +11,18 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
+)
+
+// Lists of the orders of an event, for cursors.
+const (
+	ordersList  = "orders"
+	changesList = "order changes"
 )
 
 type foundBody struct {
@@ -34,39 +41,83 @@ type foundBody struct {
 
 // ListOrders answers GET /desk/events/{slug}/orders
 func (h *Handlers) ListOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
-	look := orders.Search{Words: r.URL.Query().Get("q")}
-	if before := r.URL.Query().Get("before"); before != "" {
-		at, err := time.Parse(time.RFC3339Nano, before)
-		if err != nil {
-			return web.Invalid(text.Mark("before is not a time such as 2030-03-01T20:00:00Z."))
-		}
-		look.Before = at
-	}
 	if !web.WantsJSON(r) {
-		return h.showOrders(w, r, m, s, http.StatusOK, desk.OrdersPage{Words: look.Words, Before: look.Before})
+		return h.showOrders(w, r, m, s, http.StatusOK, desk.OrdersPage{Words: r.URL.Query().Get("q")})
 	}
-	list, more, err := h.Orders.Search(r.Context(), s, look)
+	read := h.findOrders
+	if _, on := paging.Read(changesList, r.URL.Query().Get("cursor")); on || r.URL.Query().Has("updated_since") {
+		read = h.changedOrders
+	}
+	list, next, more, err := read(r, s, r.URL.Query().Get("q"))
 	if err != nil {
 		return err
 	}
 	answer := struct {
 		Orders []foundBody `json:"orders"`
 		More   bool        `json:"more"`
-	}{[]foundBody{}, more}
+		Next   string      `json:"next_cursor,omitempty"`
+	}{[]foundBody{}, more, next}
 	for _, f := range list {
 		answer.Orders = append(answer.Orders, foundBody{f.Code, f.Name, f.Email, f.State, f.Method, f.Currency, f.Paid, f.Due, f.CreatedAt.UTC(), f.AtOffice, web.Labels(s, f.Seats)})
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
+// findOrders reads the page of the orders of an event that is asked for, and the cursor of the next one; empty if there is none.
+func (h *Handlers) findOrders(r *http.Request, s *seats.Sale, words string) (list []orders.Found, next string, more bool, err error) {
+	look := orders.Search{Words: words}
+	if look.Page, err = web.Page(r, ordersList, orders.SearchRows); err != nil {
+		return nil, "", false, err
+	}
+	if look.Page.After.At, err = beforeTime(r, look.Page.After.At); err != nil {
+		return nil, "", false, err
+	}
+	list, place, err := h.Orders.Search(r.Context(), s, look)
+	return list, place.Cursor(ordersList), place != nil, err
+}
+
+// changedOrders reads a page of the orders of an event that changed since a time or a cursor. There is always a next one, to ask for later.
+func (h *Handlers) changedOrders(r *http.Request, s *seats.Sale, words string) (list []orders.Found, next string, more bool, err error) {
+	page, err := web.Page(r, changesList, orders.SearchRows)
+	if err != nil {
+		return nil, "", false, err
+	}
+	if words != "" {
+		return nil, "", false, web.Invalid(text.Mark("q and updated_since do not go together."))
+	}
+	if r.URL.Query().Get("cursor") == "" {
+		if page.After.At, err = time.Parse(time.RFC3339Nano, r.URL.Query().Get("updated_since")); err != nil {
+			return nil, "", false, web.Invalid(text.Mark("updated_since is not a time such as 2030-03-01T20:00:00Z."))
+		}
+	}
+	list, place, more, err := h.Orders.Changed(r.Context(), s, page)
+	if errors.Is(err, orders.ErrAhead) {
+		err = web.ErrCursor
+	}
+	return list, place.Cursor(changesList), more, err
+}
+
+// beforeTime is the time of before, with which lists were read in pages at first; without it, the time of the cursor.
+func beforeTime(r *http.Request, cursor time.Time) (time.Time, error) {
+	before := r.URL.Query().Get("before")
+	if before == "" || !cursor.IsZero() {
+		return cursor, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, before)
+	if err != nil {
+		return cursor, web.Invalid(text.Mark("before is not a time such as 2030-03-01T20:00:00Z."))
+	}
+	return at, nil
+}
+
 func (h *Handlers) showOrders(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.OrdersPage) error {
-	list, more, err := h.Orders.Search(r.Context(), s, orders.Search{Words: p.Words, Before: p.Before})
+	list, next, _, err := h.findOrders(r, s, p.Words)
 	if err != nil {
 		return err
 	}
 	p.Frame, p.Plan, p.Orders, p.Key = h.eventFrame(w, r, m, s, text.T(r.Context(), "Orders")), s.Plan, list, seats.NewID().String()
-	if more {
-		p.Older = url.Values{"q": {p.Words}, "before": {list[len(list)-1].CreatedAt.UTC().Format(time.RFC3339Nano)}}.Encode()
+	if next != "" {
+		p.Older = url.Values{"q": {p.Words}, "cursor": {next}}.Encode()
 	}
 	return web.WritePage(w, r, status, desk.Orders(p))
 }

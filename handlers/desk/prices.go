@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -37,7 +38,7 @@ func (h *Handlers) showPrices(w http.ResponseWriter, r *http.Request, m organize
 	if p.Rates, err = pricing.RatesOf(r.Context(), h.Organizers, m); err != nil {
 		return err
 	}
-	if p.Codes, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, 5); err != nil {
+	if p.Codes, _, err = pricing.Groups(r.Context(), h.Organizers, m, s.Event.ID, paging.Page{Limit: 5}); err != nil {
 		return err
 	}
 	if sender, err := h.Server.Invoices.Sender(r.Context(), m); err == nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// mostEntries and mostSteps are how many of each a page of a wait list shows.
+// entryRows and mostSteps are how many of each a page of a wait list usually shows.
 const (
-	mostEntries = 100
-	mostSteps   = 40
+	entryRows = 100
+	mostSteps = 40
 )
 
 var (
@@ -39,9 +39,15 @@ func (h *Handlers) WaitList(w http.ResponseWriter, r *http.Request, m organizers
 func (h *Handlers) showWaitList(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.WaitListPage) (err error) {
 	lists := waitlist.Control{List: h.Waits}
 	p.Email = strings.TrimSpace(r.URL.Query().Get("email"))
-	if p.List, err = lists.Show(r.Context(), s.Event.Slug, p.Email, mostEntries); err != nil {
+	const of = "waitlist"
+	page, err := web.Page(r, of, entryRows)
+	if err != nil {
 		return err
 	}
+	if p.List, err = lists.Show(r.Context(), s.Event.Slug, p.Email, page); err != nil {
+		return err
+	}
+	p.Next = p.List.Next.Cursor(of)
 	if p.Steps, err = lists.Steps(r.Context(), s.Event.Slug, p.Email, mostSteps); err != nil {
 		return err
 	}
@@ -63,6 +69,7 @@ type WaitListBody struct {
 	Ended      int          `json:"offers_ended"`
 	Entries    []waiterBody `json:"entries"`
 	Steps      []stepBody   `json:"steps"`
+	Next       string       `json:"next_cursor,omitempty"`
 }
 
 type waiterBody struct {
@@ -88,7 +95,7 @@ type stepBody struct {
 
 func describeWaitList(s *seats.Sale, p *desk.WaitListPage) WaitListBody {
 	o := &p.List
-	body := WaitListBody{o.Paused, o.Note, o.Waitlisted, o.Waiting, o.Figures.Open, o.Figures.Accepted, o.Figures.Ended, []waiterBody{}, []stepBody{}}
+	body := WaitListBody{o.Paused, o.Note, o.Waitlisted, o.Waiting, o.Figures.Open, o.Figures.Accepted, o.Figures.Ended, []waiterBody{}, []stepBody{}, p.Next}
 	for _, n := range o.Entries {
 		one := waiterBody{n.Email, n.State, n.Place, n.Wanted.Quantity, n.Wanted.Together, n.Wanted.Fewer, n.JoinedAt.UTC(), n.Misses, n.Passed, nil}
 		if n.Offer != nil {

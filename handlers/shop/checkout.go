@@ -398,6 +398,7 @@ func (h *Handlers) decodeOrder(r *http.Request, s *seats.Sale) (form orders.Form
 	}
 	form, err = asked.form(s)
 	form.Language, _ = h.LanguageOf(r)
+	form.SoldBy = web.SoldBy(r)
 	return form, err
 }
 

@@ -35,24 +35,27 @@ func APIKey(r *http.Request) (key string, sent bool) {
 // ByProgram reports whether a program acts for a customer of the shop.
 func ByProgram(r *http.Request) bool { return ownOf(r).program }
 
-// admitProgram returns the team whose tickets a program may sell.
-func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, err error) {
+// SoldBy is the name of the key with which a program acts for a customer of the shop; empty if none does.
+func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
+
+// admitProgram returns the team whose tickets a program may sell, and the name of its key.
+func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, err error) {
 	m, err := h.Organizers.ByKey(r.Context(), key, "", h.Client(r))
 	switch {
 	case errors.Is(err, organizers.ErrKey):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return 0, err
+		return 0, "", err
 	case err != nil:
-		return 0, err
+		return 0, "", err
 	case h.Exhausted(w, m):
-		return 0, ErrKeyTooFast
+		return 0, "", ErrKeyTooFast
 	case !m.May(organizers.Sell):
 		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
-		return 0, errMayNotSell
+		return 0, "", errMayNotSell
 	case Elsewhere(r, m.Team): // it came by the domain of another team
-		return 0, ErrNoPage
+		return 0, "", ErrNoPage
 	}
-	return m.Team, nil
+	return m.Team, m.KeyName, nil
 }
 
 // Exhausted counts a request with a key and reports whether it is one too many. The headers tell what is left, as

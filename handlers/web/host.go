@@ -15,6 +15,7 @@ type own struct {
 	home    string // how browsers reach it: https://tickets.playhouse.example
 	keyed   bool   // a script of one of its sites asks, or a program
 	program bool   // a program asks, with a key of the team
+	soldBy  string // name of that key
 }
 
 type hostKey struct{}

@@ -87,6 +87,7 @@ const (
 	Web          = "web"
 	BoxOffice    = "box office"
 	Subscription = "subscription"
+	Program      = "key " // the name of a key follows: a program ordered with it for a customer
 )
 
 // ByHand is the method of a refund that a person pays out, because the provider of the payment did not.
@@ -204,7 +205,7 @@ func readHistories(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[in
 
 const ordersSQL = `
 SELECT x.id, coalesce(o.event_id, p.event_id), coalesce(o.created_at, p.created_at), coalesce(o.code, p.code), coalesce(o.at_office, false), coalesce(o.method, p.method),
-       coalesce(o.extras, '[]'), coalesce(o.paid, 0), o.id IS NOT NULL, EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id)
+       coalesce(o.extras, '[]'), coalesce(o.paid, 0), o.id IS NOT NULL, EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id), coalesce(o.sold_by, '')
   FROM unnest($1::uuid[]) AS x (id) LEFT JOIN orders o ON o.id = x.id LEFT JOIN payment p ON p.order_id = x.id`
 
 func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64]*Event, at map[seats.ID]*history) (list []*history, err error) {
@@ -217,7 +218,8 @@ func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64
 		h := &history{channel: Web}
 		var event int64
 		var office, subscribed bool
-		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &subscribed); err != nil {
+		var key string
+		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &subscribed, &key); err != nil {
 			return nil, err
 		}
 		switch {
@@ -225,6 +227,8 @@ func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64
 			h.channel = BoxOffice
 		case subscribed:
 			h.channel = Subscription
+		case key != "":
+			h.channel = Program + key
 		}
 		if h.event = events[event]; h.event != nil {
 			list, at[h.id] = append(list, h), h

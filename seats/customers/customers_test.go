@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -87,7 +88,7 @@ func TestCustomers_AreListedOnceTheLatestFirst(t *testing.T) {
 	h.sold(t, "Bob", "bob@example.org")
 	h.sold(t, "", "")
 	h.sold(t, "Zoe O.", "zoe@EXAMPLE.org")
-	list, next, err := h.all.Latest(t.Context(), h.ann, customers.Place{})
+	list, next, err := h.all.Latest(t.Context(), h.ann, paging.Page{Limit: customers.Rows})
 	if err != nil || emails(list) != "zoe@example.org bob@example.org" || next != nil {
 		t.Fatalf("customers are %+v, %v, %v", list, next, err)
 	}
@@ -102,9 +103,9 @@ func TestCustomers_ArePagedWithoutAGapOrARepeat(t *testing.T) {
 	h.sold(t, "Bob", "bob@example.org")
 	h.copies(t, 3*customers.Rows-1, "person%s@example.org")
 	seen := map[string]bool{}
-	from := &customers.Place{}
+	from := &paging.Place{}
 	for pages := 1; from != nil; pages++ {
-		list, next, err := h.all.Latest(t.Context(), h.ann, *from)
+		list, next, err := h.all.Latest(t.Context(), h.ann, paging.Page{After: *from, Limit: customers.Rows})
 		if err != nil || len(list) != customers.Rows || pages > 3 {
 			t.Fatalf("page %d has %d, %v", pages, len(list), err)
 		}
@@ -194,7 +195,7 @@ func TestCustomers_OfAnotherTeamDoNotExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := organizers.Member{Team: team}
-	list, _, err := h.all.Latest(t.Context(), other, customers.Place{})
+	list, _, err := h.all.Latest(t.Context(), other, paging.Page{Limit: customers.Rows})
 	if err != nil || len(list) != 0 {
 		t.Errorf("another team lists %+v, %v", list, err)
 	}
@@ -218,7 +219,7 @@ func TestCustomers_AreReadByIndexes(t *testing.T) {
 	}
 	last := seats.ID{}
 	for sql, args := range map[string][]any{
-		customers.LatestSQL: {h.ann.Team, nil, last, 51}, customers.ByEmailSQL: {h.ann.Team, "person1", 51}, customers.ByNameSQL: {h.ann.Team, "person 1", 51}, customers.HeadSQL: {h.ann.Team, last},
+		customers.LatestSQL: {h.ann.Team, nil, last, 51, nil}, customers.ByEmailSQL: {h.ann.Team, "person1", 51}, customers.ByNameSQL: {h.ann.Team, "person 1", 51}, customers.HeadSQL: {h.ann.Team, last},
 	} {
 		rows, err := h.db.Query(t.Context(), "EXPLAIN (ANALYZE) "+sql, args...)
 		if err != nil {

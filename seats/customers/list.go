@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // Customers are those of all teams, for one node.
@@ -32,34 +33,8 @@ type Customer struct {
 	latest seats.ID // the latest order
 }
 
-// Rows is how many customers a list has at most.
+// Rows is how many customers a page of a list usually has.
 const Rows = 50
-
-// Place is where a list of the latest customers goes on: after the customer with this latest order. The zero Place is its beginning.
-type Place struct {
-	Before time.Time
-	Order  seats.ID
-}
-
-// String is the place as addresses have it; empty for the beginning.
-func (p Place) String() string {
-	if p.Before.IsZero() {
-		return ""
-	}
-	return p.Before.UTC().Format(time.RFC3339Nano) + "_" + p.Order.String()
-}
-
-// ReadPlace returns the place that String wrote. ok reports whether it is one.
-func ReadPlace(written string) (p Place, ok bool) {
-	if written == "" {
-		return p, true
-	}
-	at, order, _ := strings.Cut(written, "_")
-	var err, wrong error
-	p.Before, err = time.Parse(time.RFC3339Nano, at)
-	p.Order, wrong = seats.ParseID(order)
-	return p, err == nil && wrong == nil
-}
 
 // An order o is of team $1, and there is no later one of its address. Subqueries that stay subqueries: orders are walked by an index, and each is looked
 // up by another one.
@@ -70,13 +45,16 @@ const (
 
 	latest = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
 
+	latestUntil = `(SELECT n.id ` + ofAddress + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz) ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
+
 	shown = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at, n.id LIMIT 1), o.name, lower(o.email), (SELECT count(*) ` + ofAddress + `), o.created_at, o.id`
 )
 
+// A list that goes on is that of its first page: who orders meanwhile stays where they were.
 const latestSQL = `
 SELECT ` + shown + ` FROM (
     SELECT * FROM orders o
-     WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND o.id = ` + latest + `
+     WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND o.id = ` + latestUntil + `
      ORDER BY o.created_at DESC, o.id DESC LIMIT $4) o
  ORDER BY o.created_at DESC, o.id DESC`
 
@@ -96,18 +74,19 @@ SELECT ` + shown + ` FROM (
  ORDER BY o.found_by USING ~<~`
 
 // Latest returns the customers of a member's team who ordered last, and where the list goes on; nil if there are no more.
-func (c *Customers) Latest(ctx context.Context, m organizers.Member, from Place) (list []Customer, next *Place, err error) {
-	var before *time.Time
-	if !from.Before.IsZero() {
-		before = &from.Before
+func (c *Customers) Latest(ctx context.Context, m organizers.Member, p paging.Page) (list []Customer, next *paging.Place, err error) {
+	var until *time.Time // the latest order of the first page
+	if p.After.N != 0 {
+		at := time.UnixMicro(p.After.N)
+		until = &at
 	}
-	if list, err = c.read(ctx, latestSQL, m.Team, before, from.Order, Rows+1); err != nil {
+	if list, err = c.read(ctx, latestSQL, m.Team, p.After.Time(), p.After.ID, p.Limit+1, until); err != nil {
 		return nil, nil, fmt.Errorf("customers: list: %w", err)
 	}
-	if len(list) > Rows {
-		list = list[:Rows]
-		next = &Place{list[Rows-1].Last, list[Rows-1].latest}
+	if until == nil && len(list) > 0 {
+		until = &list[0].Last
 	}
+	list, next = paging.Cut(list, p, func(o Customer) paging.Place { return paging.Place{At: o.Last, ID: o.latest, N: until.UnixMicro()} })
 	return list, next, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
@@ -135,27 +136,29 @@ type Sold struct {
 
 const soldSQL = `
 SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL
-  FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id WHERE c.team_id = $1 ORDER BY c.created_at DESC LIMIT $2`
+  FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id 
+ WHERE c.team_id = $1 AND (c.created_at, c.id) < (coalesce($2, 'infinity'::timestamptz), $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`
 
-// MostSold is how many gift cards the desk lists.
-const MostSold = 200
+// SoldRows is how many gift cards a page of the list usually has.
+const SoldRows = 200
 
-// Sold returns what a member's team offers, and the gift cards that it sold, the last first.
-func (g *GiftCards) Sold(ctx context.Context, m organizers.Member) (o Offer, list []Sold, err error) {
+// Sold returns what a member's team offers, and the gift cards that it sold, the last first. next is where that list goes on, nil at its end.
+func (g *GiftCards) Sold(ctx context.Context, m organizers.Member, p paging.Page) (o Offer, list []Sold, next *paging.Place, err error) {
 	rows, _ := g.db.Query(ctx, teamOfferSQL, m.Team) // CollectOneRow returns its error
 	o, err = pgx.CollectOneRow(rows, pgx.RowToStructByPos[Offer])
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return o, nil, fmt.Errorf("giftcards: read the offer: %w", err)
+		return o, nil, nil, fmt.Errorf("giftcards: read the offer: %w", err)
 	}
-	if rows, err = g.db.Query(ctx, soldSQL, m.Team, MostSold); err == nil {
+	if rows, err = g.db.Query(ctx, soldSQL, m.Team, p.After.Time(), p.After.ID, p.Limit+1); err == nil {
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Sold, err error) {
 			return s, row.Scan(&s.ID, &s.Code, &s.Currency, &s.Amount, &s.Buyer, &s.Recipient, &s.State, &s.Reason, &s.CreatedAt, &s.ExpiresAt, &s.Spent)
 		})
 	}
 	if err != nil {
-		return o, nil, fmt.Errorf("giftcards: list: %w", err)
+		return o, nil, nil, fmt.Errorf("giftcards: list: %w", err)
 	}
-	return o, list, nil
+	list, next = paging.Cut(list, p, func(s Sold) paging.Place { return paging.Place{At: s.CreatedAt, ID: s.ID} })
+	return o, list, next, nil
 }
 
 // Law is how long a gift card is valid by the law of a country.

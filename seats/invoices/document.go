@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // Kinds of documents.
@@ -179,16 +180,15 @@ type Series struct {
 
 // Book is what a team has issued.
 type Book struct {
-	Years   []Series   `json:"years"` // the last first
-	Year    int        `json:"year"`
-	List    []Document `json:"documents"` // of the year, the last first
-	More    bool       `json:"more"`      // there are documents before these
-	Waiting int        `json:"waiting"`   // for their number
+	Years   []Series      `json:"years"` // the last first
+	Year    int           `json:"year"`
+	List    []Document    `json:"documents"` // of the year, the last first
+	Next    *paging.Place `json:"-"`         // where the list goes on, nil at its end
+	Waiting int           `json:"waiting"`   // for their number
 }
 
-// Book returns the documents of a member's team in a year, or in the last year if it is 0: at most so many, before a
-// number, or the last ones if that is 0.
-func (v *Invoices) Book(ctx context.Context, m organizers.Member, year int, before int64, most int) (b Book, err error) {
+// Book returns a page of the documents of a member's team in a year, or in the last year if it is 0, the last one first.
+func (v *Invoices) Book(ctx context.Context, m organizers.Member, year int, p paging.Page) (b Book, err error) {
 	err = v.desk.As(ctx, m, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, yearsSQL, m.Team) // CollectRows returns its error
 		if b.Years, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Series]); err != nil {
@@ -200,15 +200,13 @@ func (v *Invoices) Book(ctx context.Context, m organizers.Member, year int, befo
 		if err := tx.QueryRow(ctx, waitingSQL, m.Team).Scan(&b.Waiting); err != nil {
 			return err
 		}
-		b.List, err = collect(tx.Query(ctx, ofYearSQL, m.Team, b.Year, before, most+1))
+		b.List, err = collect(tx.Query(ctx, ofYearSQL, m.Team, b.Year, p.After.N, p.Limit+1))
 		return err
 	})
 	if err != nil {
 		return b, fmt.Errorf("invoices: list: %w", err)
 	}
-	if b.More = len(b.List) > most; b.More {
-		b.List = b.List[:most]
-	}
+	b.List, b.Next = paging.Cut(b.List, p, func(d Document) paging.Place { return paging.Place{N: d.Number, Rank: int64(d.Year)} })
 	return b, nil
 }
 

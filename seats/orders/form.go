@@ -25,6 +25,7 @@ import (
 type Form struct {
 	Network  string        `json:"network,omitempty"`  // it comes from, for the limits; empty: it is not counted
 	Language string        `json:"language,omitempty"` // that the buyer reads; empty: not known
+	SoldBy   string        `json:"sold_by,omitempty"`  // name of the key of the program that sends it; empty: no program does
 	Unpaid   UnpaidLimits  `json:"-"`                  // that it must keep
 	Verified string        `json:"-"`                  // an address that the attendee confirmed; empty: none
 	InForce  int           `json:"-"`                  // the version of the terms that the team shows; 0: it has none
@@ -247,7 +248,7 @@ func wrongTerms(accepted, inForce int) string {
 
 // hash names the content of a form: a repeat has the same.
 func (f Form) hash() []byte {
-	f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", nil, nil, nil, nil, nil, nil, nil
+	f.SoldBy, f.Network, f.Language, f.Total, f.Lines, f.Agreed, f.Discount, f.Uses, f.Codes, f.Shares = "", "", "", nil, nil, nil, nil, nil, nil, nil
 	if f.Exchange != nil { // what it costs is not what was asked for, nor is what the order says of the person
 		if f.Exchange.changesTypes() {
 			f.Seats = nil

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -92,45 +93,46 @@ type Found struct {
 	Seats     []int // of the tickets that hold
 	Cancelled int   // tickets
 	In        int   // tickets that were checked in
+	ID        seats.ID
+	Change    int64 // number of its last change, in a list of what changed
 }
 
 // Search is what an organizer looks for: a part of a name or of an address, of the buyer, of an attendee or of a friend who has a ticket, the number or the code of an order, the code of a ticket, a seat.
 type Search struct {
-	Words  string
-	Before time.Time // orders placed before this; zero: the latest
+	Words string
+	Page  paging.Page
 }
 
-// searchRows is how many orders one look finds.
-const searchRows = 50
+// SearchRows is how many orders a page of a list usually has.
+const SearchRows = 50
+
+// foundColumns is what is shown of an order o that was found.
+const foundColumns = `
+SELECT o.code, o.name, o.email, o.state, o.method, o.currency, o.paid, greatest(0, coalesce(t.cost, 0) + o.kept - o.paid - o.waived), o.created_at, o.at_office,
+       coalesce(t.seats, '{}'), t.cancelled, t.came, o.id, o.change
+  FROM found o,
+       LATERAL (SELECT sum(price + fee) FILTER (WHERE revoked_at IS NULL)::bigint AS cost, array_agg(idx ORDER BY idx) FILTER (WHERE revoked_at IS NULL) AS seats,
+                       count(*) FILTER (WHERE revoked_at IS NOT NULL) AS cancelled,
+                       count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted)) AS came
+                  FROM ticket WHERE order_id = o.id AND moved_to IS NULL) t`
 
 // Words are compared as fold writes them, on any database (migrations): ANE finds Åne. They are folded once, and what is
 // shown of an order is read only for those that are shown.
 const searchSQL = `
 WITH found AS MATERIALIZED (
-    SELECT o.* FROM orders o
-     WHERE o.event_id = $1 AND o.created_at < coalesce($2, 'infinity'::timestamptz)
+    SELECT o.*, 0::bigint AS change FROM orders o
+     WHERE o.event_id = $1 AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $9)
        AND ($3 = '' OR strpos(o.found_by, (SELECT fold($3))) > 0 OR starts_with(o.code, upper($3))
             OR o.id IN (SELECT order_id FROM ticket_transfer WHERE event_id = $1 AND strpos(fold(name || E'\n' || email), (SELECT fold($3))) > 0)
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND name <> '' AND strpos(fold(name), (SELECT fold($3))) > 0)
             OR o.id IN (SELECT order_id FROM ticket WHERE event_id = $1 AND idx = $4) OR o.id = (SELECT order_id FROM ticket WHERE id = $5) OR o.id BETWEEN $7 AND $8)
      ORDER BY o.created_at DESC, o.id DESC
-     LIMIT $6)
-SELECT o.code, o.name, o.email, o.state, o.method, o.currency, o.paid, greatest(0, coalesce(t.cost, 0) + o.kept - o.paid - o.waived), o.created_at, o.at_office,
-       coalesce(t.seats, '{}'), t.cancelled, t.came
-  FROM found o,
-       LATERAL (SELECT sum(price + fee) FILTER (WHERE revoked_at IS NULL)::bigint AS cost, array_agg(idx ORDER BY idx) FILTER (WHERE revoked_at IS NULL) AS seats,
-                       count(*) FILTER (WHERE revoked_at IS NOT NULL) AS cancelled,
-                       count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted)) AS came
-                  FROM ticket WHERE order_id = o.id AND moved_to IS NULL) t
+     LIMIT $6)` + foundColumns + `
  ORDER BY o.created_at DESC, o.id DESC`
 
-// Search finds orders of an event, the latest first. more tells whether there are others before the last one found.
-func (o *Orders) Search(ctx context.Context, s *seats.Sale, look Search) (list []Found, more bool, err error) {
+// Search finds orders of an event, the latest first. next is where the list goes on, nil at its end.
+func (o *Orders) Search(ctx context.Context, s *seats.Sale, look Search) (list []Found, next *paging.Place, err error) {
 	words := strings.TrimSpace(look.Words)
-	var before *time.Time
-	if !look.Before.IsZero() {
-		before = &look.Before
-	}
 	seat := -1
 	if idx, ok := s.Seat(words); ok {
 		seat = idx
@@ -140,17 +142,15 @@ func (o *Orders) Search(ctx context.Context, s *seats.Sale, look Search) (list [
 		ticket = c.ticket
 	}
 	least, greatest, _ := numbered(words) // if it is no number: of no order
-	rows, err := o.db.Query(ctx, searchSQL, s.Event.ID, before, words, seat, ticket, searchRows+1, least, greatest)
+	rows, err := o.db.Query(ctx, searchSQL, s.Event.ID, look.Page.After.Time(), words, seat, ticket, look.Page.Limit+1, least, greatest, look.Page.After.ID)
 	if err == nil {
 		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Found])
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("orders: search: %w", err)
+		return nil, nil, fmt.Errorf("orders: search: %w", err)
 	}
-	if more = len(list) > searchRows; more {
-		list = list[:searchRows]
-	}
-	return list, more, nil
+	list, next = paging.Cut(list, look.Page, func(f Found) paging.Place { return paging.Place{At: f.CreatedAt, ID: f.ID} })
+	return list, next, nil
 }
 
 const ofSeatSQL = `

@@ -392,5 +392,5 @@ func one(did bool, err error) (int, error) {
 
 // Jobs returns the jobs of orders and payments.
 func (o *Orders) Jobs() []*jobs.Job {
-	return append(o.Payments.Jobs(), o.jobs.bulk, o.jobs.joining, o.jobs.unpaid, o.jobs.resales)
+	return append(o.Payments.Jobs(), o.jobs.bulk, o.jobs.joining, o.jobs.unpaid, o.jobs.resales, jobs.Hourly("number changes of orders", o.numberAll))
 }

@@ -281,16 +281,16 @@ const placeSQL = `
 WITH o AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2) AS o(id uuid, code text, holder uuid, hold uuid, wish bytea, name text, email text, born date, method text, currency text,
            total bigint, paid bigint, received bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
-           uses uuid[], billing jsonb, language text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, mail text, tickets jsonb)
+           uses uuid[], billing jsonb, language text, sold_by text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, mail text, tickets jsonb)
 ), due AS MATERIALIZED (
     SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at FROM event WHERE id = $1
 ), forgotten AS (
     DELETE FROM typed USING o WHERE typed.event_id = $1 AND typed.holder = o.holder
 ), placed AS (
     INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, paid, received, at_office, answers, fee, fee_kept, keys,
-           discount, offer, discount_code, uses, billing, language, offered, extras, extra, kept, post_to, due_at, remind_at)
+           discount, offer, discount_code, uses, billing, language, sold_by, offered, extras, extra, kept, post_to, due_at, remind_at)
     SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, received, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
-           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
+           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, sold_by, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
            CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
       FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
 ), tickets AS (
@@ -326,6 +326,7 @@ type orderRow struct {
 	Uses         []seats.ID        `json:"uses"`
 	Billing      *Billing          `json:"billing"`
 	Language     string            `json:"language"`
+	SoldBy       string            `json:"sold_by"`
 	Offered      *pricing.Terms    `json:"offered"`
 	Extras       []pricing.Extra   `json:"extras,omitempty"`
 	Extra        int64             `json:"extra"`
@@ -370,7 +371,7 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	terms := p.form.terms(s.Event)
 	cost := terms.Agreed(sold, p.form.Discount, p.form.reversed())
 	row := p.row(s, sold, cost)
-	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language
+	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language, row.SoldBy = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language, p.form.SoldBy
 	row.Offered = offered(terms, cost, p.form.reversed())
 	if x := p.form.Exchange; x != nil {
 		row.Paid, row.Received, row.AtOffice, row.Mail = x.Carried+x.Received, x.Received, x.AtOffice, MailExchanged

@@ -54,9 +54,8 @@ UPDATE api_key SET used_at = clock_timestamp(),
 // team; the database's.
 func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
 	var ours, rarely, fresh, first bool
-	var name string
 	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
-		&m.Key, &name, &m.scopes, &ours, &rarely, &fresh, &first)
+		&m.Key, &m.KeyName, &m.scopes, &ours, &rarely, &fresh, &first)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
@@ -64,13 +63,13 @@ func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Mem
 	case err != nil:
 		return Member{}, fmt.Errorf("organizers: find the maker of a key: %w", err)
 	case !ours:
-		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + name})
+		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + m.KeyName})
 		return Member{}, ErrNotYours
 	}
 	m.From = from
-	m.Name += ", by the key " + name
+	m.Name += ", by the key " + m.KeyName
 	if fresh {
-		detail := "key " + name
+		detail := "key " + m.KeyName
 		if first {
 			detail += ", first use"
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 const noteSQL = `
@@ -58,11 +59,11 @@ type Filter struct {
 	Subject string    // an address below /desk: it and what is below it
 	What    string    // words in it
 	Day     time.Time // up to the end of this day, in UTC
-	Before  int64     // entries with a smaller ID: the next page
+	Page    paging.Page
 }
 
-// mostEntries is how many entries a page has.
-const mostEntries = 100
+// LogRows is how many entries a page of the log usually has.
+const LogRows = 100
 
 const auditEntriesSQL = `
 SELECT id, at, who, email, what, subject, detail FROM deed
@@ -71,14 +72,15 @@ SELECT id, at, who, email, what, subject, detail FROM deed
    AND ($6 = 0 OR id < $6)
  ORDER BY id DESC LIMIT $7`
 
-// AuditEntries returns the latest audit entries of a member's team that a filter chooses, the last one first, and whether there are more.
-func (d *Desk) AuditEntries(ctx context.Context, m Member, f Filter) (list []AuditEntry, more bool, err error) {
+// AuditEntries returns the latest audit entries of a member's team that a filter chooses, the last one first, and where the list goes on; nil
+// at its end.
+func (d *Desk) AuditEntries(ctx context.Context, m Member, f Filter) (list []AuditEntry, next *paging.Place, err error) {
 	var day *time.Time
 	if !f.Day.IsZero() {
 		day = &f.Day
 	}
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, auditEntriesSQL, m.Team, f.Email, f.Subject, f.What, day, f.Before, mostEntries+1)
+		rows, err := tx.Query(ctx, auditEntriesSQL, m.Team, f.Email, f.Subject, f.What, day, f.Page.After.N, f.Page.Limit+1)
 		if err != nil {
 			return err
 		}
@@ -86,12 +88,10 @@ func (d *Desk) AuditEntries(ctx context.Context, m Member, f Filter) (list []Aud
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("organizers: list audit entries: %w", err)
+		return nil, nil, fmt.Errorf("organizers: list audit entries: %w", err)
 	}
-	if more = len(list) > mostEntries; more {
-		list = list[:mostEntries]
-	}
-	return list, more, nil
+	list, next = paging.Cut(list, f.Page, func(e AuditEntry) paging.Place { return paging.Place{N: e.ID} })
+	return list, next, nil
 }
 
 const doersSQL = `SELECT DISTINCT email, min(who) FROM deed WHERE team_id = $1 GROUP BY email ORDER BY 2`

@@ -16,6 +16,7 @@ type Member struct {
 	Role                  Role
 	Teams                 []Team // all of the organizer's, by name
 	Key                   int64  // by which a program works in their name; 0 for they themselves
+	KeyName               string // of that key
 	scopes                []Scope
 
 	From    Client // where the request comes from

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // Kinds of security events.
@@ -180,12 +182,12 @@ const teamEventsSQL = `
 SELECT ` + happenedColumns + ` FROM security_event e LEFT JOIN (SELECT id, name, email FROM organizer) o ON o.id = e.organizer_id
  WHERE ($1 = 0 OR e.id < $1) AND ($2 = '' OR o.email = $2) ORDER BY e.id DESC LIMIT $3`
 
-// SecurityEvents returns the latest events about a member's team and its members, the last one first, and whether there are
-// more. Of the filter, Email and Before count.
-func (d *Desk) SecurityEvents(ctx context.Context, m Member, f Filter) (list []Happened, more bool, err error) {
+// SecurityEvents returns the latest events about a member's team and its members, the last one first, and where the list goes on; nil at its
+// end. Of the filter, Email and Page count.
+func (d *Desk) SecurityEvents(ctx context.Context, m Member, f Filter) (list []Happened, next *paging.Place, err error) {
 	d.write(ctx, true, false) // who looks sees what this node knows
 	err = d.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, teamEventsSQL, f.Before, f.Email, mostEntries+1)
+		rows, err := tx.Query(ctx, teamEventsSQL, f.Page.After.N, f.Email, f.Page.Limit+1)
 		if err != nil {
 			return err
 		}
@@ -193,12 +195,10 @@ func (d *Desk) SecurityEvents(ctx context.Context, m Member, f Filter) (list []H
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("organizers: list security events: %w", err)
+		return nil, nil, fmt.Errorf("organizers: list security events: %w", err)
 	}
-	if more = len(list) > mostEntries; more {
-		list = list[:mostEntries]
-	}
-	return list, more, nil
+	list, next = paging.Cut(list, f.Page, func(e Happened) paging.Place { return paging.Place{N: e.ID} })
+	return list, next, nil
 }
 
 const ownEventsSQL = `

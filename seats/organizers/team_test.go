@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 func TestAnInvitationIsForOneAddressAndWorksOnce(t *testing.T) {
@@ -188,11 +189,12 @@ func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 		h.exec(t, `INSERT INTO deed (team_id, who, what, subject, at) VALUES ($1, 'Cleo', 'sold', 'events/mine/orders/' || $2::integer, clock_timestamp() - interval '3 days')`, h.ann.Team, i)
 	}
 	count := func(m organizers.Member, f organizers.Filter) int {
-		list, more, err := h.desk.AuditEntries(t.Context(), m, f)
+		f.Page.Limit = organizers.LogRows
+		list, next, err := h.desk.AuditEntries(t.Context(), m, f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if more {
+		if next != nil {
 			return 1000 + len(list)
 		}
 		return len(list)
@@ -205,7 +207,7 @@ func TestAudit_IsShownToTheTeamAndFiltered(t *testing.T) {
 		want int
 	}{
 		{"all", organizers.Filter{}, 1100},
-		{"the rest", organizers.Filter{Before: 24}, 23},
+		{"the rest", organizers.Filter{Page: paging.Page{After: paging.Place{N: 24}}}, 23},
 		{"of Ann", organizers.Filter{Email: "ann@example.org"}, 3},
 		{"about the team", organizers.Filter{Subject: "team"}, 3},
 		{"about one of it", organizers.Filter{Subject: "team/a@example.org"}, 1},

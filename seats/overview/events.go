@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // Show says which events a list has.
@@ -35,14 +36,15 @@ type Filter struct {
 	Words  string // each has to be in the name or the venue
 	Series string // slug; empty: of any or none
 	Public bool   // no drafts
-	Page   int    // from 0
+	Page   int    // from 0, of pages of PageSize
+	Paging paging.Page
 }
 
 // Events is a page of the list of events.
 type Events struct {
 	List  []Event
-	More  bool // there is another page
-	Count int  // of all pages, as are the next ones
+	Next  *paging.Place // where the list goes on; nil: nowhere
+	Count int           // of all pages, as are the next ones
 	Seats int
 	Sold  int
 }
@@ -56,7 +58,7 @@ type Event struct {
 }
 
 const (
-	// PageSize is how many events a page of the list has.
+	// PageSize is how many events a page of the list usually has.
 	PageSize  = 50
 	MostPages = 10000 // beyond these a list is not read
 	mostWords = 8
@@ -82,9 +84,11 @@ WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
      shown AS MATERIALIZED (
     SELECT e.id, $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' AS late,
            CASE WHEN $1 IN ('past', 'all') OR $1 = 'near' AND e.starts_at <= clock_timestamp() - interval '1 day' THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at) AS rank` + wantedEvents + `
+       AND ($7::timestamptz IS NULL OR (CASE WHEN $1 IN ('past', 'all') THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at), e.id)
+                                     > (CASE WHEN $1 IN ('past', 'all') THEN -1 ELSE 1 END * extract(epoch FROM $7::timestamptz), $8::bigint))
      ORDER BY late, rank, e.id LIMIT $5 OFFSET $6)
 SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, e.currency, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
-       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, '')
+       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, ''), e.id
   FROM shown w JOIN event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
  ORDER BY w.late, w.rank, e.id`
 
@@ -97,12 +101,10 @@ SELECT count(*), coalesce(sum(seats), 0), (SELECT coalesce(sum(n), 0) FROM (SELE
 // List lists events of a member's team.
 func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (page Events, err error) {
 	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
-		if page.List, err = readEvents(ctx, tx, f, PageSize+1); err != nil {
+		if page.List, err = readEvents(ctx, tx, f, f.Paging.Limit+1); err != nil {
 			return err
 		}
-		if page.More = len(page.List) > PageSize; page.More {
-			page.List = page.List[:PageSize]
-		}
+		page.List, page.Next = paging.Cut(page.List, f.Paging, func(e Event) paging.Place { return paging.Place{At: e.StartsAt, N: e.ID} })
 		return tx.QueryRow(ctx, eventTotalsSQL, f.Show, words(f.Words), f.Series, f.Public).Scan(&page.Count, &page.Seats, &page.Sold)
 	})
 	if err != nil {
@@ -136,13 +138,13 @@ func (o *Overview) Latest(ctx context.Context, m organizers.Member) (e Event, ok
 }
 
 func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, error) {
-	rows, err := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize)
+	rows, err := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize, f.Paging.After.Time(), f.Paging.After.N)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
 		var opens *time.Time
-		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Currency, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName)
+		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Currency, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName, &e.ID)
 		if opens != nil {
 			e.OpensAt = *opens
 		}

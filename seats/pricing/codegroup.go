@@ -3,10 +3,12 @@ package pricing
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // CodeGroup is codes that have one name and the same terms, such as those that were made together. A code without a name is
@@ -16,6 +18,8 @@ type CodeGroup struct {
 	Count int   // codes
 	Uses  int   // confirmed orders that have one of them
 	Saved int64 // what these orders would have cost more
+
+	madeAt time.Time // the first of them
 }
 
 // An order uses the code that its discount is for, those that its seats were claimed with, and those with a limit that it counts for.
@@ -38,28 +42,31 @@ const codeGroupsSQL = codeUses + `
 SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, max(c.retired_at),
        c.unlocks_types, c.unlocks_blocks, c.presale, count(*)::integer, coalesce(sum(o.uses), 0)::integer, coalesce(sum(o.saved), 0)::bigint,
        CASE WHEN max(c.retired_at) IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
-            WHEN bool_and(a.used >= a.most) THEN 'used' ELSE 'good' END
+            WHEN bool_and(a.used >= a.most) THEN 'used' ELSE 'good' END, min(c.created_at)
   FROM code c
   LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
   LEFT JOIN o ON o.code = c.id
  WHERE c.event_id = $1
  GROUP BY CASE WHEN c.name = '' THEN c.code ELSE '' END, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person,
        c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.retired_at IS NULL
- ORDER BY max(c.created_at) DESC, min(c.code) LIMIT $2`
+HAVING $2::timestamptz IS NULL OR min(c.created_at) < $2 OR min(c.created_at) = $2 AND min(c.code) > $3
+ ORDER BY min(c.created_at) DESC, min(c.code) LIMIT $4`
 
-// codeGroups lists the codes of an event with how often they were used, the newest first, so many lines at most.
-func codeGroups(ctx context.Context, db seats.DB, event int64, most int) (list []CodeGroup, err error) {
-	rows, err := db.Query(ctx, codeGroupsSQL, event, most)
+// codeGroups lists the codes of an event with how often they were used, the newest first. next is where the list goes on, nil at its end. Codes
+// that are added to a group leave it where it is.
+func codeGroups(ctx context.Context, db seats.DB, event int64, p paging.Page) (list []CodeGroup, next *paging.Place, err error) {
+	rows, err := db.Query(ctx, codeGroupsSQL, event, p.After.Time(), p.After.Text, p.Limit+1)
 	if err == nil {
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (g CodeGroup, err error) {
 			return g, row.Scan(&g.Code.Code, &g.Name, &g.Percent, &g.Amount, &g.PerOrder, &g.Types, &g.Categories, &g.Tickets, &g.Most, &g.PerPerson, &g.BeginsAt, &g.EndsAt, &g.RetiredAt,
-				&g.UnlocksTypes, &g.UnlocksBlocks, &g.Presale, &g.Count, &g.Uses, &g.Saved, &g.State)
+				&g.UnlocksTypes, &g.UnlocksBlocks, &g.Presale, &g.Count, &g.Uses, &g.Saved, &g.State, &g.madeAt)
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("pricing: list groups of codes: %w", err)
+		return nil, nil, fmt.Errorf("pricing: list groups of codes: %w", err)
 	}
-	return list, nil
+	list, next = paging.Cut(list, p, func(g CodeGroup) paging.Place { return paging.Place{At: g.madeAt, Text: g.Code.Code} })
+	return list, next, nil
 }
 
 const codesSQL = codeUses + `

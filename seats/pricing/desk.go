@@ -7,18 +7,19 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 )
 
 // What members of a team do with codes and tax rates. Each change is made once for a key, and is noted in the log.
 
 // Groups lists the codes of an event, as codeGroups does.
-func Groups(ctx context.Context, d *organizers.Desk, m organizers.Member, event int64, most int) (list []CodeGroup, err error) {
+func Groups(ctx context.Context, d *organizers.Desk, m organizers.Member, event int64, p paging.Page) (list []CodeGroup, next *paging.Place, err error) {
 	err = d.As(ctx, m, func(tx pgx.Tx) (err error) {
-		list, err = codeGroups(ctx, tx, event, most)
+		list, next, err = codeGroups(ctx, tx, event, p)
 		return err
 	})
-	return list, err
+	return list, next, err
 }
 
 // EachCode visits the codes of an event that have a name, or all if it is empty.

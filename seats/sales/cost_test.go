@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 const (
@@ -218,7 +219,7 @@ func wantPagesInTime(t *testing.T, h *hall) {
 	var last time.Time
 	search := func(words string, before time.Time) func() error {
 		return func() error {
-			list, _, err := o.Search(t.Context(), h.sale, orders.Search{Words: words, Before: before})
+			list, _, err := o.Search(t.Context(), h.sale, orders.Search{Words: words, Page: paging.Page{After: paging.Place{At: before}, Limit: orders.SearchRows}})
 			if err == nil {
 				last = list[len(list)-1].CreatedAt
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -230,6 +231,7 @@ type Overview struct {
 	Waiting    int // waiting entries
 	Figures    Figures
 	Entries    []Placed
+	Next       *paging.Place // where they go on; nil: nowhere
 }
 
 // Placed is an entry with its position. It leaves out the entry's code, which only its person may know.
@@ -247,17 +249,21 @@ SELECT coalesce(w.paused_at IS NOT NULL, false), coalesce(w.note, ''),
   FROM event e LEFT JOIN wait_list w ON w.event_id = e.id
  WHERE e.slug = $1`
 
+// The parts of the list, by the state of their entries: offered and waiting ones, unverified ones, those that ended.
+const partsOfList = ` WHEN 'offered' THEN 0 WHEN 'waiting' THEN 0 WHEN 'new' THEN 1 ELSE 2 END`
+
 // Sorted by rank: offered and waiting entries first, then unverified ones. A search by address also finds ended entries,
 // the latest first.
 const entriesSQL = `SELECT ` + entryColumns + `, CASE n.state WHEN 'waiting' THEN (
        SELECT count(*) FROM entry b WHERE b.event_id = n.event_id AND b.state = 'waiting' AND (b.rank, b.id) <= (n.rank, n.id)) ELSE 0 END` + entryTables + `
  WHERE e.slug = $1 AND CASE $2::text WHEN '' THEN n.state IN ('new', 'waiting', 'offered') ELSE n.email = $2 END
- ORDER BY CASE n.state WHEN 'offered' THEN 0 WHEN 'waiting' THEN 1 WHEN 'new' THEN 2 ELSE 3 END, CASE WHEN n.state IN ('new', 'waiting', 'offered') THEN n.rank END, n.id DESC
- LIMIT $3`
+ AND ($3::bigint = 0 OR (CASE n.state` + partsOfList + `, CASE WHEN n.state IN ('new', 'waiting', 'offered') THEN n.rank ELSE -n.id END, n.id) > (CASE $5::text` + partsOfList + `, $4::bigint, $3::bigint))
+ ORDER BY CASE n.state` + partsOfList + `, CASE WHEN n.state IN ('new', 'waiting', 'offered') THEN n.rank ELSE -n.id END, n.id
+ LIMIT $6`
 
-// Show returns the waitlist of an event with its first entries, at most limit. With an email it returns the entries of that
-// address. seats.ErrNoEvent if there is no such event.
-func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Overview, err error) {
+// Show returns the waitlist of an event with a page of its entries. With an email it returns the entries of that address.
+// seats.ErrNoEvent if there is no such event.
+func (c Control) Show(ctx context.Context, slug, email string, p paging.Page) (o Overview, err error) {
 	l := c.List
 	s, err := l.office.Sale(ctx, slug)
 	if err != nil {
@@ -271,7 +277,7 @@ func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Ove
 	if err != nil {
 		return o, fmt.Errorf("waitlist: show: %w", err)
 	}
-	rows, err := l.db.Query(ctx, entriesSQL, slug, tidyEmail(email), limit)
+	rows, err := l.db.Query(ctx, entriesSQL, slug, tidyEmail(email), p.After.N, p.After.Rank, p.After.Text, p.Limit+1)
 	if err == nil {
 		o.Entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Placed, err error) {
 			p.Entry, err = scanEntry(row, &p.Place)
@@ -282,6 +288,13 @@ func (c Control) Show(ctx context.Context, slug, email string, limit int) (o Ove
 	if err != nil {
 		return o, fmt.Errorf("waitlist: show: %w", err)
 	}
+	o.Entries, o.Next = paging.Cut(o.Entries, p, func(n Placed) paging.Place {
+		place := paging.Place{N: n.ID, Rank: n.Rank, Text: n.State}
+		if n.State != Unverified && n.State != Waiting && n.State != Offered {
+			place.Rank = -n.ID
+		}
+		return place
+	})
 	return o, nil
 }
 

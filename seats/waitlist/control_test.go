@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -57,7 +58,7 @@ func TestPause_KeepsReturnedSeatsAndGoesOnByRank(t *testing.T) {
 	if st, err := a.list.Stand(t.Context(), a.entry(t, ann).ID); err != nil || !st.Paused || st.Note != "We count the seats." || st.Open != 0 {
 		t.Errorf("who waits is told %+v, %v", st, err)
 	}
-	if o, err := olga.Show(t.Context(), h.slug, "", 10); err != nil || !o.Paused || o.Waitlisted != 2 || o.Waiting != 2 {
+	if o, err := olga.Show(t.Context(), h.slug, "", paging.Page{Limit: 10}); err != nil || !o.Paused || o.Waitlisted != 2 || o.Waiting != 2 {
 		t.Errorf("the organizer sees %+v, %v", o, err)
 	}
 	if err := olga.Resume(t.Context(), h.slug); err != nil {
@@ -116,7 +117,7 @@ func TestPriorityAndRemovalNeedAReasonAndAreWrittenDown(t *testing.T) {
 			t.Errorf("an entry that is offered seats: %v", err)
 		}
 	}
-	o, err := olga.Show(t.Context(), h.slug, "", 10)
+	o, err := olga.Show(t.Context(), h.slug, "", paging.Page{Limit: 10})
 	if err != nil || len(o.Entries) != 3 || o.Entries[0].Email != "bob@example.org" || o.Entries[1].Place != 1 || o.Entries[2].State != waitlist.Unverified {
 		t.Fatalf("the organizer sees %+v, %v", o, err)
 	}
@@ -125,7 +126,7 @@ func TestPriorityAndRemovalNeedAReasonAndAreWrittenDown(t *testing.T) {
 			t.Errorf("an organizer learns the code of %s, with which one takes offers", e.Email)
 		}
 	}
-	if o, err := olga.Show(t.Context(), h.slug, "cleo@example.org", 10); err != nil || len(o.Entries) != 1 || o.Entries[0].State != waitlist.Left {
+	if o, err := olga.Show(t.Context(), h.slug, "cleo@example.org", paging.Page{Limit: 10}); err != nil || len(o.Entries) != 1 || o.Entries[0].State != waitlist.Left {
 		t.Errorf("of one address there is %+v, %v", o, err)
 	}
 	steps, err := olga.Steps(t.Context(), h.slug, "bob@example.org", 10)

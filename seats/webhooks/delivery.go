@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -43,22 +44,18 @@ const nameStart = "msg_"
 // Name is what a delivery is known by at the other side.
 func (n Delivery) Name() string { return nameStart + n.ID.String() }
 
-const mostDeliveries = 50
+// DeliveryRows is how many deliveries a page usually has.
+const DeliveryRows = 50
 
 const deliveriesSQL = `
 SELECT n.id, n.kind, n.at, n.data, n.tries, n.next_try, n.sent_at, n.ended_at, n.answers
   FROM notice n JOIN hook h ON h.id = n.hook_id
- WHERE h.team_id = $1 AND n.hook_id = $2 AND ($3::timestamptz IS NULL OR n.at < $3) ORDER BY n.at DESC, n.id DESC LIMIT $4`
+ WHERE h.team_id = $1 AND n.hook_id = $2 AND (n.at, n.id) < (coalesce($3, 'infinity'::timestamptz), $4) ORDER BY n.at DESC, n.id DESC LIMIT $5`
 
-// Deliveries are the latest of a hook, the last one first, before a time unless that is zero; and whether there are more.
-// They are kept for 30 days.
-func (h *Hooks) Deliveries(ctx context.Context, m organizers.Member, id int64, before time.Time) (list []Delivery, more bool, err error) {
-	var until *time.Time
-	if !before.IsZero() {
-		until = &before
-	}
+// Deliveries are the latest of a hook, the last one first, and where the list goes on; nil at its end. They are kept for 30 days.
+func (h *Hooks) Deliveries(ctx context.Context, m organizers.Member, id int64, p paging.Page) (list []Delivery, next *paging.Place, err error) {
 	err = h.desk.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, deliveriesSQL, m.Team, id, until, mostDeliveries+1)
+		rows, err := tx.Query(ctx, deliveriesSQL, m.Team, id, p.After.Time(), p.After.ID, p.Limit+1)
 		if err != nil {
 			return err
 		}
@@ -66,12 +63,10 @@ func (h *Hooks) Deliveries(ctx context.Context, m organizers.Member, id int64, b
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("webhooks: list deliveries: %w", err)
+		return nil, nil, fmt.Errorf("webhooks: list deliveries: %w", err)
 	}
-	if more = len(list) > mostDeliveries; more {
-		list = list[:mostDeliveries]
-	}
-	return list, more, nil
+	list, next = paging.Cut(list, p, func(n Delivery) paging.Place { return paging.Place{At: n.At, ID: n.ID} })
+	return list, next, nil
 }
 
 // testMessage is what a test says, in the statement below.

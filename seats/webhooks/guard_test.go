@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/webhooks"
 )
 
@@ -46,7 +47,7 @@ func TestHook_InsideTheNetworkIsNotCalledUnlessAllowed(t *testing.T) {
 	h.hooks.Wake()
 	var answers []webhooks.Answer
 	until(t, "the call was refused", func() bool {
-		list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, timeZero)
+		list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, paging.Page{Limit: webhooks.DeliveryRows})
 		if err != nil {
 			t.Fatal(err)
 		}

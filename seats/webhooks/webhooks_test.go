@@ -18,10 +18,9 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/webhooks"
 )
-
-var timeZero time.Time
 
 // told is a delivery as it is sent.
 type told struct {
@@ -203,7 +202,7 @@ func TestDelivery_IsRepeatedWithTheSameIDAndBodyUntilTaken(t *testing.T) {
 	if len(calls) != 3 || calls[2].body != calls[0].body || calls[2].header.Get("webhook-id") != calls[0].header.Get("webhook-id") || calls[0].header.Get("webhook-id") == "" {
 		t.Errorf("the calls were %+v", calls)
 	}
-	list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, timeZero)
+	list, _, err := h.hooks.Deliveries(t.Context(), h.ann, id, paging.Page{Limit: webhooks.DeliveryRows})
 	if err != nil || len(list) != 1 || list[0].SentAt == nil || list[0].Tries != 3 || list[0].Answers[0].Status != 520 || !strings.Contains(list[0].Answers[0].Why, "520") || list[0].Answers[1].Status != 307 || list[0].Answers[2].Status != 200 || list[0].Answers[2].Why != "" {
 		t.Fatalf("the log is %+v, %v", list, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/books"
@@ -65,6 +66,8 @@ func GroupName(ctx context.Context, by string, r books.Row) string {
 		return r.Event.SeriesName
 	case by == books.BySeries:
 		return text.T(ctx, "Events without a series")
+	case by == books.ByChannel && strings.HasPrefix(r.Key, books.Program):
+		return text.T(ctx, "API key %s", strings.TrimPrefix(r.Key, books.Program))
 	case by == books.ByChannel:
 		return text.T(ctx, channelNames[r.Key])
 	case by == books.ByMethod:

@@ -18,6 +18,7 @@ import (
 // CodesPage is the discount codes of an event.
 type CodesPage struct {
 	Frame
+	Next   string // cursor of the next page; empty: there is none
 	Plan   *seats.Plan
 	List   *seats.Prices
 	Groups []pricing.CodeGroup

@@ -27,8 +27,8 @@ type CustomersPage struct {
 	Tag   string // that they have; empty: any
 	Tags  []customers.Tag
 	List  []customers.Customer
-	More  bool             // the search found more than List
-	Next  *customers.Place // where the list goes on; nil: nowhere
+	More  bool   // the search found more than List
+	Next  string // cursor of the next page; empty: there is none
 }
 
 // CustomerPage is the record of a customer.

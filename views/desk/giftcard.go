@@ -17,9 +17,10 @@ const GiftCardsPath = Path + "/gift-cards"
 // GiftCardsPage is what gift cards a team offers, and those that it sold.
 type GiftCardsPage struct {
 	Frame
-	Open                      bool // as stored, or as typed
-	Stored                    bool // gift cards are offered
-	Payable                   bool // there is a way to pay them
+	Next                      string // cursor of the next page; empty: there is none
+	Open                      bool   // as stored, or as typed
+	Stored                    bool   // gift cards are offered
+	Payable                   bool   // there is a way to pay them
 	Currency, Amounts, Months string
 	Sold                      []giftcards.Sold
 	Public                    string // where attendees buy them

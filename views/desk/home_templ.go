@@ -1750,7 +1750,7 @@ func Events(p EventsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.Filter.Page > 0 || p.Events.More {
+			if p.Filter.Page > 0 || p.Events.Next != nil {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 159, "<nav class=\"acts\" aria-label=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1800,7 +1800,7 @@ func Events(p EventsPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if p.Events.More {
+				if p.Events.Next != nil {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 164, "<a class=\"button\" rel=\"next\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
@@ -45,7 +44,7 @@ type HookPage struct {
 	Frame
 	Hook       webhooks.Webhook
 	Deliveries []webhooks.Delivery
-	More       bool
+	Next       string // cursor of the next page; empty: there is none
 
 	Secret   string           // that was just made; no other page has it
 	Typed    webhooks.Webhook // what stands in the form
@@ -54,8 +53,7 @@ type HookPage struct {
 
 // Older is the address of what was told before.
 func (p HookPage) Older() string {
-	last := p.Deliveries[len(p.Deliveries)-1].At.UTC().Format(time.RFC3339Nano)
-	return HookPath(p.Hook.ID) + "?" + url.Values{"before": {last}}.Encode()
+	return HookPath(p.Hook.ID) + "?" + url.Values{"cursor": {p.Next}}.Encode()
 }
 
 // kindWords says what a hook is told of.

@@ -14,6 +14,7 @@ const InvoicesPath = Path + "/invoices"
 // InvoicesPage is the invoices and credit notes of a team, and the seller on them.
 type InvoicesPage struct {
 	Frame
+	Next     string // cursor of the next page; empty: there is none
 	Book     invoices.Book
 	Sender   invoices.Sender // as stored, or as typed
 	Issues   bool            // the team has entered a seller

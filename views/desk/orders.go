@@ -31,8 +31,7 @@ func SeatPath(slug string, idx int) string { return fmt.Sprintf("%s/%d", SeatsPa
 type OrdersPage struct {
 	Frame
 	Plan    *seats.Plan
-	Words   string    // that were looked for
-	Before  time.Time // only orders placed before; zero: the latest
+	Words   string // that were looked for
 	Orders  []orders.Found
 	Older   string // the query of the page with those before; empty if there are none
 	Key     string // of the form that cancels several

@@ -116,7 +116,7 @@ type LogPage struct {
 	Frame
 	Filter   organizers.Filter
 	Entries  []organizers.AuditEntry
-	More     bool
+	Next     string                // cursor of the next page; empty: there is none
 	Happened []organizers.Happened // instead of audit entries, where security is asked for
 	Security bool
 	Doers    [][2]string // address and name of everybody who did something
@@ -229,13 +229,7 @@ func (p LogPage) about(d organizers.AuditEntry) string {
 
 // older is the address of the audit entries before those on this page.
 func (p LogPage) older() string {
-	var last int64
-	if p.Security {
-		last = p.Happened[len(p.Happened)-1].ID
-	} else {
-		last = p.Entries[len(p.Entries)-1].ID
-	}
-	q := url.Values{"before": {strconv.FormatInt(last, 10)}}
+	q := url.Values{"cursor": {p.Next}}
 	for name, value := range map[string]string{"who": p.Filter.Email, "about": p.Filter.Subject, "what": p.Filter.What, "day": dayOf(p.Filter.Day)} {
 		if value != "" {
 			q.Set(name, value)

@@ -18,6 +18,7 @@ func WaitListPath(slug string) string { return EventPath(slug) + "/waitlist" }
 // WaitListPage is who waits for seats of an event, with what organizers may do about it.
 type WaitListPage struct {
 	Frame
+	Next    string // cursor of the next page; empty: there is none
 	Sale    shop.Sale
 	List    waitlist.Overview
 	Steps   []waitlist.Step
@@ -30,6 +31,15 @@ type WaitListPage struct {
 func (p WaitListPage) typed(field string) string { return p.Form.Get(field) }
 
 func (p WaitListPage) path() string { return WaitListPath(p.Event.Slug) }
+
+// rest is the address of the entries behind those of this page.
+func (p WaitListPage) rest() string {
+	q := url.Values{"cursor": {p.Next}}
+	if p.Email != "" {
+		q.Set("email", p.Email)
+	}
+	return p.path() + "?" + q.Encode()
+}
 
 // place is where an entry stands, or why it does not.
 func (p WaitListPage) place(ctx context.Context, n waitlist.Placed) string {
