@@ -186,3 +186,42 @@ func TestAnEventGetsANewerPlanAndIsToldWhichSeatsItWouldLose(t *testing.T) {
 		t.Errorf("a seat called otherwise: %d", a.StatusCode)
 	}
 }
+
+func TestEmptyPlan_IsSavedAndNoEventIsMadeOfIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	at := s.does(t, ann, "/desk/plans", url.Values{"name": {"New house"}, "from": {""}})
+	at = strings.TrimSuffix(at, "/editor")
+	a, document := send(t, ann, "GET", s.url+at+"/versions/1.json", "")
+	if a.StatusCode != http.StatusOK || !strings.Contains(document, `"sections": []`) || strings.Contains(document, "shapes") {
+		t.Fatalf("an empty plan is %d %s", a.StatusCode, document)
+	}
+	save := func(base int, document string) {
+		t.Helper()
+		a, body := send(t, ann, "POST", s.url+at+"/versions", fmt.Sprintf(`{"key":"save%d","base":%d,"document":%s}`, base, base, document))
+		if a.StatusCode != http.StatusCreated {
+			t.Fatalf("saved: %d %s", a.StatusCode, body)
+		}
+	}
+	save(1, strings.Replace(document, "New house", "House", 1))
+	for _, file := range []string{"/versions/2.csv", "/versions/2.svg", ""} {
+		if a, body := send(t, ann, "GET", s.url+at+file, "", "Accept", asPage); a.StatusCode != http.StatusOK {
+			t.Errorf("%s of an empty plan: %d %s", file, a.StatusCode, body)
+		}
+	}
+
+	form := url.Values{"name": {"Opening"}, "starts": {"2033-05-18T20:00"}, "zone": {"Europe/Vienna"}, "plan": {"team-" + at[strings.LastIndexByte(at, '/')+1:]}}
+	form.Set("key", "empty")
+	if a, page := s.submit(t, ann, "/desk/events", form); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "This plan has no seats yet") {
+		t.Errorf("an event of an empty plan: %d %s", a.StatusCode, words(page))
+	}
+	a, body := send(t, ann, "POST", s.url+"/desk/events/evening/plan", `{"key":"replace","plan":"`+strings.TrimPrefix(form.Get("plan"), "team-")+`@2"}`)
+	if a.StatusCode != http.StatusConflict {
+		t.Errorf("an empty plan in place of one with seats: %d %s", a.StatusCode, body)
+	}
+
+	// With seats there is an event of it.
+	save(2, `{"format":"usher-plan/1","name":"House","categories":[{"key":"A","name":"Seat","price":1200}],"sections":[{"name":"Stalls","category":"A","rows":[{"row":"A","seats":[{"id":"a1","number":"1","x":10,"y":10},{"id":"a2","number":"2","x":30,"y":10}]}]}]}`)
+	s.does(t, ann, "/desk/events", form)
+}

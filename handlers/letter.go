@@ -11,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/giftcards"
@@ -49,6 +50,7 @@ type Letters struct {
 	Invoices      *invoices.Invoices
 	GiftCards     *giftcards.GiftCards
 	Automatic     *letters.Letters
+	Alerts        *alerts.Alerts
 	Subscriptions *subscriptions.All
 	Wallets       *wallets.Wallets // nil: no passes
 	URL           string           // how browsers reach us
@@ -127,6 +129,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.code(ctx, m)
 	case organizers.MailPassword:
 		return l.password(ctx, m)
+	case alerts.Mail:
+		return l.alerts(ctx, m)
 	case organizers.MailSecurity:
 		return l.deskLetter(ctx, m, 0, mails.Security(ctx, organizers.InNotice(ctx, m.About), l.URL+desk.AccountPath))
 	case giftcards.MailCard, giftcards.MailReceipt:
@@ -773,6 +777,30 @@ func (l Letters) turn(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	return l.deskLetter(ctx, m, about.Team, mails.Turn(ctx, room.State().Name, about.Number, views.ClockIn(ctx, event, about.Until), home+shop.RoomPath(room.Slug)))
+}
+
+// alerts makes the mail that tells a member what needs a person.
+func (l Letters) alerts(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	team, list, try, err := l.Alerts.Mailed(ctx, m.About)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if len(list) == 0 && !try {
+		return mail.Letter{}, &mail.Refused{Reason: "what it is about was over before the email went out"}
+	}
+	home, err := l.home(ctx, team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	var lines []string
+	address := home + desk.AlertsPath
+	for _, a := range list {
+		want := desk.WantOf(ctx, a.Need)
+		if lines = append(lines, strings.TrimSuffix(want.Title+" · "+want.Text, " · ")); len(list) == 1 {
+			address = home + want.Path
+		}
+	}
+	return l.deskLetter(ctx, m, team, mails.Alerts(ctx, lines, address))
 }
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {

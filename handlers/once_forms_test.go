@@ -410,6 +410,8 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/team/members/{id}/removal":           w.same("", ""),
 		"POST /desk/keys":                                w.same("name=Till&scope=look", "name=Till&scope=sell"),
 		"POST /desk/keys/{id}/revocation":                w.same("", ""),
+		"POST /desk/alerts":                              w.same("kind=sold", "kind=money"),
+		"POST /desk/alerts/tests":                        w.same("", ""),
 		"POST /desk/hooks":                               w.same("url=https://example.org/a&kind=order.confirmed", "url=https://example.org/b&kind=order.confirmed"),
 		"POST /desk/hooks/{id}":                          w.same("url=https://example.org/own&kind=order.confirmed", "url=https://example.org/other&kind=order.confirmed"),
 		"POST /desk/hooks/{id}/secrets":                  w.same("", ""),

@@ -302,6 +302,9 @@ POST /desk/privacy {"months":24}
 GET /desk/privacy
 POST /desk/privacy/exports {"email":"bob@example.org"}
 POST /desk/privacy/erasures {"email":"zed@example.org"}
+POST /desk/alerts {"kind":["sold","money"]}
+POST /desk/alerts/tests {}
+GET /desk/alerts
 POST /desk/hooks {"url":"http://127.0.0.1:1/x","kinds":["order.paid"]} => HOOK "id":(\d+)
 GET /desk/hooks
 POST /desk/hooks/HOOK {"url":"http://127.0.0.1:1/y","kinds":["order.paid","order.confirmed"]}

@@ -22,6 +22,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
@@ -119,6 +120,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Blocks = blocks.New(office, config.Desk)
 	config.Guests = guests.New(config.Desk, sold, config.Blocks)
 	config.Customers = customers.New(db)
+	config.Alerts = alerts.New(db, config.Desk, sold)
+	config.Alerts.Raised = sold.WroteMail
 	config.Privacy = privacy.New(db, config.Desk)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")

@@ -149,6 +149,7 @@ test('what keeps a plan from being saved is said with its place', () => {
   const texts = editor.problems(plan).map(p => p.text)
   assert.ok(texts.some(t => t.includes('S, row A, seat 1')) && texts.some(t => t.includes('a/b')), texts.join('\n'))
   assert.deepEqual(editor.problems(load(row(3), mint)), [])
+  assert.deepEqual(editor.problems(load({...row(1), sections: []}, mint)), [], 'an empty plan can be saved')
 })
 
 test('a tap finds the seat, its row or its section; a line around selects what is inside', () => {

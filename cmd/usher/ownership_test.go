@@ -18,6 +18,7 @@ import (
 // owners names the one package that writes a table.
 var owners = map[string]string{
 	"migrations":          "migration",
+	"seats/alerts":        "alert alert_choice alert_look",
 	"seats/customers":     "customer_note",
 	"seats/guests":        "guest",
 	"seats/events":        "category event plan question seat section",
@@ -67,6 +68,7 @@ var exceptions = map[access]string{
 	{"seats/waitingroom", "INSERT", "mail"}:      outbox,
 	{"seats/waitlist", "INSERT", "mail"}:         outbox,
 	{"seats/turns", "INSERT", "mail"}:            outbox,
+	{"seats/alerts", "INSERT", "mail"}:           outbox,
 	{"seats/turns", "DELETE", "mail"}:            "a mail that told of a turn names no order: its row ends an hour after it was sent",
 	{"seats/orders", "UPDATE", "purchase_key"}:   "the bound on unpaid orders of an email undoes the batch under the lock of its key",
 	{"seats/payments", "INSERT", "mail"}:         outbox,

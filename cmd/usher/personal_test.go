@@ -17,12 +17,12 @@ var personal = map[string]string{
 	"kept, because tax law asks for it": `
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `
-		api_key attempt deed desk_device desk_session errand hook hook_secret invitation member message notice organizer passkey password_link plan_import recovery_code
+		alert_choice api_key attempt deed desk_device desk_session errand hook hook_secret invitation member message notice organizer passkey password_link plan_import recovery_code
 		security_event setup share team till_entry till_session totp invoice_sender bank_account legal_text event_page event_letters event_share book_accounts mail_text team_branding`,
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run payout payout_reading performance phase picture_file place_key plan plan_version
+		added alert alert_look block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run payout payout_reading performance phase picture_file place_key plan plan_version
 		price push_key question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type till_setting wait_list wait_step`,
 }
 

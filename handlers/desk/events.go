@@ -143,11 +143,17 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", plan.Refused(err))
 			return n, nil, wrong, nil
 		}
+		if len(found.Plan.Seats) == 0 {
+			wrong["plan"] = text.T(r.Context(), events.NoSeats)
+		}
 		return n, found.Plan, wrong, nil
 	}
 	if number, own := strings.CutPrefix(f.Plan, teamPlan); own {
 		id, _ := strconv.ParseInt(number, 10, 64) // no plan is number 0
 		p, err = h.Organizers.Plan(r.Context(), m, id, 0)
+		if err == nil && len(p.Seats) == 0 {
+			wrong["plan"] = text.T(r.Context(), events.NoSeats)
+		}
 		if !errors.Is(err, organizers.ErrNotYours) {
 			return n, p, wrong, err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/paging"
-	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -79,9 +78,7 @@ func (h *Handlers) Home(w http.ResponseWriter, r *http.Request, m organizers.Mem
 	if err != nil {
 		return err
 	}
-	needs, err := h.Overview.Needs(r.Context(), m, func(e seats.Event) bool {
-		return slices.ContainsFunc(h.Orders.Methods(e, 1), func(method string) bool { return method != payments.Credit })
-	})
+	needs, err := h.Overview.Needs(r.Context(), m)
 	if err != nil {
 		return err
 	}

@@ -81,15 +81,12 @@ func (h *Handlers) showPlans(w http.ResponseWriter, r *http.Request, m organizer
 	return web.WritePage(w, r, status, desk.Plans(page))
 }
 
-// EmptyPlan is what a plan begins as: the section that rows are drawn into, with one seat, since a plan has some.
-const EmptyPlan = `{"format":"usher-plan/1","name":"","width":1000,"height":700,"categories":[{"key":"A","name":"Seat","price":0}],
-"sections":[{"name":"Stalls","category":"A","rows":[{"row":"A","seats":[{"number":"1","x":500,"y":160}]}]}],
-"shapes":[{"kind":"polygon","role":"stage","points":[[350,40],[650,40],[650,90],[350,90]]},{"kind":"text","role":"label","center":[500,65],"text":"Stage","size":20}]}`
+// EmptyPlan is what a plan begins as: a price, and nothing drawn yet.
+const EmptyPlan = `{"format":"usher-plan/1","name":"","width":1000,"height":700,"categories":[{"key":"A","name":"Seat","price":0}],"sections":[]}`
 
 // beginning is the document that a new plan begins with: one that comes with usher, or next to nothing.
 func beginning(ctx context.Context, from, name string) ([]byte, error) {
-	word := func(w string) string { return strconv.Quote(text.T(ctx, w)) }
-	document := []byte(strings.NewReplacer(`"Seat"`, word("Seat"), `"Stalls"`, word("Stalls"), `"Stage"`, word("Stage")).Replace(EmptyPlan))
+	document := []byte(strings.Replace(EmptyPlan, `"Seat"`, strconv.Quote(text.T(ctx, "Seat")), 1))
 	if from != "" {
 		p, known := plan.NamedIn(ctx, from)
 		if !known {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
@@ -63,6 +64,7 @@ type Server struct {
 	Blocks       *blocks.Blocks
 	Guests       *guests.Guests
 	Customers    *customers.Customers
+	Alerts       *alerts.Alerts
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters
 	Explain      []func(context.Context, error) *Problem // what errors of shop and desk say

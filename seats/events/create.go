@@ -24,6 +24,9 @@ INSERT INTO event (plan_id, slug, name, starts_at, seats, team_id, status, opens
 VALUES ($1, $2, $3, $4, $5, coalesce(nullif($6::bigint, 0), first_team()), $7, $8)
 RETURNING id`
 
+// NoSeats refuses an event of a plan that is still empty.
+var NoSeats = text.Mark("This plan has no seats yet, so there is nothing to sell. Draw seats in it first, then create the event.")
+
 // Create makes an event with the seats of a plan that passed plan.Check, together with also, or nothing. It returns
 // seats.ErrSlugTaken if another event has the slug.
 func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ...seats.TxHook) (e seats.Event, err error) {
@@ -34,6 +37,9 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 	}
 	if err := CheckGates(n.Gates, p); err != nil {
 		return seats.Event{}, err
+	}
+	if len(p.Seats) == 0 {
+		return seats.Event{}, seats.Unchanged(text.Say(NoSeats))
 	}
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		planID, err := savePlan(ctx, tx, p)

@@ -464,6 +464,11 @@ func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) 
 	return code, nil
 }
 
+// Payable reports whether people can pay for tickets of an event by more than credit, which few have.
+func (o *Orders) Payable(e seats.Event) bool {
+	return slices.ContainsFunc(o.Methods(e, 1), func(method string) bool { return method != payments.Credit })
+}
+
 // Methods lists how an order of this total for an event may be paid, the best first.
 func (o *Orders) Methods(e seats.Event, total int64) (methods []string) {
 	if total == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,21 @@ type Need struct {
 	N        int    // how many
 	Why      string // what was noted, of a payment or a webhook; of a legal text its kind
 	At       time.Time
+
+	key string // of what is noted about money: equal for the same cause
+}
+
+// Cause is equal for needs of the same cause, whenever they are found.
+func (n Need) Cause() string {
+	switch {
+	case n.key != "":
+		return n.key
+	case n.Kind == NeedHook:
+		return n.Kind + "/" + strconv.Itoa(n.N)
+	case n.Event == "":
+		return n.Kind + "/" + n.Why
+	}
+	return n.Kind + "/" + n.Event
 }
 
 // Local is a moment on the clock of the event's place.
@@ -97,21 +113,32 @@ SELECT k FROM unnest('{imprint,terms,privacy}'::text[]) WITH ORDINALITY u (k, n)
 
 const seenNeedsSQL = `SELECT concern FROM seen WHERE concern = ANY ($1)`
 
-// Needs finds what needs a person of a member's team: what the member's role can mend. payable reports whether people can pay for
-// tickets of an event.
-func (o *Overview) Needs(ctx context.Context, m organizers.Member, payable func(seats.Event) bool) (list []Need, err error) {
+// Needs finds what needs a person of a member's team: what the member's role can mend.
+func (o *Overview) Needs(ctx context.Context, m organizers.Member) (list []Need, err error) {
+	return o.needs(ctx, m, mostNeeds)
+}
+
+// allNeeds is how many of each kind All finds.
+const allNeeds = 1000
+
+// All is Needs with those that its page has no room for.
+func (o *Overview) All(ctx context.Context, m organizers.Member) (list []Need, err error) {
+	return o.needs(ctx, m, allNeeds)
+}
+
+func (o *Overview) needs(ctx context.Context, m organizers.Member, most int) (list []Need, err error) {
 	if !m.May(organizers.Look) {
 		return nil, nil
 	}
 	var money []payments.Alert
 	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
 		var q pgx.Batch
-		payments.QueueAlerts(&q, 0, mostNeeds, func(a payments.Alert) { money = append(money, a) })
-		queueNeeds(&q, m, func(n Need) { list = append(list, n) })
+		payments.QueueAlerts(&q, 0, most, func(a payments.Alert) { money = append(money, a) })
+		queueNeeds(&q, m, most, func(n Need) { list = append(list, n) })
 		if err := tx.SendBatch(ctx, &q).Close(); err != nil {
 			return err
 		}
-		if list, err = withoutPayable(ctx, tx, list, payable); err != nil {
+		if list, err = withoutPayable(ctx, tx, list, o.orders.Payable); err != nil {
 			return err
 		}
 		fresh, err := unseen(ctx, tx, money)
@@ -125,7 +152,7 @@ func (o *Overview) Needs(ctx context.Context, m organizers.Member, payable func(
 }
 
 // queueNeeds queues what the role of a member can mend.
-func queueNeeds(q *pgx.Batch, m organizers.Member, note func(Need)) {
+func queueNeeds(q *pgx.Batch, m organizers.Member, most int, note func(Need)) {
 	each := func(kind string, scan func(n *Need) []any) func(pgx.Rows) error {
 		return func(rows pgx.Rows) error {
 			for rows.Next() {
@@ -138,17 +165,17 @@ func queueNeeds(q *pgx.Batch, m organizers.Member, note func(Need)) {
 			return rows.Err()
 		}
 	}
-	q.Queue(unpaidSQL, mostNeeds).Query(each(NeedUnpaid, func(n *Need) []any {
+	q.Queue(unpaidSQL, most).Query(each(NeedUnpaid, func(n *Need) []any {
 		return []any{&n.Event, &n.Title, &n.StartsAt, &n.TimeZone, &n.N, &n.Amount, &n.Currency, &n.At, &n.Order}
 	}))
-	q.Queue(refusedMailSQL, mostNeeds).Query(each(NeedMail, func(n *Need) []any {
+	q.Queue(refusedMailSQL, most).Query(each(NeedMail, func(n *Need) []any {
 		return []any{&n.Event, &n.Title, &n.StartsAt, &n.TimeZone, &n.N, &n.At, &n.Order}
 	}))
 	if m.May(organizers.Own) {
-		q.Queue(deafHooksSQL, mostNeeds).Query(each(NeedHook, func(n *Need) []any { return []any{&n.N, &n.Why, &n.At} }))
+		q.Queue(deafHooksSQL, most).Query(each(NeedHook, func(n *Need) []any { return []any{&n.N, &n.Why, &n.At} }))
 	}
 	if m.May(organizers.Manage) {
-		q.Queue(eventNeedsSQL, mostNeeds).Query(each("", func(n *Need) []any { return []any{&n.Kind, &n.Event, &n.Title, &n.StartsAt, &n.TimeZone} }))
+		q.Queue(eventNeedsSQL, most).Query(each("", func(n *Need) []any { return []any{&n.Kind, &n.Event, &n.Title, &n.StartsAt, &n.TimeZone} }))
 		q.Queue(missingTextsSQL).Query(each(NeedLegal, func(n *Need) []any { return []any{&n.Why} }))
 	}
 }
@@ -187,7 +214,7 @@ func unseen(ctx context.Context, tx pgx.Tx, alerts []payments.Alert) (fresh []Ne
 	seen, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, a := range alerts {
 		if !slices.Contains(seen, a.Key) {
-			fresh = append(fresh, Need{Kind: a.Kind, Event: a.Event, Order: a.Code, Amount: a.Amount, Currency: a.Currency, Why: a.Why, At: a.At})
+			fresh = append(fresh, Need{Kind: a.Kind, Event: a.Event, Order: a.Code, Amount: a.Amount, Currency: a.Currency, Why: a.Why, At: a.At, key: a.Key})
 		}
 	}
 	return fresh, err

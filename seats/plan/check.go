@@ -24,8 +24,9 @@ const (
 	maxPrice    = 1e12 // minor units
 )
 
-// Check reports whether a plan may be put on sale: names that can stand in a label and are unique, sections and rows
-// without gaps, ids that name one seat, everything finite and inside the drawing. It names the first rule that is broken.
+// Check reports whether a plan keeps the rules: names that can stand in a label and are unique, sections and rows
+// without gaps, ids that name one seat, everything finite and inside the drawing. It names the first rule that is broken. A plan may have no seats yet; there
+// is an event of it once it has.
 func Check(p *seats.Plan) error {
 	if p == nil {
 		return errors.New("there is no plan")
@@ -45,8 +46,8 @@ func checkSize(p *seats.Plan) error {
 	if !(p.Width > 0 && p.Width <= maxSide && p.Height > 0 && p.Height <= maxSide) {
 		return fmt.Errorf("the drawing is %g by %g units; each side is more than 0 and at most %d", p.Width, p.Height, int(maxSide))
 	}
-	if len(p.Seats) == 0 || len(p.Seats) > seats.MaxSeats {
-		return fmt.Errorf("the plan has %d seats; it needs 1 to %d", len(p.Seats), seats.MaxSeats)
+	if len(p.Seats) > seats.MaxSeats {
+		return fmt.Errorf("the plan has %d seats; it has at most %d", len(p.Seats), seats.MaxSeats)
 	}
 	if p.Focus != nil && !finite(p.Focus.X, p.Focus.Y) {
 		return errors.New("the focus is not a place in a drawing")

@@ -55,7 +55,6 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 		"no height":                 {func(p *seats.Plan) { p.Height = 0 }, "drawing"},
 		"a width of nothing":        {func(p *seats.Plan) { p.Width = math.NaN() }, "drawing"},
 		"focus nowhere":             {func(p *seats.Plan) { p.Focus.X = math.NaN() }, "focus"},
-		"no seats":                  {func(p *seats.Plan) { p.Seats, p.Sections = nil, nil }, "0 seats"},
 		"too many seats":            {func(p *seats.Plan) { p.Seats = make([]seats.Seat, seats.MaxSeats+1) }, "100001 seats"},
 		"no categories":             {func(p *seats.Plan) { p.Categories = nil }, "0 categories"},
 		"a category without key":    {func(p *seats.Plan) { p.Categories[0].Key = "" }, "no name"},

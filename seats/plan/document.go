@@ -376,7 +376,7 @@ func writtenSection(p *seats.Plan, s *seats.Section) documentSection {
 
 // header is a document with all of a plan but its sections and shapes.
 func header(p *seats.Plan) document {
-	doc := document{Format: FormatOwn, Name: p.Name, Width: p.Width, Height: p.Height}
+	doc := document{Format: FormatOwn, Name: p.Name, Width: p.Width, Height: p.Height, Sections: []documentSection{}}
 	if p.Focus != nil {
 		doc.Focus = &pair{p.Focus.X, p.Focus.Y}
 	}

@@ -56,7 +56,7 @@ type draftSeat struct {
 // farthest is the largest coordinate taken from a file, in its own units. Sums of a few of these stay exact enough.
 const farthest = 1e9
 
-// errNoSeats refuses a file that has a drawing and nothing to sell.
+// errNoSeats refuses a file of another program in which no seat was found. A document of our own may have none yet.
 var errNoSeats = errors.New("the file has no seats")
 
 func (d *draft) warn(what text.Message) {

@@ -69,9 +69,16 @@ func (d *draft) aisles() {
 	}
 }
 
+// The size of a drawing that has nothing in it.
+const blankWidth, blankHeight = 1000, 700
+
 // place moves the drawing so that it begins at the margin, sets its size, and rounds to tenths, as fine as maps draw.
 func (d *draft) place() {
 	low, high := d.bounds()
+	if low.X > high.X { // nothing is drawn yet
+		d.width, d.height = blankWidth, blankHeight
+		return
+	}
 	d.moved = seats.Point{X: margin - low.X, Y: margin - low.Y}
 	d.points(func(p *seats.Point) { p.X, p.Y = tenth(p.X-low.X+margin), tenth(p.Y-low.Y+margin) })
 	d.width = math.Ceil(high.X - low.X + 2*margin)

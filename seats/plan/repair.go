@@ -17,7 +17,7 @@ import (
 // that obeys them already it changes nothing.
 func (d *draft) repair() error {
 	d.dropEmpty()
-	if d.seats = d.count(); d.seats == 0 {
+	if d.seats = d.count(); d.seats == 0 && d.doc == nil {
 		return errNoSeats
 	}
 	d.cleanNames()

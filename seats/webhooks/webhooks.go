@@ -35,11 +35,14 @@ const (
 	Exchanged Kind = "order.exchanged" // tickets of it, for those of another order; amount pays that one
 	Moved     Kind = "ticket.moved"    // to another seat or to a friend: another ticket is in its place
 	Scanned   Kind = "ticket.scanned"  // it was checked in
+	Alert     Kind = "alert.raised"    // something needs a person of the team
 	Test      Kind = "test"
 )
 
 // Kinds are those that a hook chooses from.
-func Kinds() []Kind { return []Kind{Confirmed, Paid, Cancelled, Refunded, Exchanged, Moved, Scanned} }
+func Kinds() []Kind {
+	return []Kind{Confirmed, Paid, Cancelled, Refunded, Exchanged, Moved, Scanned, Alert}
+}
 
 const mostHooks = 20 // of a team
 

@@ -8,7 +8,7 @@ import {Painter} from 'usher/editor_paint'
 import {hand} from 'usher/editor_hand'
 import {keys, step} from 'usher/editor_keys'
 import {polygonOf, turnHandle} from 'usher/editor_tools'
-import {showTool} from 'usher/editor_add'
+import {TOOLS, showTool} from 'usher/editor_add'
 import {showSelection} from 'usher/editor_panel'
 import {showOutline} from 'usher/editor_outline'
 import {showCategories, showPlan} from 'usher/editor_lists'
@@ -44,6 +44,16 @@ const shows = {
   plan: node => showPlan(node, state),
 }
 
+// showFirst leads whoever opens an empty plan: what to begin with, then what to do with the tool in hand.
+function showFirst() {
+  const first = $('.first'), tool = state.tool !== 'select' && TOOLS[state.tool]
+  first.hidden = Boolean(state.plan.sections.length || state.plan.shapes?.length)
+  first.toggleAttribute('data-drawing', Boolean(tool))
+  $('[data-first=begin]').hidden = Boolean(tool)
+  $('[data-first=tool]').hidden = !tool
+  $('[data-first=tool]').textContent = tool ? tool[1] : ''
+}
+
 // show fills the panel that is open and tells the buttons how things are.
 function show() {
   clearTimeout(filling)
@@ -59,6 +69,7 @@ function showButtons() {
   $('[data-name]').textContent = state.plan.name
   $('[data-figures]').textContent = N('%d seat', '%d seats', seatCount(state.plan))
   canvas.dataset.hand = state.tool
+  showFirst()
   tellSaved()
 }
 
@@ -163,7 +174,9 @@ function listen() {
   state.addEventListener('change', changed)
   state.addEventListener('look', redraw)
   for (const b of $$('[data-do]')) b.addEventListener('click', () => does[b.dataset.do]())
-  for (const b of $$('.tools button')) b.addEventListener('click', () => { pointer.cancel(); panel = 'selection'; state.use(b.dataset.tool) })
+  const take = tool => { pointer.cancel(); panel = 'selection'; state.use(tool) }
+  for (const b of $$('.tools button')) b.addEventListener('click', () => take(b.dataset.tool))
+  for (const b of $$('[data-begin]')) b.addEventListener('click', () => { take(b.dataset.begin); canvas.focus() })
   for (const b of $$('[data-panel]')) b.addEventListener('click', () => { panel = b.dataset.panel; show() })
   $('[name=level]').addEventListener('change', event => { state.level = event.target.value })
   $('[name=snap]').addEventListener('change', event => { state.snaps = event.target.checked })

@@ -88,7 +88,6 @@ export function problems(plan) {
     seen.set(section.name, section[KEY])
     problemsOf(section, named, add)
   }
-  if (!plan.sections.some(s => s.area || partsOf(s).some(p => p.seats.length))) add(T('The plan has no seats yet.'))
   return list
 }
 

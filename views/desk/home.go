@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/payments"
@@ -171,8 +172,29 @@ func WantOf(ctx context.Context, n overview.Need) Want {
 	case overview.NeedLink:
 		return Want{text.T(ctx, "The link to join is missing"), when, text.T(ctx, "Open"), at("/settings"), true}
 	}
+	if w, ok := wantOfAlert(ctx, n, when); ok {
+		return w
+	}
 	title := map[string]string{"imprint": text.T(ctx, "No imprint is published"), "terms": text.T(ctx, "No terms are published"), "privacy": text.T(ctx, "No privacy notice is published")}[n.Why]
 	return Want{title, "", text.T(ctx, "Open"), LegalPath, false}
+}
+
+// wantOfAlert puts what package alerts finds into words.
+func wantOfAlert(ctx context.Context, n overview.Need, when string) (w Want, ok bool) {
+	w = Want{Text: when, Action: text.T(ctx, "Open"), Path: EventPath(n.Event)}
+	switch n.Kind {
+	case alerts.SoldOut:
+		w.Title = text.T(ctx, "Sold out")
+	case alerts.Few:
+		w.Title = text.N(ctx, "Nearly sold out: %[2]s, %[1]d seat left", "Nearly sold out: %[2]s, %[1]d seats left", n.N, n.Why)
+	case alerts.Failing:
+		w.Title, w.Urgent = text.N(ctx, "%d payment failed within ten minutes", "%d payments failed within ten minutes", n.N), true
+	case alerts.Block:
+		w.Title, w.Path = text.N(ctx, "%[1]d blocked seat goes on sale: %[2]s, %[3]s", "%[1]d blocked seats go on sale: %[2]s, %[3]s", n.N, n.Why, text.Time(ctx, n.Local(n.At), "Mon 2 Jan, 15:04")), EventPath(n.Event)+"/seats"
+	default:
+		return w, false
+	}
+	return w, true
 }
 
 // wantOfMoney puts an alert of package payments into words.

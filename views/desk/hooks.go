@@ -73,6 +73,8 @@ func kindWords(ctx context.Context, k webhooks.Kind) string {
 		return text.T(ctx, "a ticket moves to another seat")
 	case webhooks.Scanned:
 		return text.T(ctx, "a visitor comes in")
+	case webhooks.Alert:
+		return text.T(ctx, "something needs attention")
 	}
 	return text.T(ctx, "a test")
 }

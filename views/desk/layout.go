@@ -65,6 +65,7 @@ var notices = map[string]string{
 	"hook-changed":    text.Mark("Saved. What waits goes to the new address, too."),
 	"hook-sent":       text.Mark("It is on its way. Load the page again to see the answer."),
 	"hook-removed":    text.Mark("The webhook was removed."),
+	"alert-sent":      text.Mark("The email is on its way to you."),
 	"app-removed":     text.Mark("Codes are turned off."),
 	"session-ended":   text.Mark("You’re signed out on that device."),
 	"demanded":        text.Mark("Every member now needs a second factor."),
@@ -171,6 +172,7 @@ var tabs = []tab{
 
 // settingTabs are the settings of a team, in the menu of the reader.
 var settingTabs = []tab{
+	{text.Mark("Alerts"), "/alerts", organizers.Look},
 	{text.Mark("Branding"), "/branding", organizers.Promote},
 	{text.Mark("Website"), "/site", organizers.Own},
 	{text.Mark("Taxes"), "/taxes", organizers.Account},

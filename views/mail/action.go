@@ -18,7 +18,8 @@ type Action struct {
 	Letterhead
 	Subject, What, Button, Address, Advice string
 
-	Quote, Code string // of a gift card: the words of its giver, and its code
+	Quote, Code string   // of a gift card: the words of its giver, and its code
+	Lines       []string // of alerts: one each
 }
 
 // Text is the mail for programs that show plain text.
@@ -26,6 +27,9 @@ func (l Action) Text(ctx context.Context) string {
 	what := l.What
 	if l.Quote != "" {
 		what += "\n\n" + text.T(ctx, "“%s”", l.Quote)
+	}
+	for i, line := range l.Lines {
+		what += map[bool]string{true: "\n\n", false: "\n"}[i == 0] + "- " + line
 	}
 	if l.Code != "" {
 		what += "\n\n" + text.T(ctx, "Code: %s", l.Code)
@@ -58,6 +62,23 @@ func Security(ctx context.Context, about, address string) Action {
 		Subject: text.T(ctx, "Security notice from your box office"), Button: text.T(ctx, "View your account"), Address: address, What: about,
 		Advice: text.T(ctx, "If you did this, or know who did, there is nothing to do. If not: sign out everywhere, choose another password, and tell the owners of your team."),
 	}
+}
+
+// Alerts tells a member what needs a person, a line each; without lines it is a try.
+func Alerts(ctx context.Context, lines []string, address string) Action {
+	a := Action{
+		Subject: text.T(ctx, "Test: alerts from your box office"), Button: text.T(ctx, "Open the desk"), Address: address, Lines: lines,
+		What:   text.T(ctx, "This is a test. An alert looks like this, and nothing happened."),
+		Advice: text.T(ctx, "You chose these alerts. Change your choice at the desk, under Alerts."),
+	}
+	switch len(lines) {
+	case 0:
+	case 1:
+		a.Subject, a.What = lines[0], text.T(ctx, "This needs attention now:")
+	default:
+		a.Subject, a.What = text.N(ctx, "%d alert from your box office", "%d alerts from your box office", len(lines)), text.T(ctx, "This needs attention now:")
+	}
+	return a
 }
 
 // Passkey tells of a passkey that was added to an account of an attendee, or removed from it.
