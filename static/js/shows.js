@@ -23,7 +23,7 @@ export class Shows {
     this.#find.value = ''
     this.#dialog.showModal()
     this.#filter()
-    this.#mark(this.#seen().findIndex(a => a.ariaCurrent === 'true'))
+    this.#mark(this.#seen().findIndex(a => a.ariaCurrent === 'page'))
     this.#find.focus()
     const answer = await fetch(`${data.desk}/till`, {headers: {Accept: 'application/json'}}).catch(() => ({}))
     if (!answer.ok) return

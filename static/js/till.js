@@ -58,8 +58,9 @@ async function ask(path, body, slug = data.slug) {
   } : {headers: {Accept: 'application/json'}})
   const said = await answer.json()
   if (answer.ok) return said
-  refuse(said.error.message)
-  if (said.error.code === 'taken') drop(said.error.event ?? slug, said.error.seats)
+  const {code, message, event = slug, seats = []} = said.error
+  const here = code === 'taken' && drop(event, seats)
+  refuse(here ? gone(seats) : message)
   if (body && !body.update && answer.status < 500) changes()
   return undefined
 }
@@ -70,14 +71,16 @@ const size = () => [...others.values()].reduce((sum, o) => sum + o.lines.length,
 // lines are all tickets as the list shows them: [slug, line, idx], without an idx in other performances.
 const lines = () => [...[...cart].map(([idx, line]) => [data.slug, line, idx]), ...[...others].flatMap(([slug, o]) => o.lines.map(line => [slug, line]))]
 
-// drop takes seats of a performance out of the cart.
-function drop(slug, labels = []) {
-  if (slug === data.slug) return labels.forEach(label => cart.delete(byLabel.get(label)))
-  const other = others.get(slug)
-  if (!other) return
-  other.lines = other.lines.filter(l => !labels.includes(l.label))
-  if (!other.lines.length) others.delete(slug)
+// drop takes seats of a performance out of the cart, and reports whether one was in it.
+function drop(slug, labels) {
+  const before = size(), other = others.get(slug)
+  if (slug === data.slug) for (const label of labels) cart.delete(byLabel.get(label))
+  if (other) other.lines = other.lines.filter(l => !labels.includes(l.label))
+  if (other && !other.lines.length) others.delete(slug)
+  return size() < before
 }
+
+const gone = labels => T('%s was just taken. Your other tickets are still in the cart.', labels.map(label => words(label)).join(', '))
 
 const fareOf = (idx, wish) => (fares.find(f => f.key === wish && f.prices[house.category[idx]] >= 0) ?? fares.find(f => f.prices[house.category[idx]] >= 0))?.key
 
@@ -105,12 +108,12 @@ async function quote() {
     said = await price()
     if (!said) pay.elements.code.value = code
   }
-  const gone = sent ? [] : Object.entries(said ?? {}).flatMap(([slug, q]) => (q.taken ?? []).map(label => [slug, label]))
-  if (gone.length) {
-    for (const [slug, label] of gone) drop(slug, [label])
+  const lost = sent ? [] : Object.entries(said ?? {}).flatMap(([slug, q]) => (q.taken ?? []).map(label => [slug, label]))
+  if (lost.length) {
+    for (const [slug, label] of lost) drop(slug, [label])
     changes()
     said = await price()
-    refuse(T('%s was just taken. Your other tickets are still in the cart.', gone.map(([, label]) => words(label)).join(', ')))
+    refuse(gone(lost.map(([, label]) => label)))
   }
   if (said || !size()) {
     const sums = Object.values(said ?? {}), sum = of => sums.reduce((all, q) => all + q[of], 0)
@@ -122,7 +125,10 @@ async function quote() {
       Object.assign(line ?? {}, {type: t.type, price: t.price})
     }
   }
-  if (quoted.total !== before || !size()) given = undefined
+  if (quoted.total !== before || !size()) {
+    given = undefined
+    if (pay) pay.elements.given.value = ''
+  }
   draw()
 }
 
@@ -337,7 +343,7 @@ async function sellCart() {
   if (!sold) return quote()
   count('taken', 'shiftSum', total)
   count('drawer', 'drawerSum', form.method === 'cash' ? total : 0)
-  showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event})), total, back})
+  showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back})
   cart.clear()
   others.clear()
   latest = []
@@ -361,13 +367,14 @@ function showLast(sale) {
   sessionStorage.setItem(storeLast, JSON.stringify(sale))
   $('[data-last]').hidden = false
   const said = sale.back > 0 ? T('Last sale: %s, change %s', money(sale.total), money(sale.back)) : T('Last sale: %s', money(sale.total))
-  $('[data-orders]').replaceChildren(...sale.orders.flatMap(({code, event}, i) => {
+  const links = sale.orders.map(({code, event, words: of}) => {
     const link = document.createElement('a')
     link.dataset.order = code
     link.href = $('[data-key=F4]') ? `/desk/events/${event}/orders/${code}` : `/orders/${code}`
-    link.textContent = i ? T('Order %d', i + 1) : said
-    return [i ? ' · ' : '', link]
-  }))
+    link.textContent = sale.orders.length > 1 ? of : said
+    return link
+  })
+  $('[data-orders]').replaceChildren(...links.length > 1 ? [said] : [], ...links)
 }
 
 // print has the browser print the tickets of the last sale, of all its orders, while the next one may begin.
@@ -473,11 +480,10 @@ function changed({detail: idxs}) {
   stage.redraw()
   $('[data-available]').textContent = T('%s available', number(live.counts.reduce((sum, c) => sum + c.free, 0)))
   inTurn(async () => {
-    const gone = [...cart.keys()].filter(taken)
-    if (!gone.length || sent) return
-    const text = T('%s was just taken. Your other tickets are still in the cart.', gone.map(idx => words(nameOf(idx))).join(', '))
-    await remove(gone.map(idx => [data.slug, nameOf(idx)]))
-    refuse(text)
+    const lost = [...cart.keys()].filter(taken).map(nameOf)
+    if (!lost.length || sent) return
+    await remove(lost.map(label => [data.slug, label]))
+    refuse(gone(lost))
   })
 }
 
