@@ -143,6 +143,9 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 	}
 	parts := []orders.OfficePart{first}
 	for _, slug := range slices.Sorted(maps.Keys(forms)) {
+		if len(parts) > orders.MostOfficeParts {
+			break // it is refused
+		}
 		other, err := h.Inventory.Sale(r.Context(), slug)
 		if err == nil && (other.Event.Team != m.Team || slug == s.Event.Slug) {
 			err = seats.ErrNoEvent

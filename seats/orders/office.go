@@ -147,10 +147,13 @@ type OfficePart struct {
 const MostOfficeParts = 20
 
 // WithCodes is WithCode for a sale of several events, which is made with one code: it takes off where it is known. Errors are those of
-// WithCode, if it is good for none of them.
+// WithCode, if it is good for none of them, and a *seats.ValidationError if these events are not one sale.
 func (o *Orders) WithCodes(ctx context.Context, parts []OfficePart) ([]OfficePart, error) {
+	wrong := together(parts)
+	if wrong != nil {
+		return nil, wrong
+	}
 	parts = slices.Clone(parts)
-	var wrong error
 	good := false
 	for i, p := range parts {
 		f, err := o.WithCode(ctx, p.Sale, p.Form)
@@ -183,9 +186,6 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 		parts[0].Form.Key = name
 		code, err := o.SellAtOffice(ctx, parts[0].Sale, parts[0].Form, also)
 		return []string{code}, err
-	}
-	if wrong := together(parts); wrong != nil {
-		return nil, wrong
 	}
 	steps, forms := make([]seats.Step, len(parts)), make([]any, len(parts))
 	for i, part := range parts {

@@ -59,7 +59,7 @@ type TillPage struct {
 	Frame
 	Sale     shop.Sale
 	Settings till.Settings
-	Session  *till.Session // nil: none is open
+	Session  *till.Session    // nil: none is open
 	Shows    []overview.Event // of the team
 	Fares    []TillFare
 }
