@@ -114,3 +114,104 @@ func (p *person) textOf(selector string) string {
 	check(p.t, err)
 	return text
 }
+
+func TestTill_SellsTwoPerformancesAsOneSale(t *testing.T) {
+	t.Parallel()
+	for _, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			o := boxOffice
+			slug, name := o.event(t, "theatre"), "Matinee "+d.String()+"!"
+			matinee := o.named(t, "matinee", "theatre", "--name", name)
+			dora := someone(t, o, "dora", d)
+			dora.entersDesk(o.organizer(t, "Dora "+d.String(), "till"))
+			dora.atTill(slug)
+			check(t, dora.page.Locator("[name=float]").Fill("200"))
+			dora.press(dora.button("Open the till"))
+			dora.sees(dora.page.Locator(`[data-till=ready] .shift [data-drawer]`))
+
+			// Two seats here, one at the matinee, which is found by its name: one total.
+			dora.strikes("2")
+			dora.saysAt("[data-count]", "2 tickets")
+			one := dora.textOf("[data-total]")
+			dora.strikes("F2")
+			dora.saysAt("dialog[open]", "2 in the cart")
+			dora.inBothLights("desk-till-performances")
+			check(t, dora.page.Locator("[data-find]").Fill(name))
+			dora.strikes("Enter")
+			dora.sees(dora.page.Locator(`[data-till=ready][data-slug="` + matinee + `"]`))
+			dora.saysAt("[data-count]", "2 tickets")
+			dora.strikes("1")
+			dora.saysAt("[data-count]", "3 tickets")
+			if both := dora.textOf("[data-total]"); both == one {
+				t.Errorf("two tickets cost %s, and three %s", one, both)
+			}
+			dora.strikes("2")
+			dora.saysAt("[data-count]", "5 tickets")
+			dora.inBothLights("desk-till-two")
+			if !d.touch && d.zoom == 0 {
+				check(t, dora.page.SetViewportSize(1024, 768))
+				if more := dora.evaluates(`document.scrollingElement.scrollHeight - innerHeight`); more > 0 {
+					t.Errorf("the till is %v pixels higher than a small screen", more)
+				}
+				dora.picture("desk-till-two-1024", "light")
+				dora.strikes("F2")
+				dora.picture("desk-till-performances-1024", "light")
+				dora.strikes("Escape")
+				check(t, dora.page.SetViewportSize(d.width, d.height))
+			}
+
+			// A visitor takes a seat of the performance that the page does not show. The sale is refused whole, and the cart says what is left.
+			seat := func(slug string) string {
+				label, err := dora.page.Locator(`[data-lines] li[data-of="` + slug + `"]`).First().GetAttribute("data-seat")
+				check(t, err)
+				return label
+			}
+			if status, _ := someProgram(t, o).ask("POST", "/events/"+slug+"/claims", map[string]any{"seats": []string{seat(slug)}}); status != http.StatusCreated {
+				t.Fatalf("the claim answers %d", status)
+			}
+			dora.strikes("e", "Enter")
+			dora.saysAt("[data-refused]", "was just taken")
+			dora.saysAt("[data-count]", "4 tickets")
+
+			// The answer to the sale is lost. It is sent again, and is the same sale: one total, all tickets on paper.
+			sales := 0
+			check(t, dora.page.Route("**/sales", func(r playwright.Route) {
+				body, _ := r.Request().PostData()
+				if strings.Contains(body, `"update":true`) {
+					_ = r.Continue()
+					return
+				}
+				if sales++; sales > 1 {
+					_ = r.Continue()
+					return
+				}
+				if _, err := r.Fetch(); err != nil {
+					t.Errorf("the sale: %v", err)
+				}
+				_ = r.Abort()
+			}))
+			dora.strikes("e", "Enter")
+			dora.saysAt("[data-refused]", "nothing is sold twice")
+			dora.visit("/desk/events/" + matinee + "/till")
+			dora.sees(dora.page.Locator(`[data-till=ready]`))
+			dora.saysAt("[data-refused]", "nothing is sold twice")
+			dora.saysAt("[data-count]", "4 tickets")
+			dora.strikes("Enter")
+			dora.saysAt("[data-count]", "No tickets yet")
+			dora.saysAt("[data-orders]", "change")
+			check(t, dora.page.Locator("#paper article").Nth(3).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateAttached}))
+			if n, err := dora.page.Locator("#paper article").Count(); err != nil || n != 4 {
+				t.Errorf("%d tickets are on paper, %v", n, err)
+			}
+			if n := dora.evaluates(`window.printed`); n != 1 {
+				t.Errorf("%v sales were printed", n)
+			}
+			if n, err := dora.page.Locator("[data-order]").Count(); err != nil || n != 2 {
+				t.Errorf("the sale has %d orders, %v", n, err)
+			}
+			dora.inBothLights("desk-till-two-sold")
+			o.usher(t, "verify")
+		})
+	}
+}

@@ -156,3 +156,105 @@ func TestTill_CountsOrdersThatArePaidAndRefundsThatArePaidOut(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+// matinee is another event of the team of the site, on sale.
+func (s *site) matinee(t *testing.T, owner *http.Client) string {
+	t.Helper()
+	at := s.does(t, owner, "/desk/events", url.Values{"name": {"Matinee"}, "starts": {"2030-05-02T15:00"}, "zone": {"Europe/Vienna"}, "currency": {"EUR"}, "plan": {"theatre"}, "price.A": {"60"}, "price.B": {"45"}, "price.C": {"30"}})
+	at, _, _ = strings.Cut(at, "?")
+	slug := strings.Split(at, "/")[3]
+	s.does(t, owner, "/desk/events/"+slug+"/status", url.Values{"status": {"on sale"}, "anyway": {"on"}})
+	return slug
+}
+
+func TestTill_SellsSeatsOfTwoEventsAsOneSale(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	slug := s.matinee(t, owner)
+	dora := s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
+	var session, closed tillAnswer
+	s.asks(t, dora, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"Europe/Vienna","float":"100.00"}`, http.StatusCreated, &session)
+	var page struct {
+		Performances []struct {
+			Slug string
+			Free int
+		}
+	}
+	s.asks(t, dora, "GET", "/desk/events/evening/till", "", http.StatusOK, &page)
+	if len(page.Performances) != 2 || page.Performances[0].Slug != slug || page.Performances[0].Free == 0 {
+		t.Errorf("the till offers %+v", page)
+	}
+	const at = "/desk/events/evening/sales"
+	idx := s.inRows(t, 3)
+	own := s.sale.Plan.Label(idx[0])
+	sale := func(key, mine, other, more string) string {
+		return `{"key":"` + key + `","method":"cash","seat":["` + mine + `"],"also":{"` + slug + `":{"seat":["` + other + `"]}}` + more + `}`
+	}
+	var quoted struct {
+		Total int64
+		Taken []string
+		Also  map[string]struct {
+			Total int64
+			Taken []string
+		}
+	}
+	s.asks(t, dora, "POST", at, sale("q", own, "Stalls/C/12", `,"update":true`), http.StatusOK, &quoted)
+	total := quoted.Total + quoted.Also[slug].Total
+	if quoted.Total == 0 || quoted.Also[slug].Total == 0 || quoted.Taken != nil || quoted.Also[slug].Taken != nil {
+		t.Errorf("it would cost %+v", quoted)
+	}
+
+	// Somebody takes the seat of the other event: nothing is sold, and the total says so.
+	if a, answer := send(t, person(t), "POST", s.url+"/events/"+slug+"/claims", `{"seats":["Stalls/C/12"]}`); a.StatusCode != http.StatusCreated {
+		t.Fatalf("the claim: %d %s", a.StatusCode, answer)
+	}
+	var refusal struct {
+		Error struct {
+			Code, Event string
+			Seats       []string
+		}
+	}
+	s.asks(t, dora, "POST", at, sale("a", own, "Stalls/C/12", ""), http.StatusConflict, &refusal)
+	if e := refusal.Error; e.Code != seats.CodeTaken || e.Event != slug || len(e.Seats) != 1 || e.Seats[0] != "Stalls/C/12" {
+		t.Errorf("a seat that a visitor holds: %+v", refusal)
+	}
+	s.asks(t, dora, "POST", at, sale("q", own, "Stalls/C/12", `,"update":true`), http.StatusOK, &quoted)
+	if taken := quoted.Also[slug].Taken; len(taken) != 1 || taken[0] != "Stalls/C/12" {
+		t.Errorf("the quote says that %v are taken", taken)
+	}
+	s.asks(t, dora, "POST", at, strings.Replace(sale("f", own, "Stalls/C/12", ""), slug, "elsewhere", 1), http.StatusNotFound, &refusal)
+
+	// The page repeats a sale whose answer it did not see.
+	type sold struct {
+		Order struct {
+			Code, Event string
+			Total       int64
+		}
+		Also []struct {
+			Code, Event string
+			Total       int64
+		}
+	}
+	var first, again sold
+	for _, into := range []*sold{&first, &again} {
+		s.asks(t, dora, "POST", at, sale("b", own, "Stalls/C/14", ""), http.StatusCreated, into)
+	}
+	if len(first.Also) != 1 || first.Order != again.Order || first.Also[0] != again.Also[0] || first.Also[0].Event != slug || first.Order.Total+first.Also[0].Total != total {
+		t.Errorf("the sale made %+v, its repeat %+v", first, again)
+	}
+	s.asks(t, dora, "POST", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusOK, &closed)
+	if closed.Taken != total || closed.Expected != 100_00+total || len(closed.Lines) != 1 || closed.Lines[0].Count != 2 || closed.Lines[0].Tickets != 2 {
+		t.Errorf("of a sale of %d, the report has %+v", total, closed)
+	}
+	s.wantBooks(t)
+}
+
+func TestTill_SellsNoSeatOfAnotherTeam(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	owner := w.people[string(organizers.Owner)]
+	var refusal struct{ Error struct{ Code string } }
+	foreign := w.id("SELECT slug AS id FROM event WHERE team_id <> first_team() LIMIT 1")
+	w.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"x","method":"cash","seat":["`+w.label(t, 0)+`"],"also":{"`+foreign+`":{"seats":"1"}}}`, http.StatusNotFound, &refusal)
+	w.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"y","method":"cash","update":true,"seat":["`+w.label(t, 0)+`"],"also":{"`+foreign+`":{"seats":"1"}}}`, http.StatusNotFound, &refusal)
+}

@@ -172,6 +172,8 @@ GET /desk/events/evening/till/best?n=2
 POST /desk/till {"required":false,"methods":["Twint"]}
 POST /desk/till/sessions {"currency":"EUR","zone":"Europe/Vienna","float":"200.00"} => TILL "id":(\d+)
 POST /desk/events/evening/sales {"seat":["SEAT6"],"method":"terminal","paid_by":"Twint","update":true}
+POST /desk/events/evening/sales {"seat":["SEAT6"],"method":"terminal","paid_by":"Twint","update":true,"also":{"MATINEE":{"seat":["Stalls/C/13"]}}}
+POST /desk/events/MATINEE/sales {"seat":["Stalls/C/13"],"method":"terminal","also":{"MATINEE-2033-03-08":{"seat":["Stalls/C/14"]}}}
 POST /desk/events/evening/sales {"seat":["SEAT6"],"name":"Two","method":"cash"} => TWO "code":"([^"]+)"
 POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/till/sessions/TILL/entries {"kind":"out","amount":"10.00","reason":"flowers"}

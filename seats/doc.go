@@ -70,8 +70,8 @@
 //
 // # Several events together
 //
-// together.go changes several events in one transaction, all or nothing: a subscription sells the same seat in n performances, and an
-// exchange gives a seat of one performance back for one of another. Inventory.Together takes steps: Sale.Selling, GivingBack,
+// together.go changes several events in one transaction, all or nothing: a subscription sells the same seat in n performances, an
+// exchange gives a seat of one performance back for one of another, and the box office sells seats of several to one customer. Inventory.Together takes steps: Sale.Selling, GivingBack,
 // Claiming, Releasing. Each is decided as it would be alone, and the statements, the guard, the versions and the
 // notifications are those of batches of one event.
 //

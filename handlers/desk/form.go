@@ -44,9 +44,20 @@ func deskForm(r *http.Request) (url.Values, error) {
 	return formOfObject(object)
 }
 
+// formOfObject are the fields of an object. Those of an object in it have its name before theirs, as in also.matinee.seat.
 func formOfObject(object map[string]any) (url.Values, error) {
 	form := url.Values{}
 	for name, value := range object {
+		if inner, is := value.(map[string]any); is {
+			fields, err := formOfObject(inner)
+			if err != nil {
+				return nil, err
+			}
+			for field, values := range fields {
+				form[name+"."+field] = values
+			}
+			continue
+		}
 		list, many := value.([]any)
 		if !many {
 			list = []any{value}

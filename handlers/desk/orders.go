@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -318,6 +319,14 @@ func (h *Handlers) PaidOut(r *http.Request, m organizers.Member, _ *seats.Sale) 
 // problemOf answers what no page of the desk shows by itself.
 func (h *Handlers) problemOf(w http.ResponseWriter, r *http.Request, s *seats.Sale, err error) error {
 	if refusal, is := asRefusal(err); is && web.WantsJSON(r) {
+		if step := (*seats.StepError)(nil); errors.As(err, &step) {
+			e := step.Sale.Event
+			return web.WriteError(w, r, http.StatusConflict, web.ErrorBody{
+				Code: refusal.Code, Event: e.Slug, Seats: web.Labels(step.Sale, refusal.Seats), Nearest: web.Labels(step.Sale, refusal.Nearest),
+				// Translators: the name and the date of a performance, and why it refused.
+				Message: text.T(r.Context(), "%[1]s, %[2]s: %[3]s", e.Name, views.WhenIn(r.Context(), e), refusal.In(r.Context())),
+			})
+		}
 		return h.WriteRefusal(w, r, s, refusal)
 	}
 	return err

@@ -3,8 +3,10 @@ package desk
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,6 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
@@ -110,19 +111,109 @@ func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, 
 	return f, nil
 }
 
+// alsoPrefix begins the fields of a sale that are of other events of the team: also.matinee.seat, also.matinee.total.
+const alsoPrefix = "also."
+
+// officeParts are what a form sells: seats of the event of the address, and of others that it names. How it is paid, its code and its
+// name are those of the whole sale.
+func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sale, form url.Values) ([]orders.OfficePart, error) {
+	forms := map[string]url.Values{}
+	for field, values := range form {
+		rest, is := strings.CutPrefix(field, alsoPrefix)
+		slug, field, named := strings.Cut(rest, ".")
+		if !is || !named {
+			continue
+		}
+		if forms[slug] == nil {
+			forms[slug] = url.Values{}
+		}
+		forms[slug][field] = values
+	}
+	part := func(s *seats.Sale, form url.Values) (p orders.OfficePart, err error) {
+		p.Sale = s
+		list, err := chosen(s, form)
+		if err == nil {
+			p.Form, err = officeForm(s, form, list)
+		}
+		return p, err
+	}
+	first, err := part(s, form)
+	if err != nil {
+		return nil, err
+	}
+	parts := []orders.OfficePart{first}
+	for _, slug := range slices.Sorted(maps.Keys(forms)) {
+		if len(parts) > orders.MostOfficeParts {
+			break // it is refused
+		}
+		other, err := h.Inventory.Sale(r.Context(), slug)
+		if err == nil && (other.Event.Team != m.Team || slug == s.Event.Slug) {
+			err = seats.ErrNoEvent
+		}
+		if err != nil {
+			return nil, err
+		}
+		one, err := part(other, forms[slug])
+		if err != nil {
+			return nil, err
+		}
+		one.Form.Name, one.Form.Email, one.Form.Method, one.Form.Code = first.Form.Name, first.Form.Email, first.Form.Method, first.Form.Code
+		parts = append(parts, one)
+	}
+	return parts, nil
+}
+
 type quotedTicket struct {
 	Seat  string `json:"seat"`
 	Type  string `json:"type"`
 	Price int64  `json:"price"`
 }
 
+// quotedSale is what a sale would cost in one event.
+type quotedSale struct {
+	Currency string         `json:"currency"`
+	Total    int64          `json:"total"`
+	Discount int64          `json:"discount"`
+	Tickets  []quotedTicket `json:"tickets"`
+	Taken    []string       `json:"taken,omitempty"` // seats that are held or sold
+
+	Also map[string]quotedSale `json:"also,omitempty"` // in other events, by slug
+}
+
+func quotePart(p orders.OfficePart) (quotedSale, error) {
+	s := p.Sale
+	lines, cost, err := p.Form.Quote(s)
+	if err != nil {
+		return quotedSale{}, err
+	}
+	quoted := quotedSale{Currency: s.Event.Currency, Total: cost.Total, Discount: cost.Discount, Tickets: []quotedTicket{}}
+	states := s.Snapshot().States
+	for i, l := range lines {
+		quoted.Tickets = append(quoted.Tickets, quotedTicket{s.Plan.Label(l.Seat), s.Prices.Types[l.Type].Key, cost.Lines[i].Cost()})
+		if shown := states[l.Seat].Shown(); shown == seats.Held || shown == seats.Sold {
+			quoted.Taken = append(quoted.Taken, s.Plan.Label(l.Seat))
+		}
+	}
+	return quoted, nil
+}
+
 // quoteSeats answers what a sale would cost, and sells nothing.
-func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, f orders.OfficeForm) error {
-	f, err := h.Orders.WithCode(r.Context(), s, f)
-	var lines []seats.Line
-	var cost pricing.Cost
-	if err == nil {
-		lines, cost, err = f.Quote(s)
+func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, parts []orders.OfficePart) error {
+	parts, err := h.Orders.WithCodes(r.Context(), parts)
+	var answer quotedSale
+	for i, p := range parts {
+		var one quotedSale
+		if one, err = quotePart(p); err != nil {
+			break
+		}
+		if i == 0 {
+			answer = one
+			continue
+		}
+		if answer.Also == nil {
+			answer.Also = map[string]quotedSale{}
+		}
+		answer.Also[p.Sale.Event.Slug] = one
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
@@ -133,16 +224,13 @@ func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organize
 	case !web.WantsJSON(r):
 		return h.showSeats(w, r, m, s, http.StatusOK, desk.SeatsPage{Form: form})
 	}
-	answer := struct {
-		Currency string         `json:"currency"`
-		Total    int64          `json:"total"`
-		Discount int64          `json:"discount"`
-		Tickets  []quotedTicket `json:"tickets"`
-	}{s.Event.Currency, cost.Total, cost.Discount, []quotedTicket{}}
-	for i, l := range lines {
-		answer.Tickets = append(answer.Tickets, quotedTicket{s.Plan.Label(l.Seat), s.Prices.Types[l.Type].Key, cost.Lines[i].Cost()})
-	}
 	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+// soldAnswer is the order of a sale, and those in other events.
+type soldAnswer struct {
+	web.OrderAnswer
+	Also []web.OrderBody `json:"also,omitempty"`
 }
 
 // SellSeats answers POST /desk/events/{slug}/sales, the box office.
@@ -151,36 +239,13 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	code := ""
-	list, err := chosen(s, form)
-	var f orders.OfficeForm
-	if err == nil {
-		f, err = officeForm(s, form, list)
-	}
+	var codes []string
+	parts, err := h.officeParts(r, m, s, form)
 	if err == nil && form.Get("update") != "" {
-		return h.quoteSeats(w, r, m, s, form, f)
+		return h.quoteSeats(w, r, m, s, form, parts)
 	}
 	if err == nil {
-		key := deskKeyOf(r, form)
-		f.Key = MemberKey(m, key)
-		act := organizers.Action{
-			Key: key, Form: []any{"sell", s.Event.Slug, f, form.Get("paid_by")}, What: text.Mark("sold at the box office"), Subject: "events/" + s.Event.Slug + "/orders",
-			Detail: map[string]any{"seats": web.Labels(s, list), "method": f.Method},
-		}
-		err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
-			session, err := till.Selling(r.Context(), h.Organizers, m, s.Event.Currency, form.Get("paid_by"))
-			if err != nil {
-				return err
-			}
-			if session != 0 {
-				f.Entry = till.OfSale(session, form.Get("paid_by"))
-			}
-			code, err = h.Orders.SellAtOffice(r.Context(), s, f, also)
-			return err
-		})
-		if err == nil && code == "" { // the form came before: the order it made
-			code, err = h.Orders.SellAtOffice(r.Context(), s, f, nil)
-		}
+		codes, err = h.sellParts(r, m, form, parts)
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})
@@ -188,15 +253,56 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return h.problemOf(w, r, s, err)
 	}
-	order, err := h.Orders.Find(r.Context(), code)
-	if err != nil {
+	var answer soldAnswer
+	for i, code := range codes {
+		order, err := h.Orders.Find(r.Context(), code)
+		if err != nil {
+			return err
+		}
+		if one := web.DescribeOrder(parts[i].Sale, order); i == 0 {
+			answer.Order = one
+		} else {
+			answer.Also = append(answer.Also, one)
+		}
+	}
+	to := desk.OrderPath(s.Event.Slug, codes[0])
+	if !m.May(organizers.Look) {
+		to = shop.OrderPath(codes[0]) // the door has no page of orders
+	}
+	return deskWith(w, r, to, "sold", http.StatusCreated, answer)
+}
+
+// sellParts sells what a form asks for, once, and returns the code of each order.
+func (h *Handlers) sellParts(r *http.Request, m organizers.Member, form url.Values, parts []orders.OfficePart) (codes []string, err error) {
+	lead := parts[0].Sale
+	key, name := deskKeyOf(r, form), form.Get("paid_by")
+	detail := map[string]any{"seats": web.Labels(lead, parts[0].Form.Seats), "method": parts[0].Form.Method}
+	asked := []any{"sell", lead.Event.Slug, parts[0].Form, name}
+	for _, p := range parts[1:] {
+		detail[p.Sale.Event.Slug] = web.Labels(p.Sale, p.Form.Seats)
+		asked = append(asked, p.Sale.Event.Slug, p.Form)
+	}
+	act := organizers.Action{Key: key, Form: asked, What: text.Mark("sold at the box office"), Subject: "events/" + lead.Event.Slug + "/orders", Detail: detail}
+	sell := func(also seats.TxHook) (err error) {
+		codes, err = h.Orders.SellTogetherAtOffice(r.Context(), MemberKey(m, key), parts, also)
 		return err
 	}
-	to := desk.OrderPath(s.Event.Slug, code)
-	if !m.May(organizers.Look) {
-		to = shop.OrderPath(code) // the door has no page of orders
+	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
+		session, err := till.Selling(r.Context(), h.Organizers, m, lead.Event.Currency, name)
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			if session != 0 {
+				parts[i].Form.Entry = till.OfSale(session, name)
+			}
+		}
+		return sell(also)
+	})
+	if err == nil && codes == nil { // the form came before: the orders it made
+		err = sell(nil)
 	}
-	return deskWith(w, r, to, "sold", http.StatusCreated, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+	return codes, err
 }
 
 type momentBody struct {

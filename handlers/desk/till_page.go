@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/seats/series"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
@@ -38,11 +37,11 @@ func (h *Handlers) Till(w http.ResponseWriter, r *http.Request, m organizers.Mem
 		p.Session = &session
 	}
 	p.Fares = tillFares(s, p.Sale.Now)
+	if p.Shows, err = h.shows(r, m, s); err != nil {
+		return err
+	}
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, describeTill(s, &p))
-	}
-	if p.Shows, err = h.showsBeside(r, m, s); err != nil {
-		return err
 	}
 	return web.WritePage(w, r, http.StatusOK, desk.Till(p))
 }
@@ -53,6 +52,16 @@ type tillPageBody struct {
 	Methods  []string         `json:"methods"`
 	Session  *tillSessionBody `json:"session,omitempty"`
 	Types    []tillTypeBody   `json:"types"`
+
+	Performances []tillShowBody `json:"performances"` // of the team, that are sold now or soon
+}
+
+type tillShowBody struct {
+	Slug     string    `json:"slug"`
+	Name     string    `json:"name"`
+	StartsAt time.Time `json:"starts_at"`
+	Currency string    `json:"currency"`
+	Free     int       `json:"free"`
 }
 
 type tillTypeBody struct {
@@ -62,7 +71,10 @@ type tillTypeBody struct {
 }
 
 func describeTill(s *seats.Sale, p *desk.TillPage) tillPageBody {
-	b := tillPageBody{Currency: s.Event.Currency, Required: p.Settings.Required, Methods: append([]string{}, p.Settings.Methods...), Types: []tillTypeBody{}}
+	b := tillPageBody{Currency: s.Event.Currency, Required: p.Settings.Required, Methods: append([]string{}, p.Settings.Methods...), Types: []tillTypeBody{}, Performances: []tillShowBody{}}
+	for _, e := range p.Shows {
+		b.Performances = append(b.Performances, tillShowBody{e.Slug, e.Name, e.StartsAt.UTC(), e.Currency, e.Free})
+	}
 	if p.Session != nil {
 		session := describeSession(*p.Session)
 		b.Session = &session
@@ -79,22 +91,16 @@ func describeTill(s *seats.Sale, p *desk.TillPage) tillPageBody {
 	return b
 }
 
-// showsBeside are the performances of the event's series that did not begin a while ago, and the event itself.
-func (h *Handlers) showsBeside(r *http.Request, m organizers.Member, s *seats.Sale) (shows []series.Performance, err error) {
-	in, err := h.Productions.Of(r.Context(), s.Event.ID)
-	if errors.Is(err, series.ErrNoSeries) {
-		return nil, nil
+// mostShows is how many performances the till lists.
+const mostShows = 200
+
+// shows are the performances of the team that are on sale or will be, and the one of the page.
+func (h *Handlers) shows(r *http.Request, m organizers.Member, s *seats.Sale) ([]overview.Event, error) {
+	list, err := h.Overview.First(r.Context(), m, overview.Filter{Show: overview.OnSale, Public: true}, mostShows)
+	if err != nil || slices.ContainsFunc(list, func(e overview.Event) bool { return e.Slug == s.Event.Slug }) {
+		return list, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	_, list, err := h.Productions.Performances(r.Context(), m, in.Slug)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(list, func(p series.Performance) bool {
-		return p.ID != s.Event.ID && (p.Status == seats.Draft || p.Status == seats.Cancelled || time.Since(p.StartsAt) > 6*time.Hour)
-	}), nil
+	return slices.Insert(list, 0, overview.Event{Event: s.Event, Free: s.Snapshot().Counts.Remaining()}), nil
 }
 
 // tillFares are the ticket types that the box office sells, each with what it costs in each category; -1 where it has no price.

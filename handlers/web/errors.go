@@ -233,6 +233,7 @@ type ErrorBody struct {
 	Message string   `json:"message"`
 	Seats   []string `json:"seats"`
 	Nearest []string `json:"nearest"`
+	Event   string   `json:"event,omitempty"` // slug of the event that refused, of a sale of several
 
 	Fields map[string]string `json:"fields,omitempty"` // what is wrong, by field
 	To     string            `json:"to,omitempty"`     // where to go instead: the waiting room

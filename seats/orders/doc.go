@@ -24,7 +24,7 @@
 // A cancellation (cancel.go) is a row as well, of all tickets or some. It says what goes back of the money, which is a
 // refund in the same transaction.
 //
-// The box office makes an order in one step, paid with it (office.go). A ticket that moves to another seat is revoked and
+// The box office makes an order in one step, paid with it (office.go); a sale with seats of several events makes one in each, all or none. A ticket that moves to another seat is revoked and
 // replaced by another one (move.go). What is done to many orders is a bulk job (bulk.go), in steps that any node
 // continues.
 //

@@ -92,22 +92,11 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	if code, err := o.soldBefore(ctx, key, nil); code != "" || err != nil {
 		return code, err
 	}
-	form.Hold = seats.NewID()
-	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Unpaid: f.Method == payments.Free}
-	if _, cost, err := f.Quote(s); err != nil || !cost.Applied.Code { // an offer of the event is better
-		f.found = nil
-	}
-	if f.found != nil {
-		d.Uses = f.found.Uses(nil)
-	}
-	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
+	p, d := f.purchase(s, form, kinds)
+	write := d.Write
 	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		key.Insert(q, []byte(p.code))
-		p.queueOffice(q, s, sold, f)
-		if f.Entry != nil {
-			f.Entry(q, p.id)
-		}
+		write(q, sold)
 		if also != nil {
 			also(q)
 		}
@@ -125,6 +114,130 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 		return "", err
 	}
 	return "", fmt.Errorf("orders: sell at the box office: %w", err)
+}
+
+// purchase is the sale as package seats makes it: an order, written with its seats.
+func (f OfficeForm) purchase(s *seats.Sale, form Form, kinds []int) (placed, seats.Purchase) {
+	form.Hold = seats.NewID()
+	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Unpaid: f.Method == payments.Free}
+	if _, cost, err := f.Quote(s); err != nil || !cost.Applied.Code { // an offer of the event is better
+		f.found = nil
+	}
+	if f.found != nil {
+		d.Uses = f.found.Uses(nil)
+	}
+	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
+	d.Write = func(q *pgx.Batch, sold []seats.Line) {
+		p.queueOffice(q, s, sold, f)
+		if f.Entry != nil {
+			f.Entry(q, p.id)
+		}
+	}
+	return p, d
+}
+
+// OfficePart is what a sale at the box office has of one event.
+type OfficePart struct {
+	Sale *seats.Sale
+	Form OfficeForm
+}
+
+// MostOfficeParts is how many events one sale at the box office may have.
+const MostOfficeParts = 20
+
+// WithCodes is WithCode for a sale of several events, which is made with one code: it takes off where it is known. Errors are those of
+// WithCode, if it is good for none of them, and a *seats.ValidationError if these events are not one sale.
+func (o *Orders) WithCodes(ctx context.Context, parts []OfficePart) ([]OfficePart, error) {
+	wrong := together(parts)
+	if wrong != nil {
+		return nil, wrong
+	}
+	parts = slices.Clone(parts)
+	good := false
+	for i, p := range parts {
+		f, err := o.WithCode(ctx, p.Sale, p.Form)
+		var m Mistakes
+		switch {
+		case err == nil:
+			good = good || f.found != nil
+			parts[i].Form = f
+		case errors.As(err, &m) && len(parts) > 1:
+			parts[i].Form.Code, wrong = "", err
+		default:
+			return nil, err
+		}
+	}
+	if wrong != nil && !good {
+		return nil, wrong
+	}
+	return parts, nil
+}
+
+// SellTogetherAtOffice sells seats of several events to one customer: an order of each, all of them or none, in one transaction
+// (seats.Inventory.Together). It returns their codes; a repeat with the same key gets the same ones.
+//
+// Errors are those of SellAtOffice; a refusal of one event is a *seats.StepError.
+func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []OfficePart, also seats.TxHook) (codes []string, err error) {
+	if parts, err = o.WithCodes(ctx, parts); err != nil {
+		return nil, err
+	}
+	if len(parts) == 1 {
+		parts[0].Form.Key = name
+		code, err := o.SellAtOffice(ctx, parts[0].Sale, parts[0].Form, also)
+		return []string{code}, err
+	}
+	steps, forms := make([]seats.Step, len(parts)), make([]any, len(parts))
+	for i, part := range parts {
+		form, kinds, err := part.Form.form(ctx, part.Sale)
+		if err != nil {
+			return nil, refusedPart(i, part.Sale, err)
+		}
+		p, d := part.Form.purchase(part.Sale, form, kinds)
+		if steps[i], err = part.Sale.Selling(d); err != nil {
+			return nil, refusedPart(i, part.Sale, err)
+		}
+		codes, forms[i] = append(codes, p.code), []any{part.Sale.Event.ID, form, part.Form.Types}
+	}
+	key, err := idempotency.New("office", name, forms...)
+	if err != nil {
+		return nil, err
+	}
+	if before, err := o.soldBefore(ctx, key, nil); before != "" || err != nil {
+		return strings.Fields(before), err
+	}
+	keep := func(q *pgx.Batch) { key.Insert(q, []byte(strings.Join(codes, " "))) }
+	_, err = o.office.Together(ctx, seats.Both(keep, also), steps...)
+	if err == nil {
+		o.mailWritten()
+		return codes, nil
+	}
+	if refusal := (*seats.StepError)(nil); errors.As(err, &refusal) {
+		before, err := o.soldBefore(ctx, key, refusedPart(refusal.Step, refusal.Sale, refusal.Err))
+		return strings.Fields(before), err
+	}
+	return nil, fmt.Errorf("orders: sell together at the box office: %w", err)
+}
+
+// together says what keeps parts from being one sale.
+func together(parts []OfficePart) error {
+	if len(parts) > MostOfficeParts {
+		return &seats.ValidationError{Message: text.Mark("One sale has tickets of %d events at most. Nothing was sold."), Args: []any{MostOfficeParts}}
+	}
+	for _, p := range parts[1:] {
+		if p.Sale.Event.Currency != parts[0].Sale.Event.Currency {
+			return &seats.ValidationError{Message: text.Mark("These events are not sold in the same currency. Nothing was sold. Sell them one after the other.")}
+		}
+	}
+	return nil
+}
+
+// refusedPart says which event of a sale refused it, if it is a refusal.
+func refusedPart(i int, s *seats.Sale, err error) error {
+	if refusal := (*seats.Conflict)(nil); errors.As(err, &refusal) {
+		return &seats.StepError{Step: i, Sale: s, Err: refusal}
+	}
+	return err
 }
 
 // soldBefore returns the code of the order that a form made before. Otherwise it returns why.

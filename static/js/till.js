@@ -1,23 +1,41 @@
 // The till: tickets are sold by keyboard and touch. Each button with data-key is pressed by its key. What the cart costs is the
 // server's word, and nothing is held: a seat that another person takes meanwhile leaves the cart, and the rest stays.
+// The cart has tickets of many performances, and is of this tab: the page shows the plan of one of them.
 
 import {labelOf, numberOf, words} from 'usher/geometry'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, key as newKey, money, number} from 'usher/page'
 import {Painter} from 'usher/paint'
 import {Stage} from 'usher/stage'
+import {Shows} from 'usher/shows'
 import {N, T} from 'usher/text'
 
 const FREE = 0, BLOCKED = 3, TOUCH = 10 // states of seats; px between two seats that can be picked
+const WATCH = 10_000 // ms between two looks at seats of other performances
 const fares = JSON.parse(data.fares), categories = JSON.parse(data.categories)
 const digits = Number(data.decimals ?? 2), unit = 10 ** digits
 const steps = digits ? [1, 5, 10, 20, 50, 100, 200] : [100, 500, 1000, 2000, 5000, 10000]
 const pay = $('[data-pay]'), list = $('[data-lines]'), refused = $('[data-refused]'), sell = $('[data-sell]')
 
-// cart is what is about to be sold: a label, its ticket type and its price, by idx. The painter shows its seats as those of the visitor.
-const cart = new Map()
-let stage, house, type = fares[0]?.key, category = '', latest = [], marked = -1
-let quoted = {total: 0, discount: 0}, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
+// cart is what is about to be sold of this performance: a label, its ticket type and its price, by idx. The painter shows its seats as
+// those of the visitor. others are those of other performances, by slug: their words, and their lines.
+const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`
+let stage, house, shows, type = fares[0]?.key, category = '', latest = [], marked = -1
+let quoted = {total: 0, discount: 0, by: {}}, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
+
+// sent is a sale that got no answer. It is sent again as it was, and is the same sale; its seats may look taken meanwhile.
+let sent = JSON.parse(sessionStorage.getItem(storeSent) ?? 'null')
+
+function remember(sale) {
+  sent = sale
+  sessionStorage.setItem(storeSent, JSON.stringify(sale))
+}
+
+// changes begins another sale.
+function changes() {
+  key = newKey()
+  remember(null)
+}
 
 // turn is what is under way: each press waits for the one before, so that quick hands overtake no answer.
 let turn = Promise.resolve()
@@ -34,17 +52,35 @@ function refuse(text) {
 }
 
 // ask sends something to the server, and says why it was refused.
-async function ask(path, body) {
-  const answer = await fetch(`${data.desk}/${path}`, body ? {
+async function ask(path, body, slug = data.slug) {
+  const answer = await fetch(`/desk/events/${slug}/${path}`, body ? {
     method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify(body),
   } : {headers: {Accept: 'application/json'}})
   const said = await answer.json()
   if (answer.ok) return said
-  refuse(said.error.message)
-  for (const label of said.error.code === 'taken' ? said.error.seats ?? [] : []) cart.delete(byLabel.get(label))
-  if (said.error.code !== 'unavailable') key = newKey()
+  const {code, message, event = slug, seats = []} = said.error
+  const here = code === 'taken' && drop(event, seats)
+  refuse(here ? gone(seats) : message)
+  if (body && !body.update && answer.status < 500) changes()
   return undefined
 }
+
+// size is how many tickets the cart has, of all performances.
+const size = () => [...others.values()].reduce((sum, o) => sum + o.lines.length, cart.size)
+
+// lines are all tickets as the list shows them: [slug, line, idx], without an idx in other performances.
+const lines = () => [...[...cart].map(([idx, line]) => [data.slug, line, idx]), ...[...others].flatMap(([slug, o]) => o.lines.map(line => [slug, line]))]
+
+// drop takes seats of a performance out of the cart, and reports whether one was in it.
+function drop(slug, labels) {
+  const before = size(), other = others.get(slug)
+  if (slug === data.slug) for (const label of labels) cart.delete(byLabel.get(label))
+  if (other) other.lines = other.lines.filter(l => !labels.includes(l.label))
+  if (other && !other.lines.length) others.delete(slug)
+  return size() < before
+}
+
+const gone = labels => T('%s was just taken. Your other tickets are still in the cart.', labels.map(label => words(label)).join(', '))
 
 const fareOf = (idx, wish) => (fares.find(f => f.key === wish && f.prices[house.category[idx]] >= 0) ?? fares.find(f => f.prices[house.category[idx]] >= 0))?.key
 
@@ -54,7 +90,7 @@ function put(idxs) {
   for (const idx of fresh) cart.set(idx, {label: nameOf(idx), type: fareOf(idx, type)})
   if (fresh.length) latest = fresh
   marked = -1
-  key = newKey()
+  changes()
 }
 
 function nameOf(idx) {
@@ -62,35 +98,82 @@ function nameOf(idx) {
   return s.area ? `${s.name}/${idx - s.first + 1}` : labelOf(house, idx)
 }
 
-// quote asks what the cart costs, and draws it.
+// quote asks what the cart costs, takes out what cannot be sold any more, and draws the cart.
 async function quote() {
-  let said = cart.size ? await ask('sales', {...order(), update: true}) : undefined
-  if (!said && cart.size) { // perhaps for its code
-    said = await ask('sales', {...order(), code: '', update: true})
-    if (said && pay) pay.elements.code.value = ''
+  const before = quoted.total
+  let said = await price()
+  const code = pay?.elements.code.value
+  if (!said && size() && code) { // perhaps for its code
+    pay.elements.code.value = ''
+    said = await price()
+    if (!said) pay.elements.code.value = code
   }
-  if (said) {
-    quoted = said
-    for (const t of said.tickets) Object.assign(cart.get(byLabel.get(t.seat)) ?? {}, {type: t.type, price: t.price})
+  const lost = sent ? [] : Object.entries(said ?? {}).flatMap(([slug, q]) => (q.taken ?? []).map(label => [slug, label]))
+  if (lost.length) {
+    for (const [slug, label] of lost) drop(slug, [label])
+    changes()
+    said = await price()
+    refuse(gone(lost.map(([, label]) => label)))
   }
-  if (!cart.size) quoted = {total: 0, discount: 0}
-  given = undefined
+  if (said || !size()) {
+    const sums = Object.values(said ?? {}), sum = of => sums.reduce((all, q) => all + q[of], 0)
+    quoted = {total: sum('total'), discount: sum('discount'), by: Object.fromEntries(Object.entries(said ?? {}).map(([slug, q]) => [slug, q.total]))}
+  }
+  for (const [slug, {tickets}] of Object.entries(said ?? {})) {
+    for (const t of tickets) {
+      const line = slug === data.slug ? cart.get(byLabel.get(t.seat)) : others.get(slug)?.lines.find(l => l.label === t.seat)
+      Object.assign(line ?? {}, {type: t.type, price: t.price})
+    }
+  }
+  if (quoted.total !== before || !size()) {
+    given = undefined
+    if (pay) pay.elements.given.value = ''
+  }
   draw()
 }
 
-// order is the cart as a form of the server.
+// watch looks for tickets of other performances that another person has now.
+async function watch() {
+  const said = await price()
+  if (Object.values(said ?? {}).some(q => q.taken)) await quote()
+}
+
+// price asks what the cart costs: what each performance says, by slug.
+async function price() {
+  if (!size()) return undefined
+  const [lead, form] = order()
+  const said = await ask('sales', {...form, update: true}, lead)
+  if (!said) return undefined
+  const {also, ...first} = said
+  return {[lead]: first, ...also}
+}
+
+// order is the cart as a form of the server, which one performance leads.
 function order() {
-  const form = {seat: [...cart.values()].map(l => l.label), method: method.method, code: pay?.elements.code.value ?? ''}
-  for (const l of cart.values()) form[`type.${l.label}`] = l.type
-  return form
+  const forms = {}
+  for (const [slug, l] of lines()) {
+    const form = forms[slug] ??= {seat: [], total: quoted.by[slug]}
+    form.seat.push(l.label)
+    form[`type.${l.label}`] = l.type
+  }
+  const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? ''}]
 }
 
 function draw() {
-  list.replaceChildren(...[...cart].map(([idx, line], i) => drawLine(idx, line, i)))
-  $('[data-count]').textContent = cart.size ? N('%d ticket', '%d tickets', cart.size) : T('No tickets yet')
-  $('[data-clear]').hidden = !cart.size
+  const all = lines(), groups = []
+  let of
+  for (const [i, [slug, line, idx]] of all.entries()) {
+    if (others.size && slug !== of) groups.push(drawShow(slug))
+    of = slug
+    groups.push(drawLine(slug, idx, line, i))
+  }
+  list.replaceChildren(...groups)
+  $('[data-count]').textContent = all.length ? N('%d ticket', '%d tickets', all.length) : T('No tickets yet')
+  $('[data-clear]').hidden = !all.length
   stage.again()
-  sessionStorage.setItem(`till ${data.slug}`, JSON.stringify([...cart].map(([idx, l]) => [idx, l.type])))
+  keep()
+  shows?.inside(Object.fromEntries([[data.slug, cart.size], ...[...others].map(([slug, o]) => [slug, o.lines.length])]))
   if (!pay) return
   $('[data-total]').textContent = money(quoted.total)
   $('[data-discount]').textContent = quoted.discount ? T('%s off', money(quoted.discount)) : ''
@@ -99,24 +182,56 @@ function draw() {
   drawChange()
 }
 
-function drawLine(idx, line, i) {
+// keep stores the cart for the page of the next performance.
+function keep() {
+  const all = Object.fromEntries(others)
+  if (cart.size) all[data.slug] = {words: data.show, lines: [...cart.values()].map(l => ({...l, name: fares.find(f => f.key === l.type)?.name}))}
+  sessionStorage.setItem(store, JSON.stringify(all))
+}
+
+// drawShow is the heading of the tickets of a performance.
+function drawShow(slug) {
+  const row = document.createElement('li')
+  row.className = 'show'
+  if (slug === data.slug) row.textContent = data.show
+  else {
+    const link = document.createElement('a')
+    link.href = `/desk/events/${slug}/till`
+    link.textContent = others.get(slug).words
+    row.append(link)
+  }
+  return row
+}
+
+function drawLine(slug, idx, line, i) {
   const row = document.createElement('li'), name = document.createElement('span'), cost = document.createElement('b'), away = document.createElement('button')
   row.classList.toggle('marked', i === marked)
   row.dataset.seat = line.label
+  row.dataset.of = slug
   name.textContent = words(line.label)
-  const kinds = fares.filter(f => f.prices[house.category[idx]] >= 0)
-  const choice = document.createElement('select')
-  choice.ariaLabel = T('Ticket type of %s', words(line.label))
-  choice.append(...kinds.map(f => new Option(f.name, f.key, false, f.key === line.type)))
-  choice.addEventListener('change', () => inTurn(() => setType(choice.value, [idx])))
   cost.textContent = line.price === undefined ? '' : money(line.price)
   away.type = 'button'
   away.className = 'quiet'
   away.textContent = '×'
   away.ariaLabel = T('Remove %s', words(line.label))
-  away.addEventListener('click', () => inTurn(() => remove([idx])))
-  row.append(name, ...kinds.length > 1 ? [choice] : [], cost, away)
+  away.addEventListener('click', () => inTurn(() => remove([[slug, line.label]])))
+  row.append(name, ...idx === undefined ? [typeName(line)] : typeChoice(idx, line), cost, away)
   return row
+}
+
+// typeChoice lets the ticket type of a seat of this performance be chosen, if there are several.
+function typeChoice(idx, line) {
+  const kinds = fares.filter(f => f.prices[house.category[idx]] >= 0), choice = document.createElement('select')
+  choice.ariaLabel = T('Ticket type of %s', words(line.label))
+  choice.append(...kinds.map(f => new Option(f.name, f.key, false, f.key === line.type)))
+  choice.addEventListener('change', () => inTurn(() => setType(choice.value, [idx])))
+  return kinds.length > 1 ? [choice] : []
+}
+
+function typeName(line) {
+  const name = document.createElement('small')
+  name.textContent = line.name ?? ''
+  return name
 }
 
 // drawNotes suggests what people give: the sum itself, and the next notes.
@@ -136,8 +251,8 @@ function drawChange() {
   $('[data-change]').textContent = given === undefined ? '' : money(Math.abs(given - quoted.total))
   $('[data-change]').classList.toggle('short', short)
   const printed = $('[data-paper]').value !== ''
-  sell.firstElementChild.textContent = !cart.size ? T('Sell') : printed ? N('Sell and print %d ticket', 'Sell and print %d tickets', cart.size) : N('Sell %d ticket', 'Sell %d tickets', cart.size)
-  sell.disabled = !cart.size || short
+  sell.firstElementChild.textContent = !size() ? T('Sell') : printed ? N('Sell and print %d ticket', 'Sell and print %d tickets', size()) : N('Sell %d ticket', 'Sell %d tickets', size())
+  sell.disabled = !size() || short
 }
 
 // typedSum reads what was typed, such as 120 or 120,50; undefined if it is no sum.
@@ -159,14 +274,15 @@ async function best(n) {
 
 async function setType(wish, idxs) {
   for (const idx of idxs) if (cart.has(idx)) cart.get(idx).type = fareOf(idx, wish)
-  key = newKey()
+  changes()
   await quote()
 }
 
-async function remove(idxs) {
-  for (const idx of idxs) cart.delete(idx)
-  marked = Math.min(marked, cart.size - 1)
-  key = newKey()
+// remove takes tickets out of the cart: [slug, label].
+async function remove(tickets) {
+  for (const [slug, label] of tickets) drop(slug, [label])
+  marked = Math.min(marked, size() - 1)
+  changes()
   refuse('')
   await quote()
 }
@@ -174,15 +290,15 @@ async function remove(idxs) {
 async function chooseType(wish) {
   type = wish
   $$('button[data-type]').forEach(b => { b.ariaPressed = b.dataset.type === wish })
-  if (cart.size) await setType(wish, marked >= 0 ? [[...cart.keys()][marked]] : latest)
+  if (cart.size) await setType(wish, marked >= 0 && marked < cart.size ? [[...cart.keys()][marked]] : latest)
 }
 
 async function chooseMethod(button) {
+  if (button.ariaPressed !== 'true') changes()
   method = {method: button.dataset.method, name: button.dataset.name ?? ''}
   $$('[data-method]').forEach(b => { b.ariaPressed = b === button })
-  key = newKey()
   await quote()
-  if (method.method === 'cash' && cart.size) pay.elements.given.focus()
+  if (method.method === 'cash' && size()) pay.elements.given.focus()
 }
 
 // typeSeats adds seats by their names: M18 if one row is called so, or as the page Seats takes them.
@@ -212,21 +328,26 @@ async function typeSeats(field) {
 
 const taken = idx => live.states && live.states[idx] !== FREE && live.states[idx] !== BLOCKED
 
-// sellCart sells what is in the cart. A repeat with the same key is the same sale.
+// sellCart sells what is in the cart. A repeat is the same sale.
 async function sellCart() {
-  if (!cart.size || sell.disabled || !pay) return
+  if (!size() || sell.disabled || !pay) return
   sell.ariaBusy = 'true'
   refuse('')
-  const sold = await ask('sales', {...order(), key, total: quoted.total, paid_by: method.name, name: '', email: ''})
+  if (!sent) {
+    const [lead, form] = order()
+    remember({lead, total: quoted.total, back: given === undefined ? 0 : given - quoted.total, form: {...form, key, paid_by: method.name, name: '', email: ''}})
+  }
+  const {lead, total, back, form} = sent
+  const sold = await ask('sales', form, lead)
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
-  const cash = method.method === 'cash' ? quoted.total : 0
-  count('taken', 'shiftSum', quoted.total)
-  count('drawer', 'drawerSum', cash)
-  showLast(sold.order, given === undefined ? 0 : given - quoted.total)
+  count('taken', 'shiftSum', total)
+  count('drawer', 'drawerSum', form.method === 'cash' ? total : 0)
+  showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back})
   cart.clear()
+  others.clear()
   latest = []
-  key = newKey()
+  changes()
   pay.elements.code.value = pay.elements.given.value = ''
   await chooseMethod($('[data-method=cash]'))
   document.activeElement?.blur()
@@ -240,22 +361,31 @@ function count(at, of, more) {
   $(`[data-${at}]`).textContent = data[of] < 0 ? `−${money(-data[of])}` : money(Number(data[of]))
 }
 
-function showLast(o, back) {
-  last = o.code
+// showLast shows a sale with a link to each of its orders.
+function showLast(sale) {
+  last = sale
+  sessionStorage.setItem(storeLast, JSON.stringify(sale))
   $('[data-last]').hidden = false
-  const link = $('[data-order]')
-  link.href = $('[data-key=F4]') ? `${data.desk}/orders/${o.code}` : `/orders/${o.code}`
-  link.textContent = back > 0 ? T('Last sale: %s, change %s', money(o.total), money(back)) : T('Last sale: %s', money(o.total))
+  const said = sale.back > 0 ? T('Last sale: %s, change %s', money(sale.total), money(sale.back)) : T('Last sale: %s', money(sale.total))
+  const links = sale.orders.map(({code, event, words: of}) => {
+    const link = document.createElement('a')
+    link.dataset.order = code
+    link.href = $('[data-key=F4]') ? `/desk/events/${event}/orders/${code}` : `/orders/${code}`
+    link.textContent = sale.orders.length > 1 ? of : said
+    return link
+  })
+  $('[data-orders]').replaceChildren(...links.length > 1 ? [said] : [], ...links)
 }
 
-// print has the browser print the tickets of the last sale, while the next one may begin.
+// print has the browser print the tickets of the last sale, of all its orders, while the next one may begin.
 async function print() {
   const paper = $('[data-paper]').value, place = $('#paper')
   if (!paper || !last) return
-  const page = await fetch(`${data.desk}/till/tickets/${last}?paper=${paper}`, {headers: {Accept: 'text/html'}}).then(answer => answer.text()).catch(() => '')
-  const tickets = new DOMParser().parseFromString(page.split('</head>').at(-1), 'text/html').querySelector('.papers')
-  if (!tickets) return refuse(T('The tickets could not be loaded. The sale is done: print them again with F6.'))
-  place.replaceChildren(tickets)
+  const pages = await Promise.all(last.orders.map(({code, event}) => fetch(`/desk/events/${event}/till/tickets/${code}?paper=${paper}`, {headers: {Accept: 'text/html'}}).then(answer => answer.text()).catch(() => '')))
+  const tickets = pages.map(page => new DOMParser().parseFromString(page.split('</head>').at(-1), 'text/html').querySelector('.papers'))
+  if (tickets.includes(null)) return refuse(T('The tickets could not be loaded. The sale is done: print them again with F6.'))
+  for (const more of tickets.slice(1)) tickets[0].append(...more.children)
+  place.replaceChildren(tickets[0])
   window.print()
 }
 
@@ -267,7 +397,8 @@ function act(button) {
   if (dataset.method) return chooseMethod(button)
   if (dataset.category !== undefined) return choosePrice(button)
   if (dataset.note !== undefined) return give(Number(button.value))
-  if (dataset.clear !== undefined) return remove([...cart.keys()])
+  if (dataset.clear !== undefined) return remove(lines().map(([slug, l]) => [slug, l.label]))
+  if (dataset.shows !== undefined) return void shows.open()
   if (dataset.reprint !== undefined) return print()
   return undefined
 }
@@ -293,6 +424,7 @@ function give(sum) {
 
 // keydown presses the button of a key, unless the person is typing.
 function keydown(event) {
+  if (shows?.isOpen()) return shows.keydown(event)
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
   const {target} = event, name = event.key.length === 1 && /[a-z0-9./]/i.test(event.key) ? event.key.toUpperCase() : event.code.startsWith('Key') ? event.code.slice(3) : event.key
   const writes = target.matches('input, select, textarea')
@@ -303,12 +435,12 @@ function keydown(event) {
   }
   if (name === 'Escape' && writes) return target.blur()
   if (writes && name.length === 1 || writes && /^(Arrow|Delete|Backspace)/.test(name)) return
-  if (/^Arrow(Up|Down)$/.test(name) && cart.size) {
-    marked = (marked + (name === 'ArrowUp' ? cart.size - (marked < 0 ? 0 : 1) : 1)) % cart.size
+  if (/^Arrow(Up|Down)$/.test(name) && size()) {
+    marked = (marked + (name === 'ArrowUp' ? size() - (marked < 0 ? 0 : 1) : 1)) % size()
     event.preventDefault()
     return draw()
   }
-  if ((name === 'Delete' || name === 'Backspace') && cart.size) return inTurn(() => remove([[...cart.keys()].at(marked < 0 ? -1 : marked)]))
+  if ((name === 'Delete' || name === 'Backspace') && size()) return inTurn(() => remove(lines().slice(marked < 0 ? -1 : marked).slice(0, 1).map(([slug, l]) => [slug, l.label])))
   const button = $(`[data-key="${CSS.escape(name)}"]`)
   if (!button) return
   event.preventDefault()
@@ -329,7 +461,7 @@ function tapped({detail: {x, y, touch}}) {
 
 function toggle(idx) {
   refuse('')
-  if (cart.has(idx)) return remove([idx])
+  if (cart.has(idx)) return remove([[data.slug, nameOf(idx)]])
   if (taken(idx)) return refuse(T('%s is held or sold.', words(nameOf(idx))))
   put([idx])
   return quote()
@@ -348,12 +480,21 @@ function changed({detail: idxs}) {
   stage.redraw()
   $('[data-available]').textContent = T('%s available', number(live.counts.reduce((sum, c) => sum + c.free, 0)))
   inTurn(async () => {
-    const gone = [...cart.keys()].filter(taken)
-    if (!gone.length) return
-    const text = T('%s was just taken. Your other tickets are still in the cart.', gone.map(idx => words(nameOf(idx))).join(', '))
-    await remove(gone)
-    refuse(text)
+    const lost = [...cart.keys()].filter(taken).map(nameOf)
+    if (!lost.length || sent) return
+    await remove(lost.map(label => [data.slug, label]))
+    refuse(gone(lost))
   })
+}
+
+// restore reads the cart that another page of the till left, and what it sold last.
+function restore() {
+  for (const [slug, other] of Object.entries(JSON.parse(sessionStorage.getItem(store) ?? '{}'))) {
+    if (slug !== data.slug) others.set(slug, other)
+    else for (const {label, type: kind} of other.lines) if (byLabel.has(label)) cart.set(byLabel.get(label), {label, type: fareOf(byLabel.get(label), kind)})
+  }
+  const sale = JSON.parse(sessionStorage.getItem(storeLast) ?? 'null')
+  if (sale) showLast(sale)
 }
 
 async function start() {
@@ -373,7 +514,7 @@ async function start() {
     event.preventDefault()
     inTurn(() => typeSeats(event.target.elements.seats))
   })
-  $('[data-show]')?.addEventListener('change', event => { location.href = event.target.value })
+  if ($('.shows')) shows = new Shows($('.shows'))
   const paper = $('[data-paper]')
   paper.value = localStorage.getItem('usher paper') ?? '80'
   paper.addEventListener('change', () => {
@@ -387,12 +528,13 @@ async function start() {
       if (document.activeElement === pay.elements.code) pay.elements.code.blur() // a code is looked at first
       else inTurn(sellCart)
     })
-    pay.elements.code.addEventListener('change', () => { key = newKey(); refuse(''); inTurn(quote) })
+    pay.elements.code.addEventListener('change', () => { changes(); refuse(''); inTurn(quote) })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }
-  const before = JSON.parse(sessionStorage.getItem(`till ${data.slug}`) ?? '[]')
-  for (const [idx, kind] of before) if (idx < house.n) cart.set(idx, {label: nameOf(idx), type: fareOf(idx, kind)})
+  restore()
   await quote()
+  if (sent) refuse(T('There was no answer. Press again: nothing is sold twice.'))
+  setInterval(() => { if (others.size && !document.hidden) turn = turn.then(watch).catch(() => undefined) }, WATCH)
   document.body.dataset.till = 'ready'
 }
 

@@ -8,8 +8,9 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/series"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views"
@@ -58,8 +59,8 @@ type TillPage struct {
 	Frame
 	Sale     shop.Sale
 	Settings till.Settings
-	Session  *till.Session // nil: none is open
-	Shows    []series.Performance
+	Session  *till.Session    // nil: none is open
+	Shows    []overview.Event // of the team
 	Fares    []TillFare
 }
 
@@ -73,11 +74,17 @@ func (p TillPage) Facts(ctx context.Context) templ.Attributes {
 	}
 	keys, _ := json.Marshal(categories)
 	facts["class"], facts["data-desk"] = "desk-page till-page", EventPath(p.Event.Slug)
+	facts["data-currency"], facts["data-show"] = p.Event.Currency, showWords(ctx, *p.Event)
 	facts["data-fares"], facts["data-categories"] = string(fares), string(keys)
 	if p.Session != nil {
 		facts["data-shift-sum"], facts["data-drawer-sum"] = strconv.FormatInt(p.Session.Turnover(), 10), strconv.FormatInt(p.Session.Cash(), 10)
 	}
 	return facts
+}
+
+// showWords names a performance.
+func showWords(ctx context.Context, e seats.Event) string {
+	return e.Name + ", " + text.Time(ctx, e.Local(e.StartsAt), "Mon 2 Jan, 15:04")
 }
 
 // closed reports whether nothing is sold until the till is open.
