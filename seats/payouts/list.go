@@ -71,7 +71,7 @@ judged AS (
         ELSE 'foreign' END AS why
       FROM lines l LEFT JOIN payment pm ON pm.id = l.payment_id
 ), reckoned AS (
-    SELECT j.*, CASE WHEN why = '' THEN 0 WHEN why = 'amount' AND j.ours IS NOT NULL AND j.charged = abs(j.amount) THEN sign(j.amount)::bigint * (j.charged - j.ours) ELSE j.amount END AS off FROM judged j
+    SELECT j.*, j.payment_id IS NOT NULL OR j.gift_card_id IS NOT NULL AS known, CASE WHEN why = '' THEN 0 WHEN why = 'amount' AND j.ours IS NOT NULL AND j.charged = abs(j.amount) THEN sign(j.amount)::bigint * (j.charged - j.ours) ELSE j.amount END AS off FROM judged j
 )`
 
 const listSQL = `
@@ -83,10 +83,10 @@ WITH these AS (
 ), ` + reckonedSQL + `
 SELECT s.id, s.status, s.currency, s.amount, s.created_at, s.arrives_on, s.automatic, coalesce(s.team_id = $1, false), s.read_at IS NOT NULL, t.*
   FROM these s, LATERAL (
-       SELECT count(*) FILTER (WHERE kind = 'charge'), count(*) FILTER (WHERE kind = 'refund'),
-              coalesce(sum(amount) FILTER (WHERE kind = 'charge'), 0)::bigint, coalesce(-sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint,
+       SELECT count(*) FILTER (WHERE kind = 'charge' AND known), count(*) FILTER (WHERE kind = 'refund' AND known),
+              coalesce(sum(amount) FILTER (WHERE kind = 'charge' AND known), 0)::bigint, coalesce(-sum(amount) FILTER (WHERE kind = 'refund' AND known), 0)::bigint,
               (coalesce(sum(fee), 0) - coalesce(sum(amount) FILTER (WHERE kind = 'fee'), 0))::bigint,
-              coalesce(sum(amount) FILTER (WHERE kind NOT IN ('charge', 'refund', 'fee')), 0)::bigint,
+              coalesce(sum(amount) FILTER (WHERE kind <> 'fee' AND NOT (kind IN ('charge', 'refund') AND known)), 0)::bigint,
               coalesce(sum(net), 0)::bigint, count(*) FILTER (WHERE why <> ''), coalesce(sum(off), 0)::bigint
          FROM reckoned WHERE payout_id = s.id) t
  ORDER BY s.created_at DESC, s.id DESC`

@@ -239,7 +239,7 @@ func TestRead_WhatIsNotOursIsNamed(t *testing.T) {
 	h.bank.GivesBack(session, 300) // and no webhook tells of it
 	id := h.bank.PaysOut("eur")
 	got := h.reads(t, id).Payouts[0]
-	if got.Difference() != 4200-700 || got.Wrong != 2 || got.Others != -700 {
+	if got.Difference() != 4200-700 || got.Wrong != 2 || got.Others != 4200-700 || got.Payments != 1 {
 		t.Errorf("the payout is %+v with a difference of %d", got, got.Difference())
 	}
 	_, lines, err := h.payouts.Find(t.Context(), h.member, id)
