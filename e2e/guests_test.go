@@ -43,7 +43,7 @@ func TestGuests_AreInvitedGetSeatsOfABlockAndAreStruckOff(t *testing.T) {
 			ann.inBothLights("guests-paper")
 
 			ann.visit("/desk/events/" + slug + "/guests")
-			ann.press(ann.button("Strike Marina Keller off the list"))
+			ann.press(ann.button("Strike off: Marina Keller"))
 			ann.sees(ann.page.GetByText("The guest is off the list."))
 			ann.inBothLights("guests")
 			ann.visit("/desk/events/" + slug + "/blocks")
