@@ -18,8 +18,8 @@ CREATE TABLE order_change (
 
 CREATE UNIQUE INDEX "a change of an order has a number of its own" ON order_change (event_id, number);
 
-CALL desk_wall('order_touch', 'event_id IN (SELECT id FROM event)', '');
-CALL desk_wall('order_change', 'event_id IN (SELECT id FROM event)', '');
+CALL desk_wall('order_touch', 'event_id IN (SELECT id FROM event)');
+CALL desk_wall('order_change', 'event_id IN (SELECT id FROM event)');
 
 CREATE FUNCTION touch_order() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
