@@ -55,6 +55,8 @@ var (
 	short = [...]string{
 		Mark("Jan"), Mark("Feb"), Mark("Mar"), Mark("Apr"), Mark("May"), Mark("Jun"), Mark("Jul"), Mark("Aug"), Mark("Sep"), Mark("Oct"), Mark("Nov"), Mark("Dec"),
 	}
+	weekdays = [...]string{Mark("Sunday"), Mark("Monday"), Mark("Tuesday"), Mark("Wednesday"), Mark("Thursday"), Mark("Friday"), Mark("Saturday")}
+
 	days = [...]string{Mark("Sun"), Mark("Mon"), Mark("Tue"), Mark("Wed"), Mark("Thu"), Mark("Fri"), Mark("Sat")}
 )
 
@@ -62,12 +64,12 @@ var (
 var _ = [...]string{Mark("CET"), Mark("CEST"), Mark("WET"), Mark("WEST"), Mark("EET"), Mark("EEST")}
 
 // named are the parts of a layout that a language says in its own way.
-var named = regexp.MustCompile("January|Jan|Mon|MST")
+var named = regexp.MustCompile("January|Jan|Monday|Mon|MST")
 
 // Time writes a time by a layout of package time, such as "Mon 2 January 2006, 15:04 MST". The layout is a message: a language
-// has its own. Of its names only "January", "Jan", "Mon" and "MST" may be used.
+// has its own. Of its names only "January", "Jan", "Monday", "Mon" and "MST" may be used.
 func Time(ctx context.Context, t time.Time, layout string) string {
-	if layout != "Mon" && layout != "Jan" && layout != "January" { // a name alone is translated below
+	if layout != "Mon" && layout != "Monday" && layout != "Jan" && layout != "January" { // a name alone is translated below
 		layout = T(ctx, layout)
 	}
 	var b strings.Builder
@@ -80,6 +82,8 @@ func Time(ctx context.Context, t time.Time, layout string) string {
 			b.WriteString(T(ctx, months[t.Month()-1]))
 		case "Jan":
 			b.WriteString(T(ctx, short[t.Month()-1]))
+		case "Monday":
+			b.WriteString(T(ctx, weekdays[t.Weekday()]))
 		case "Mon":
 			b.WriteString(T(ctx, days[t.Weekday()]))
 		case "MST":

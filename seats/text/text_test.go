@@ -129,6 +129,17 @@ func TestNumber_HasTheDigitsOfTimes(t *testing.T) {
 	}
 }
 
+func TestTime_NamesTheDayOfTheWeek(t *testing.T) {
+	t.Parallel()
+	saturday := time.Date(2026, 11, 28, 20, 0, 0, 0, time.UTC)
+	for tag, want := range map[string][2]string{"en": {"Saturday 28 November", "Saturday"}, "de": {"Samstag, 28. November", "Samstag"}, "ja": {"11月28日（土）", "土曜日"}} {
+		ctx := With(t.Context(), tag)
+		if got := [2]string{Time(ctx, saturday, "Monday 2 January"), Time(ctx, saturday, "Monday")}; got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
+		}
+	}
+}
+
 func TestLoad_ADraftIsNotOffered(t *testing.T) {
 	t.Parallel()
 	const good = "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Order\"\nmsgstr \"Commande\"\n"
