@@ -191,6 +191,7 @@ func TestTill_SellsTwoPerformancesAsOneSale(t *testing.T) {
 				}
 				_ = r.Abort()
 			}))
+			dora.expect("ERR_FAILED")
 			dora.strikes("e", "Enter")
 			dora.saysAt("[data-refused]", "nothing is sold twice")
 			dora.visit("/desk/events/" + matinee + "/till")
