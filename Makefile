@@ -7,12 +7,16 @@ PICTURES ?= pictures
 PEOPLE ?= 4
 CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[1235]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
 WALKS := ^Test(ADayAtTheDesk|AnyNameAndAddress|Branding_Logo|Challenge_(No|Pass)|EveryFormThat|Matrix_|Pages_OfAGerman|Picture_|Routes_(Body|LargeBodiesNeed)|SiteKey_|Tickets_ArePrinted|Wallet_)
+# Where goroutines share memory the race detector looks on. It wants all that a package imports compiled once more, and slows what one
+# goroutine computes tenfold, so it has no place in packages that compile Stripe's client, draw pages or decode pictures: make race.
+RACED = $$(go list ./realtime ./seats/... | grep -Ev '/(giftcards|invoices|pages|payouts|stripe|waitlist)(/|$$)')
+OTHERS = $$(comm -23 <(go list ./... | grep -Ev '/e2e|/cmd/usher/rush' | sort) <(echo "$(RACED)" | sort))
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
 
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
 # twentieth of what it does on a disk.
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
-unit e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
+unit race e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
 export GOFLAGS += -trimpath
@@ -22,7 +26,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit e2e figures sizes bench client screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants test check postgres schema poppler openssl faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,22 +66,25 @@ fmt: ## format everything
 lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and reasons: staticcheck.conf)
 	@unformatted=$$($(call TOOL,gofumpt) -l $(GO_FILES)); test -z "$$unformatted" || { echo "run make fmt: $$unformatted"; exit 1; }
 	@! git grep -n '//[n]olint' -- '*.go' || { echo "no linter that is run reads nolint: delete it"; exit 1; }
-	@$(COMPILE) go vet -race ./... # with what the tests are compiled of, too
-	@$(COMPILE) go vet -race -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
+	@$(COMPILE) go vet ./...
+	@$(COMPILE) go vet -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
 	@$(COMPILE) $(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
-	@cd tools && $(COMPILE) go vet -race ./... && $(COMPILE) $$(go tool -n staticcheck) ./...
+	@cd tools && $(COMPILE) go vet ./... && $(COMPILE) $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema poppler openssl ## all tests but those in a browser, in random order, with the race detector
-	@$(TEST) -race -timeout 20m $$(go list ./... | grep -Ev '/e2e|/cmd/usher/rush|/views') -skip '$(WALKS)'
-	@$(TEST) ./views/... # they draw and write pages, one at a time: the race detector finds nothing in them, and slows them fourfold
-	@$(TEST) $$(git grep -lE '^func $(patsubst ^%,%,$(WALKS))' -- '*_test.go' ':!e2e' ':!tools' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -run '$(WALKS)' # they ask for one address after another: as those of views
-	@cd tools && $(TEST) -race -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
-	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed tenfold, holds run out in their hands
+unit: postgres schema poppler openssl ## all tests but those in a browser, in random order; with the race detector where goroutines share memory
+	@$(TEST) -race -timeout 20m $(RACED)
+	@$(TEST) -timeout 20m $(OTHERS)
+	@cd tools && $(TEST) -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
+	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
+
+race: postgres schema poppler openssl ## the race detector in the packages that make unit runs without it (half an hour); after a change to handlers or a job
+	@$(TEST) -race -timeout 60m $(OTHERS) -skip '$(WALKS)' # they ask for one address after another: it finds nothing in them
+	@cd tools && $(TEST) -race -timeout 60m -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)'
 
 e2e: postgres browser ## the built binary in a real browser
 	@$(TEST) -shuffle=off -count=1 -timeout 20m -parallel $(PEOPLE) ./e2e
