@@ -55,7 +55,7 @@ const (
 // What a line makes a difference by: nothing, if it is a fee, or what it is of is of its amount. A refund that was made at the provider is known once the
 // payment was looked up; a refund that failed, once that is noted. If it was in another currency, its own amount is compared, and the difference is
 // that of the whole line.
-const reckonedSQL = `
+const reckonedRows = `
 judged AS (
     SELECT l.*, CASE
         WHEN l.kind = 'fee' THEN ''
@@ -80,7 +80,7 @@ WITH these AS (
      ORDER BY created_at DESC, id DESC LIMIT $4
 ), lines AS (
     SELECT l.* FROM payout_line l JOIN these ON these.id = l.payout_id
-), ` + reckonedSQL + `
+), ` + reckonedRows + `
 SELECT s.id, s.status, s.currency, s.amount, s.created_at, s.arrives_on, s.automatic, coalesce(s.team_id = $1, false), s.read_at IS NOT NULL, t.*
   FROM these s, LATERAL (
        SELECT count(*) FILTER (WHERE kind = 'charge' AND known), count(*) FILTER (WHERE kind = 'refund' AND known),
@@ -184,7 +184,7 @@ type Entry struct {
 const entriesSQL = `
 WITH lines AS (
     SELECT * FROM payout_line WHERE payout_id = $1
-), ` + reckonedSQL + `
+), ` + reckonedRows + `
 SELECT r.id, r.kind, r.type, r.source, r.at, r.amount, r.fee, r.net, r.charged, r.charged_currency, r.ours,
        p.order_id, coalesce(o.code, ''), coalesce(e.slug, ''), coalesce(e.name, ''), r.gift_card_id IS NOT NULL, r.why, r.off
   FROM reckoned r LEFT JOIN payment p ON p.id = r.payment_id LEFT JOIN orders o ON o.id = p.order_id LEFT JOIN event e ON e.id = coalesce(o.event_id, p.event_id)

@@ -115,6 +115,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../privacy/doc.go", "E"},
 		{"../pages/doc.go", "L4"},
 		{"../till/doc.go", "Z"},
+		{"../payouts/doc.go", "S"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {
