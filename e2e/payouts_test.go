@@ -9,7 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 )
 
-// An order is paid by card, a part of it is given back, and Stripe pays out: the desk shows no difference. Then Stripe pays out what nobody here sold.
+// An order is paid by card, a part of it is given back, and Stripe pays out: the desk shows no difference. Then Stripe pays out a payment of another shop.
 func TestPayouts_TheDeskShowsTheDifferenceAndNamesIt(t *testing.T) {
 	t.Parallel()
 	for _, d := range looked() {

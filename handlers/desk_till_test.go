@@ -204,7 +204,7 @@ func TestTill_SellsSeatsOfTwoEventsAsOneSale(t *testing.T) {
 		t.Errorf("it would cost %+v", quoted)
 	}
 
-	// Somebody takes the seat of the other event: nothing is sold, and the total says so.
+	// A visitor takes the seat of the other event: nothing is sold, and the total says so.
 	if a, answer := send(t, person(t), "POST", s.url+"/events/"+slug+"/claims", `{"seats":["Stalls/C/12"]}`); a.StatusCode != http.StatusCreated {
 		t.Fatalf("the claim: %d %s", a.StatusCode, answer)
 	}
@@ -224,7 +224,7 @@ func TestTill_SellsSeatsOfTwoEventsAsOneSale(t *testing.T) {
 	}
 	s.asks(t, dora, "POST", at, strings.Replace(sale("f", own, "Stalls/C/12", ""), slug, "elsewhere", 1), http.StatusNotFound, &refusal)
 
-	// The page repeats a sale whose answer it did not see.
+	// The page repeats a sale after its answer was lost.
 	type sold struct {
 		Order struct {
 			Code, Event string

@@ -499,7 +499,7 @@ func (s *Sale) GiveBack(ctx context.Context, holder, order ID, seats []int, keys
 	return s.GiveBackTo(ctx, ID{}, holder, order, seats, keys, write)
 }
 
-// GiveBackTo is GiveBack of seats that came from a block: they go back to it, and nobody else gets them in between. Those that are
+// GiveBackTo is GiveBack of seats that came from a block: they go back to it, and no other buyer gets them in between. Those that are
 // not of the block, and all of them once its time is up, are free.
 func (s *Sale) GiveBackTo(ctx context.Context, block, holder, order ID, seats []int, keys []ID, write func(*pgx.Batch)) error {
 	c := s.givingBack(holder, order, seats, keys, write)

@@ -65,7 +65,7 @@ var layers = map[string][]string{
 	"seats/payments/demo":              {"seats", "seats/jobs", "seats/payments"},
 	"seats/payments/banktransfer":      {"seats/text", "seats", "seats/orders", "seats/organizers", "seats/pricing"},
 	"seats/payments/stripe":            {"seats", "seats/payments", "seats/payouts", "seats/pricing"},
-	"seats/payouts":                    {"seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/text"},
+	"seats/payouts":                    {"seats", "seats/jobs", "seats/organizers", "seats/paging", "seats/payments", "seats/text"},
 	"seats/payments/stripe/standin":    {},
 	"seats/payments/stripe/stripetest": {"seats/payments/stripe/standin"},
 	"realtime":                         {"seats", "seats/database"},

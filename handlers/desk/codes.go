@@ -175,7 +175,7 @@ func emailsOf(form url.Values, e seats.Event) ([]string, error) {
 		return nil, nil
 	case len(list) > pricing.MostCodes:
 		wrong = text.Say("You can create at most %d codes at once.", pricing.MostCodes)
-	case len(form["events"]) > 0 || form.Has("series"):
+	case len(form["events"]) > 0 || form.Get("series") != "":
 		wrong = text.Say("Codes are emailed for one event at a time. Nothing was changed.")
 	case e.Status == seats.Draft:
 		wrong = text.Say("The email leads to the page of the event, and a draft has none. Put the event on sale, or announce when the sale begins, then email the codes.")

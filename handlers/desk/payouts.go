@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
@@ -21,7 +22,7 @@ type payoutsAnswer struct {
 	Reading bool          `json:"reading"`
 	Error   bool          `json:"error"`
 	Payouts []payoutBody  `json:"payouts"`
-	Next    string        `json:"next,omitempty"`
+	Next    string        `json:"next_cursor,omitempty"`
 	Missing []missingBody `json:"missing"`
 }
 
@@ -96,14 +97,16 @@ func (h *Handlers) Payouts(w http.ResponseWriter, r *http.Request, m organizers.
 }
 
 func (h *Handlers) showPayouts(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, wrong string) error {
-	account, err := h.Server.Payouts.List(r.Context(), m, r.URL.Query().Get("before"))
+	const of = "payouts"
+	page, err := web.Page(r, of, payouts.PageSize)
 	if err != nil {
 		return err
 	}
-	next := ""
-	if account.More {
-		next = account.Payouts[len(account.Payouts)-1].ID
+	account, place, err := h.Server.Payouts.List(r.Context(), m, page)
+	if err != nil {
+		return err
 	}
+	next := place.Cursor(of)
 	if web.WantsJSON(r) {
 		answer := payoutsAnswer{ReadAt: account.Reading.At, Reading: account.Reading.Due != nil, Error: account.Reading.Error != "", Payouts: []payoutBody{}, Next: next, Missing: []missingBody{}}
 		for _, p := range account.Payouts {
@@ -114,7 +117,7 @@ func (h *Handlers) showPayouts(w http.ResponseWriter, r *http.Request, m organiz
 		}
 		return web.WriteJSON(w, status, answer)
 	}
-	p := desk.PayoutsPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Payouts")), Account: account, Next: next, Earlier: r.URL.Query().Has("before"), Has: h.Server.Payouts.Has(), Wrong: wrong}
+	p := desk.PayoutsPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Payouts")), Account: account, Next: next, Has: h.Server.Payouts.Has(), Wrong: wrong}
 	p.Path = desk.PayoutsPath
 	return web.WritePage(w, r, status, desk.Payouts(p))
 }
@@ -190,14 +193,15 @@ func payoutRows(to sheet, payout payouts.Reckoned, lines []payouts.Entry) error 
 // payoutsFile answers with all payouts of the team as a list.
 func (h *Handlers) payoutsFile(w http.ResponseWriter, r *http.Request, m organizers.Member, kind string) error {
 	var all []payouts.Reckoned
-	for before := ""; ; before = all[len(all)-1].ID {
-		account, err := h.Server.Payouts.List(r.Context(), m, before)
+	for page := (paging.Page{Limit: paging.Most}); ; {
+		account, next, err := h.Server.Payouts.List(r.Context(), m, page)
 		if err != nil {
 			return err
 		}
-		if all = append(all, account.Payouts...); !account.More {
+		if all = append(all, account.Payouts...); next == nil {
 			break
 		}
+		page.After = *next
 	}
 	if err := h.Organizers.Record(r.Context(), m, "exported books", "books/payouts", map[string]string{"by": "payouts", "as": kind}); err != nil {
 		return err

@@ -38,7 +38,7 @@ func ByProgram(r *http.Request) bool { return ownOf(r).program }
 // SoldBy is the name of the key with which a program acts for a customer of the shop; empty if none does.
 func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
 
-// admitProgram returns the team whose tickets a program may sell, and the name of its key.
+// admitProgram returns the team for which a program sells, and the name of its key.
 func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, err error) {
 	m, err := h.Organizers.ByKey(r.Context(), key, "", h.Client(r))
 	switch {

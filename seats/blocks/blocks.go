@@ -81,7 +81,7 @@ func (b *Blocks) Seats(ctx context.Context, m organizers.Member, event int64, bl
 // mostBlocks is how many blocks a list has at most.
 const mostBlocks = 500
 
-// The latest blocks that still have seats, or whose seats are with guests, or with people who have a code.
+// The latest blocks that have seats left, or seats that guests or people with a code got.
 const listSQL = `
 SELECT b.id, b.kind, b.owner, b.reason, b.ends_at, b.at, cardinality(b.seats), n.blocked, c.held, c.sold, u.guests,
        (SELECT count(*) FROM code WHERE event_id = $1 AND b.id = ANY (unlocks_blocks) AND retired_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp()))

@@ -11,7 +11,7 @@
 //
 //	R1  A record has what the team knows, and nothing of another team's events. Credit belongs to the person, and is spent at all teams.
 //	R2  Money spent is what the orders have paid, without what went back, in each currency.
-//	R3  An erasure also deletes what the team noted about persons whose address no order has any more.
+//	R3  An erasure also deletes what the team noted about a person once no order has their address any more.
 //
 // # Speed
 //

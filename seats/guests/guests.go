@@ -133,7 +133,7 @@ func add(ctx context.Context, tx pgx.Tx, event int64, list []Guest) (added int, 
 		return 0, err
 	}
 	if there+len(list) > mostGuests {
-		return 0, &seats.ValidationError{Message: text.Mark("An event has at most %d guests. Nobody was added."), Args: []any{mostGuests}}
+		return 0, &seats.ValidationError{Message: text.Mark("An event has at most %d guests. No guest was added."), Args: []any{mostGuests}}
 	}
 	for _, one := range list {
 		tag, err := tx.Exec(ctx, addSQL, event, seats.NewID(), one.Name, one.Email, one.Places, one.Note, one.InvitedBy)
@@ -145,7 +145,7 @@ func add(ctx context.Context, tx pgx.Tx, event int64, list []Guest) (added int, 
 	return added, nil
 }
 
-// alone does something with the list of an event while nobody else does.
+// alone changes the list of an event while no other request does.
 func (g *Guests) alone(ctx context.Context, event int64, do func(ctx context.Context) error) error {
 	return g.desk.Requests.Alone(ctx, "guests", strconv.FormatInt(event, 10), do)
 }

@@ -18,7 +18,7 @@ import (
 // Issuing says which guests get tickets, and of what.
 type Issuing struct {
 	Key    string
-	Block  seats.ID   // whose seats they get; zero: the best that are available
+	Block  seats.ID   // that their seats come from; zero: the best that are available
 	Type   string     // key of the ticket type; empty: the usual one of each seat
 	Guests []seats.ID // none: all who have no tickets yet
 }
@@ -29,9 +29,9 @@ type Issued struct {
 	Left            []seats.ID // who wait: their places were not there
 }
 
-// Issue gives guests their tickets, one after the other. Guests who have tickets get no others. Those whose places are not there wait.
+// Issue gives guests their tickets, one after the other. Guests who have tickets get no others. Guests for whom there are not enough seats wait.
 //
-// Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if nobody got any; those of a form that is done once; the
+// Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if no guest got any; those of a form that is done once; the
 // database's.
 func (g *Guests) Issue(ctx context.Context, m organizers.Member, s *seats.Sale, i Issuing) (done Issued, err error) {
 	if i.Type != "" && s.Prices.TypeKeyed(i.Type) < 0 {

@@ -21,7 +21,7 @@ const (
 var number = regexp.MustCompile(`^(\+?)(\d{1,4})$`)
 
 // Read reads guests, one on each line: a name, and then in any order an email address and a number of places, a note, and who invited
-// them, with tabs, semicolons or commas between. +1 stands for two places. Who names nobody is invited by whom by names.
+// them, with tabs, semicolons or commas between. +1 stands for two places. by invited the guests of lines that do not say who did.
 //
 // Errors: *seats.ValidationError says what is wrong with which line.
 func Read(typed, by string) (list []Guest, err error) {
@@ -38,10 +38,10 @@ func Read(typed, by string) (list []Guest, err error) {
 			wrong = g.wrong()
 		}
 		if wrong != "" {
-			return nil, &seats.ValidationError{Message: text.Mark("Line %d: %s Nobody was added."), Args: []any{n + 1, text.Say(wrong)}}
+			return nil, &seats.ValidationError{Message: text.Mark("Line %d: %s No guest was added."), Args: []any{n + 1, text.Say(wrong)}}
 		}
 		if list = append(list, g); len(list) > MostLines {
-			return nil, &seats.ValidationError{Message: text.Mark("Add at most %d guests at once. Nobody was added."), Args: []any{MostLines}}
+			return nil, &seats.ValidationError{Message: text.Mark("Add at most %d guests at once. No guest was added."), Args: []any{MostLines}}
 		}
 	}
 	return list, nil

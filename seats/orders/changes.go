@@ -14,7 +14,7 @@ import (
 // Programs that copy orders ask which ones changed since they asked last. Times do not answer that: a transaction that began earlier may
 // commit later, after who asks has gone on. Nor does the change log of an event, which knows nothing of money, names and scans.
 //
-// So triggers note in the transaction of each change which order it is of, without a key and without a lock. Whoever asks first numbers
+// So triggers note in the transaction of each change which order it is of, without a key and without a lock. The next reader numbers
 // what is committed, under a lock of the event. A change gets its number after its commit, and numbers only grow.
 
 // ErrAhead says that a place is behind all changes that there are, as after an older state of the database was restored.
@@ -44,7 +44,7 @@ func numberChanges(ctx context.Context, tx pgx.Tx, event int64) error {
 
 const touchedSQL = `SELECT DISTINCT event_id FROM order_touch`
 
-// numberAll numbers what changed and nobody asked for, so that notes of changes do not pile up.
+// numberAll numbers changes that no reader asked for, so that their notes do not pile up.
 func (o *Orders) numberAll(ctx context.Context) error {
 	rows, _ := o.db.Query(ctx, touchedSQL) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowTo[int64])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 )
 
 // Reckoned is a payout as a team sees it, with what its lines come to. Amounts are minor units.
@@ -76,8 +77,8 @@ judged AS (
 
 const listSQL = `
 WITH these AS (
-    SELECT * FROM payout WHERE $2 = '' AND ($3 = '' OR (created_at, id) < (SELECT created_at, id FROM payout WHERE id = $3)) OR id = $2
-     ORDER BY created_at DESC, id DESC LIMIT $4
+    SELECT * FROM payout WHERE $2 = '' AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4)) OR id = $2
+     ORDER BY created_at DESC, id DESC LIMIT $5
 ), lines AS (
     SELECT l.* FROM payout_line l JOIN these ON these.id = l.payout_id
 ), ` + reckonedRows + `
@@ -118,8 +119,7 @@ type Reading struct {
 type Account struct {
 	Reading Reading
 	Payouts []Reckoned
-	More    bool // there are earlier ones
-	Missing []Missing
+	Missing []Missing // with the first page only
 }
 
 const readingSQL = `SELECT due_at, read_at, error FROM payout_reading WHERE method = 'card'`
@@ -134,33 +134,35 @@ SELECT p.order_id, p.code, e.slug, e.name, t.at, p.currency, p.captured
    AND t.at < (SELECT max(created_at) FROM payout WHERE read_at IS NOT NULL) - interval '14 days'
  ORDER BY t.at LIMIT 100`
 
-// PageSize is how many payouts List returns.
+// PageSize is how many payouts a page usually has.
 const PageSize = 50
 
-// List returns the payouts of a member's team, the latest first; with before only those that were made before that one.
-func (p *Payouts) List(ctx context.Context, m organizers.Member, before string) (a Account, err error) {
+// List returns the payouts of a member's team, the latest first, and where the list goes on; nil if there are no more.
+func (p *Payouts) List(ctx context.Context, m organizers.Member, page paging.Page) (a Account, next *paging.Place, err error) {
 	err = p.desk.As(ctx, m, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, readingSQL).Scan(&a.Reading.Due, &a.Reading.At, &a.Reading.Error); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		if a.Payouts, err = list(ctx, tx, m, "", before, PageSize+1); err != nil {
+		found, err := list(ctx, tx, m, "", page.After, page.Limit+1)
+		if err != nil {
 			return err
 		}
-		if a.More = len(a.Payouts) > PageSize; a.More {
-			a.Payouts = a.Payouts[:PageSize]
+		a.Payouts, next = paging.Cut(found, page, func(r Reckoned) paging.Place { return paging.Place{At: r.CreatedAt, Text: r.ID} })
+		if page.After != (paging.Place{}) {
+			return nil
 		}
 		rows, _ := tx.Query(ctx, missingSQL) // CollectRows returns its error
 		a.Missing, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Missing])
 		return err
 	})
 	if err != nil {
-		return a, fmt.Errorf("payouts: list: %w", err)
+		return a, nil, fmt.Errorf("payouts: list: %w", err)
 	}
-	return a, nil
+	return a, next, nil
 }
 
-func list(ctx context.Context, tx pgx.Tx, m organizers.Member, only, before string, most int) ([]Reckoned, error) {
-	rows, _ := tx.Query(ctx, listSQL, m.Team, only, before, most) // CollectRows returns its error
+func list(ctx context.Context, tx pgx.Tx, m organizers.Member, only string, after paging.Place, most int) ([]Reckoned, error) {
+	rows, _ := tx.Query(ctx, listSQL, m.Team, only, after.Time(), after.Text, most) // CollectRows returns its error
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Reckoned, err error) { return r, r.scan(row) })
 }
 
@@ -198,7 +200,7 @@ var ErrNoPayout = errors.New("there is no such payout")
 // Errors: ErrNoPayout; the database's.
 func (p *Payouts) Find(ctx context.Context, m organizers.Member, id string) (r Reckoned, entries []Entry, err error) {
 	err = p.desk.As(ctx, m, func(tx pgx.Tx) error {
-		found, err := list(ctx, tx, m, id, "", 1)
+		found, err := list(ctx, tx, m, id, paging.Place{}, 1)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
@@ -167,13 +168,24 @@ func (h *house) reads(t testing.TB, payout string) payouts.Account {
 	return h.list(t, h.member)
 }
 
+// list returns the payouts of a team, which are the same if they are read one by one.
 func (h *house) list(t testing.TB, m organizers.Member) payouts.Account {
 	t.Helper()
-	a, err := h.payouts.List(t.Context(), m, "")
-	if err != nil {
-		t.Fatal(err)
+	all, next, err := h.payouts.List(t.Context(), m, paging.Page{Limit: payouts.PageSize})
+	if err != nil || next != nil {
+		t.Fatal(next, err)
 	}
-	return a
+	page := paging.Page{Limit: 1}
+	for i, p := range all.Payouts {
+		one, next, err := h.payouts.List(t.Context(), m, page)
+		if err != nil || len(one.Payouts) != 1 || one.Payouts[0].ID != p.ID || (next == nil) != (i == len(all.Payouts)-1) {
+			t.Fatalf("page %d is %+v, then %v: %v", i, one, next, err)
+		}
+		if next != nil {
+			page.After = *next
+		}
+	}
+	return all
 }
 
 // broken are the findings about payouts and whatever else is against a promise.

@@ -34,7 +34,7 @@ func (p *Payouts) MakeDue(ctx context.Context) error {
 }
 
 // ErrNoProvider says that no card provider is set up.
-var ErrNoProvider = &seats.Conflict{Code: "unset", Message: text.Mark("No card provider is set up here. Nothing was changed. Ask whoever runs this box office.")}
+var ErrNoProvider = &seats.Conflict{Code: "unset", Message: text.Mark("No card provider is set up here. Nothing was changed. Ask the operator of this box office.")}
 
 // Ask makes a reading due, as a member asks for.
 //
@@ -58,7 +58,7 @@ const longest = 4 * time.Minute
 
 var backoff = jobs.Backoff{First: 30 * time.Second, Most: time.Hour}
 
-// A reading is due no more for as long as it may take; it is due again if its node dies, or if somebody asks.
+// A reading is due no more for as long as it may take; it is due again if its node dies, or if a member asks.
 const takeSQL = `
 UPDATE payout_reading SET tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => $2)
  WHERE method = $1 AND due_at <= clock_timestamp()
@@ -130,7 +130,7 @@ func (p *Payouts) read(ctx context.Context, last *time.Time) (again bool, err er
 	return again, nil
 }
 
-// Whose a payout is: that of the only team that took cards, or of the only team.
+// A payout is of the only team that took cards, or of the only team.
 const keepSQL = `
 WITH card AS (
     SELECT DISTINCT e.team_id AS id FROM payment p JOIN event e ON e.id = p.event_id WHERE p.method = 'card' AND p.reference <> ''

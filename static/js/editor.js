@@ -44,7 +44,7 @@ const shows = {
   plan: node => showPlan(node, state),
 }
 
-// showFirst leads whoever opens an empty plan: what to begin with, then what to do with the tool in hand.
+// showFirst leads through an empty plan: what to begin with, then what to do with the tool in hand.
 function showFirst() {
   const first = $('.first'), tool = state.tool !== 'select' && TOOLS[state.tool]
   first.hidden = Boolean(state.plan.sections.length || state.plan.shapes?.length)

@@ -17,10 +17,9 @@ func PayoutPath(id string) string { return PayoutsPath + "/" + id }
 type PayoutsPage struct {
 	Frame
 	payouts.Account
-	Next    string // the payout before which earlier ones were made; empty: there are none
-	Earlier bool   // these are not the latest ones
-	Has     bool   // a provider is set up
-	Wrong   string // why they are not read
+	Next  string // the cursor of earlier ones; empty: there are none
+	Has   bool   // a provider is set up
+	Wrong string // why they are not read
 }
 
 // PayoutPage is one payout with its lines, those that make a difference first.
