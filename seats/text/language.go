@@ -1,12 +1,14 @@
 package text
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/leonelquinteros/gotext"
 	"golang.org/x/text/language"
@@ -23,10 +25,16 @@ type Language struct {
 	Tag       string // BCP 47
 	Name      string // in the language itself
 	leftwards bool   // written from right to left
-	messages  map[string]string
-	plurals   map[string]string // the message for many by the one for one
-	catalog   *gotext.Po        // nil: the messages are those of the source
+	isDraft   bool   // still being translated: its readers have the source meanwhile
 	printer   *message.Printer
+	catalogue func() *catalogue // is read when the language is first used: a command that says three words need not read all
+}
+
+// catalogue is what a language says for the messages of the source.
+type catalogue struct {
+	messages map[string]string
+	plurals  map[string]string // the message for many by the one for one
+	po       *gotext.Po        // nil: the messages are those of the source
 }
 
 // english is the source; shipped has it and every language with a catalogue that is no draft, by tag.
@@ -47,7 +55,7 @@ func load() map[string]*Language {
 			panic(fmt.Sprintf("text: the catalogues are embedded: %v", err))
 		}
 		tag := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
-		if l := newLanguage(tag, content); !l.isDraft() {
+		if l := newLanguage(tag, content); !l.isDraft {
 			all[tag] = l
 		}
 	}
@@ -55,38 +63,44 @@ func load() map[string]*Language {
 }
 
 // newLanguage is a language with its catalogue; nil: none.
-func newLanguage(tag string, catalogue []byte) *Language {
+func newLanguage(tag string, content []byte) *Language {
 	script, _ := language.Make(tag).Script()
 	l := &Language{Tag: tag, Name: "English", leftwards: slices.Contains(leftward, script.String())}
 	l.printer = message.NewPrinter(language.Make(tag + "-u-nu-latn")) // times and the numbers of seats have these digits, too
-	if catalogue == nil {
-		return l
-	}
-	l.catalog, l.messages, l.plurals = gotext.NewPo(), map[string]string{}, map[string]string{}
-	l.catalog.Parse(catalogue)
-	for id, m := range l.catalog.GetDomain().GetTranslations() {
-		said := m.Get()
-		switch {
-		case m.PluralID != "":
-			l.plurals[id] = m.PluralID
-		case id != "" && said != id:
-			l.messages[id] = said
-		}
-	}
-	if name, found := l.messages[Mark("English")]; found {
-		l.Name = name
+	l.catalogue = sync.OnceValue(func() *catalogue { return read(content) })
+	header, _, _ := bytes.Cut(content, []byte("\n\n"))
+	l.isDraft = bytes.Contains(header, []byte("\n\"X-Draft: "))
+	if _, after, found := bytes.Cut(content, []byte("\nmsgid \""+Mark("English")+"\"\nmsgstr \"")); found {
+		name, _, _ := bytes.Cut(after, []byte("\""))
+		l.Name = string(name)
 	}
 	return l
 }
 
-// isDraft reports whether a language is still being translated. Its readers have the source meanwhile.
-func (l *Language) isDraft() bool { return l.catalog.GetDomain().Headers.Get("X-Draft") != "" }
+// read reads a catalogue; nil: of the source.
+func read(content []byte) *catalogue {
+	if content == nil {
+		return &catalogue{}
+	}
+	c := &catalogue{map[string]string{}, map[string]string{}, gotext.NewPo()}
+	c.po.Parse(content)
+	for id, m := range c.po.GetDomain().GetTranslations() {
+		said := m.Get()
+		switch {
+		case m.PluralID != "":
+			c.plurals[id] = m.PluralID
+		case id != "" && said != id:
+			c.messages[id] = said
+		}
+	}
+	return c
+}
 
 // plural is the form of a message for n things.
 func (l *Language) plural(one, many string, n int) string {
-	switch {
-	case l.catalog != nil:
-		return l.catalog.GetN(one, many, n)
+	switch c := l.catalogue(); {
+	case c.po != nil:
+		return c.po.GetN(one, many, n)
 	case n == 1:
 		return one
 	}

@@ -16,11 +16,11 @@ const most = 200
 // Script is those of these messages that are in the catalogue of a language, as a script that runs before the one that uses them
 // (static/js/text.js). It is empty if there are none, or if they are in the language of the source.
 func (l *Language) Script(used iter.Seq[string]) []byte {
-	words := map[string]any{}
+	words, c := map[string]any{}, l.catalogue()
 	for id := range used {
-		if many := l.plurals[id]; many != "" {
+		if many := c.plurals[id]; many != "" {
 			words[id] = l.forms(id, many)
-		} else if said := l.messages[id]; said != "" {
+		} else if said := c.messages[id]; said != "" {
 			words[id] = said
 		}
 	}

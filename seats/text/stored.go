@@ -5,10 +5,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Stored is what is kept as an English sentence, in a row or in an error, and what its readers read in their own language.
-type Stored struct{ forms, parts []form }
+type Stored struct{ forms, parts func() []form }
 
 // form is a message with verbs, and how its sentences look. at is the number of the verb that each group fills.
 type form struct {
@@ -21,7 +22,7 @@ var stringVerb = regexp.MustCompile(`%(?:\[(\d+)\])?s`)
 
 // NewStored returns sentences of messages that have verbs, all of them %s. Messages without verbs need no mention.
 func NewStored(ids ...string) *Stored {
-	return &Stored{forms: formsOf(ids)}
+	return &Stored{forms: formsOf(ids), parts: formsOf(nil)}
 }
 
 // Naming adds what is translated where it fills a verb, such as the words of roles.
@@ -30,7 +31,12 @@ func (s *Stored) Naming(ids ...string) *Stored {
 	return s
 }
 
-func formsOf(ids []string) (list []form) {
+// formsOf are the forms of messages. They are made when a sentence is first read in another language.
+func formsOf(ids []string) func() []form {
+	return sync.OnceValue(func() []form { return compile(ids) })
+}
+
+func compile(ids []string) (list []form) {
 	for _, id := range ids {
 		f, pattern, end := form{id: id}, `(?s)^`, 0
 		for _, verb := range stringVerb.FindAllStringSubmatchIndex(id, -1) {
@@ -56,11 +62,11 @@ func (s *Stored) In(ctx context.Context, sentence string) string {
 	if said := T(ctx, sentence); said != sentence {
 		return said
 	}
-	said, _ := say(ctx, s.forms, sentence, func(f form, verb int, word string) string {
+	said, _ := say(ctx, s.forms(), sentence, func(f form, verb int, word string) string {
 		if strings.HasSuffix(f.id, ": %s") && verb == len(f.at) {
 			return s.In(ctx, word)
 		}
-		part, _ := say(ctx, s.parts, word, func(_ form, _ int, same string) string { return same })
+		part, _ := say(ctx, s.parts(), word, func(_ form, _ int, same string) string { return same })
 		return part
 	})
 	return said

@@ -60,7 +60,7 @@ func Tag(ctx context.Context) string { return of(ctx).Tag }
 // them. Without arguments it is a lookup, and verbs stay as they are.
 func T(ctx context.Context, id string, args ...any) string {
 	l := of(ctx)
-	if translated, found := l.messages[id]; found {
+	if translated, found := l.catalogue().messages[id]; found {
 		id = translated
 	}
 	if len(args) == 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const catalogue = `msgid ""
+const inPolish = `msgid ""
 msgstr ""
 "Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);\n"
 
@@ -28,7 +28,7 @@ func in(l *Language) context.Context { return context.WithValue(context.Backgrou
 
 func TestT_IsTheTranslation(t *testing.T) {
 	t.Parallel()
-	polish := in(newLanguage("pl", []byte(catalogue)))
+	polish := in(newLanguage("pl", []byte(inPolish)))
 	for got, want := range map[string]string{
 		T(polish, "Checkout"):                                    "Kasa",
 		T(polish, "Not translated"):                              "Not translated",
@@ -47,7 +47,7 @@ func TestT_IsTheTranslation(t *testing.T) {
 
 func TestN_TakesTheFormOfTheLanguage(t *testing.T) {
 	t.Parallel()
-	polish := in(newLanguage("pl", []byte(catalogue)))
+	polish := in(newLanguage("pl", []byte(inPolish)))
 	for n, want := range map[int]string{1: "1 bilet", 3: "3 bilety", 5: "5 biletów"} {
 		if got := N(polish, "%d ticket", "%d tickets", n); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -61,7 +61,7 @@ func TestN_TakesTheFormOfTheLanguage(t *testing.T) {
 }
 
 func TestT_WithoutArgumentsAllocatesNothing(t *testing.T) {
-	ctx := in(newLanguage("pl", []byte(catalogue)))
+	ctx := in(newLanguage("pl", []byte(inPolish)))
 	if n := testing.AllocsPerRun(100, func() { _ = T(ctx, "Checkout") }); n > 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -143,10 +143,10 @@ func TestTime_NamesTheDayOfTheWeek(t *testing.T) {
 func TestLoad_ADraftIsNotOffered(t *testing.T) {
 	t.Parallel()
 	const good = "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Order\"\nmsgstr \"Commande\"\n"
-	if newLanguage("fr", []byte(good)).isDraft() {
+	if newLanguage("fr", []byte(good)).isDraft {
 		t.Error("a whole language is taken for a draft")
 	}
-	if !newLanguage("fr", []byte(strings.Replace(good, "\"\n\nmsgid", "\"\n\"X-Draft: yes\\n\"\n\nmsgid", 1))).isDraft() {
+	if !newLanguage("fr", []byte(strings.Replace(good, "\"\n\nmsgid", "\"\n\"X-Draft: yes\\n\"\n\nmsgid", 1))).isDraft {
 		t.Error("a draft is offered")
 	}
 }
@@ -154,7 +154,7 @@ func TestLoad_ADraftIsNotOffered(t *testing.T) {
 func TestStored_IsReadInTheLanguageOfItsReader(t *testing.T) {
 	t.Parallel()
 	s := NewStored("%[1]s has the role %[3]s in %[2]s.", "It failed: %s").Naming("owner")
-	polish := in(newLanguage("pl", []byte(catalogue+`
+	polish := in(newLanguage("pl", []byte(inPolish+`
 msgid "owner"
 msgstr "właściciel"
 
