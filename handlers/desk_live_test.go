@@ -232,6 +232,44 @@ func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 	}
 }
 
+func TestRoom_DrawIsMovedAndGetsItsPublicWordsAtTheDesk(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	do := func(want int, form ...string) {
+		t.Helper()
+		f := url.Values{"key": {seats.NewID().String()}}
+		for i := 0; i < len(form); i += 2 {
+			f.Set(form[i], form[i+1])
+		}
+		if a, body := s.submit(t, ann, liveDesk+"/room", f); a.StatusCode != want {
+			t.Fatalf("%v is answered %d %s", form, a.StatusCode, words(body))
+		}
+	}
+	create := []string{"do", "create", "slots", "5", "opens", "2099-05-01T19:00", "valid", "7", "idle", "4", "stay", "20", "beacon"}
+	do(http.StatusUnprocessableEntity, append(create, "dice")...)
+	do(http.StatusSeeOther, append(create, waitingroom.BeaconManual)...)
+	var times string
+	if err := s.db.QueryRow(t.Context(), `SELECT concat_ws(' ', valid, idle, stay) FROM room`).Scan(&times); err != nil || times != "00:07:00 00:04:00 00:20:00" {
+		t.Fatal(times, err)
+	}
+	do(http.StatusUnprocessableEntity, "do", "open", "opens", "tomorrow")
+	do(http.StatusUnprocessableEntity, "do", "beacon", "words", "7 11 23") // before the draw they would decide it
+	do(http.StatusSeeOther, "do", "open", "opens", "2099-05-02T20:30")
+	until(t, "the desk shows the new time", func() bool {
+		_, page := s.page(t, ann, liveDesk)
+		return strings.Contains(page, `value="2099-05-02T20:30"`)
+	})
+	do(http.StatusSeeOther, "do", "open")
+	until(t, "the draw waits for its words", func() bool {
+		_, page := s.page(t, ann, liveDesk)
+		return strings.Contains(page, "Public words of the draw")
+	})
+	do(http.StatusSeeOther, "do", "beacon", "words", "7 11 23")
+	until(t, "the numbers are drawn", func() bool { return s.count(t, `room WHERE phase = 'open' AND beacon_value = '7 11 23'`) == 1 })
+	do(http.StatusUnprocessableEntity, "do", "beacon", "words", "1 2 3")
+}
+
 func TestDesk_FeedTellsOfRoomChanges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -50,6 +50,11 @@ func (f *fieldReader) whole(name string) int {
 	return n
 }
 
+// minutes reads a number of them; 0 if the field is empty.
+func (f *fieldReader) minutes(name string) time.Duration {
+	return time.Duration(f.whole(name)) * time.Minute
+}
+
 // percent reads hundredths of a percent; 0 if the field is empty.
 func (f *fieldReader) percent(name string) int {
 	n, err := pricing.ReadPercent(cmp.Or(strings.TrimSpace(strings.TrimSuffix(f.text(name), "%")), "0"))

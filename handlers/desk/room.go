@@ -42,6 +42,10 @@ type roomBody struct {
 	Slots   int               `json:"slots"`
 	Rate    float64           `json:"rate"` // people a minute; 0: no limit
 	Work    int               `json:"work"`
+	Beacon  string            `json:"beacon"`
+	Valid   int               `json:"valid"` // minutes, as the next two
+	Idle    int               `json:"idle"`
+	Stay    int               `json:"stay"`
 }
 
 // RoomPage answers GET /desk/events/{slug}/room
@@ -58,7 +62,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, m organizers
 	if web.WantsJSON(r) {
 		answer := roomAnswer{}
 		if of := p.Room; of != nil {
-			answer.Room = &roomBody{of.Slug, of.Name, of.Phase, of.Entry, of.LobbyOpensAt, of.OpensAt, of.Slots, of.Rate * 60, of.Work}
+			answer.Room = &roomBody{of.Slug, of.Name, of.Phase, of.Entry, of.LobbyOpensAt, of.OpensAt, of.Slots, of.Rate * 60, of.Work, of.Beacon, int(of.Valid.Minutes()), int(of.Idle.Minutes()), int(of.Stay.Minutes())}
 		}
 		return web.WriteJSON(w, status, answer)
 	}
@@ -120,7 +124,8 @@ func newRoomOf(form url.Values, s *seats.Sale) (waitingroom.NewRoom, error) {
 	f := &fieldReader{form: form, sale: s}
 	n := waitingroom.NewRoom{
 		Slug: s.Event.Slug, Name: cmp.Or(f.text("name"), s.Event.Name), Events: []string{s.Event.Slug}, OpensAt: f.moment("opens"), LobbyOpensAt: f.moment("lobby"),
-		Slots: f.whole("slots"), Entry: cmp.Or(f.text("entry"), waitingroom.EntryBrowser), Work: f.whole("work"),
+		Slots: f.whole("slots"), Entry: cmp.Or(f.text("entry"), waitingroom.EntryBrowser), Work: f.whole("work"), Beacon: f.text("beacon"),
+		Valid: f.minutes("valid"), Idle: f.minutes("idle"), Stay: f.minutes("stay"),
 	}
 	if per := f.text("rate"); per != "" {
 		rate, err := strconv.ParseFloat(per, 64)
@@ -132,7 +137,7 @@ func newRoomOf(form url.Values, s *seats.Sale) (waitingroom.NewRoom, error) {
 	return n, f.err
 }
 
-// SteerRoom answers POST /desk/events/{slug}/room: do is create, open, pause, resume, rate, slots, work, invite or end.
+// SteerRoom answers POST /desk/events/{slug}/room: do is create, open, beacon, pause, resume, rate, slots, work, invite or end.
 func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
@@ -150,7 +155,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 	} else if !ours {
 		return errSharedRoom
 	}
-	act, detail, err := roomAct(room.Slug, f.Get("do"), f)
+	act, detail, err := roomAct(room.Slug, f.Get("do"), &fieldReader{form: f, sale: s})
 	if err != nil {
 		return err
 	}
@@ -179,7 +184,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 
 // steered is what the log says of each way to steer a waiting room.
 var steered = map[string]string{
-	"open": text.Mark("opened the waiting room"), "pause": text.Mark("paused the waiting room"), "resume": text.Mark("resumed the waiting room"), "rate": text.Mark("limited the waiting room"),
+	"open": text.Mark("opened the waiting room"), "beacon": text.Mark("gave the draw its public words"), "pause": text.Mark("paused the waiting room"), "resume": text.Mark("resumed the waiting room"), "rate": text.Mark("limited the waiting room"),
 	"slots": text.Mark("changed the slots of the waiting room"), "work": text.Mark("changed what browsers do before they join the waiting room"), "end": text.Mark("ended the waiting room"),
 	"invite": text.Mark("invited people to the waiting room"),
 }
@@ -203,11 +208,15 @@ func windowOf(query string) string {
 }
 
 // roomAct is what a form asks to do to a room, and the number or the reason in it.
-func roomAct(slug, do string, f url.Values) (act func(context.Context, waitingroom.Control) error, detail string, err error) {
-	reason := strings.TrimSpace(f.Get("reason"))
+func roomAct(slug, do string, fields *fieldReader) (act func(context.Context, waitingroom.Control) error, detail string, err error) {
+	f, reason := fields.form, fields.text("reason")
 	switch do {
 	case "open":
-		return func(ctx context.Context, c waitingroom.Control) error { return c.Open(ctx, slug, nil) }, "", nil
+		at := fields.moment("opens")
+		return func(ctx context.Context, c waitingroom.Control) error { return c.Open(ctx, slug, at) }, fields.text("opens"), fields.err
+	case "beacon":
+		words := fields.text("words")
+		return func(ctx context.Context, c waitingroom.Control) error { return c.SetBeacon(ctx, slug, words) }, words, nil
 	case "pause":
 		return func(ctx context.Context, c waitingroom.Control) error { return c.Pause(ctx, slug, reason) }, reason, nil
 	case "resume":

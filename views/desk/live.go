@@ -206,6 +206,14 @@ func (p Live) toldWords(ctx context.Context) string {
 // rateValue is the limit in people a minute.
 func (p Live) rateValue() string { return shop.Tenth(p.Room.Rate * 60) }
 
+// drawValue is when the numbers are drawn, as a field for a time has it.
+func (p Live) drawValue() string {
+	if p.Room.OpensAt == nil {
+		return ""
+	}
+	return p.Sale.Event.Local(*p.Room.OpensAt).Format("2006-01-02T15:04")
+}
+
 // guardWords say whom the challenge asks at this moment.
 func (p Live) guardWords(ctx context.Context) string {
 	switch {
