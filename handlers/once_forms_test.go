@@ -429,6 +429,12 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/account/passkeys/{id}":         w.same("name=Tablet", "name=Laptop"),
 		"POST /desk/account/passkeys/{id}/removal": w.same("", ""),
+		"POST /desk/account/openid/removal": func(t *testing.T, _ *wall, _ string) sent {
+			fresh, there := newOpenIDSite(t)
+			ann := fresh.owner(t)
+			plain(t, ann, fresh.leaves(t, ann, there, "/desk/account/openid", as("ann")))
+			return sent{in: fresh, who: ann, to: "/desk/account/openid/removal", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/plan": func(t *testing.T, w *wall, _ string) sent {
 			a, _ := w.submit(t, owner, "/desk/events/evening/plan/copies", of("key", seats.NewID().String()))
 			id := strings.TrimSuffix(strings.TrimPrefix(a.Header.Get("Location"), "/desk/plans/"), "/editor")

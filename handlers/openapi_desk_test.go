@@ -23,6 +23,7 @@ var byBrowser = map[string]bool{
 	"POST /desk/account/passkeys": true, "POST /desk/session/passkey": true, "POST /desk/account/passkeys/options": true, "POST /desk/session/options": true,
 	// Those of second factors are asked by the tests of desk_second_test.go.
 	"POST /desk/session/proof": true, "POST /desk/session/proof/passkey": true, "POST /desk/session/second": true, "POST /desk/account/recovery": true, "POST /desk/account/codes": true,
+	"GET /desk/session/openid": true, "GET /desk/session/proof/openid": true, "GET /desk/account/openid": true, "GET /desk/session/openid/return": true, "POST /desk/account/openid/removal": true,
 	"POST /desk/account/codes/removal": true, "POST /desk/account/sessions/{id}/end": true, "POST /desk/team/second-factor": true,
 }
 

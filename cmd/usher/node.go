@@ -97,7 +97,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.money = openMoney(cfg, db, n.office, l)
 	n.outbox = mail.New(db.pool, cfg.transport)
 	n.organizers = organizers.New(db.pool, n.outbox.Wake)
-	n.organizers.Log, n.organizers.Seal = log, db.box
+	n.organizers.Log, n.organizers.Seal, n.organizers.OpenID = log, db.box, cfg.provider
 	n.hooks = webhooks.New(db.pool, n.organizers, cfg.HooksInside)
 	n.hooks.SealWith(db.box)
 	n.invoices = invoices.New(db.pool, n.organizers)

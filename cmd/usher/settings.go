@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	post "github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/openid"
 	"github.com/usherbox/usher/seats/wallets"
 )
 
@@ -71,13 +72,19 @@ type Config struct {
 	GoogleIssuer    string `name:"google-wallet-issuer" setting:"USHER_GOOGLE_WALLET_ISSUER" placeholder:"NUMBER" help:"Number of the issuer at Google Wallet, such as 3388000000012345678."`
 
 	VIES string `name:"vies" setting:"USHER_VIES" placeholder:"ADDRESS" help:"Look VAT IDs of companies up at this address, such as https://ec.europa.eu/taxation_customs/vies/rest-api; empty: only format and check digit count."`
+
+	OIDCIssuer string `name:"oidc-issuer" setting:"USHER_OIDC_ISSUER" placeholder:"ADDRESS" help:"Address of a provider of OpenID Connect at which organizers may sign in, such as https://accounts.example.org; empty: none."`
+	OIDCClient string `name:"oidc-client" setting:"USHER_OIDC_CLIENT" placeholder:"ID" help:"Id of this box office at that provider (client id). The redirect address to name there is USHER_URL/desk/session/openid/return."`
+	OIDCSecret string `name:"oidc-secret" setting:"USHER_OIDC_SECRET" type:"secret" placeholder:"SECRET" help:"Client secret that belongs to it; empty: a public client."`
+	OIDCName   string `name:"oidc-name" setting:"USHER_OIDC_NAME" placeholder:"NAME" help:"Name of the provider on the sign-in page; empty: its host."`
 	DatabaseSettings
 
-	transport post.Transport  // made of SMTP and MailFrom by check
-	sender    string          // the address of MailFrom
-	apple     *wallets.Apple  // made of the certificates by check; nil: none
-	google    *wallets.Google // made of the key by check; nil: none
-	proxies   []netip.Prefix  // made of Proxies by check; nil: the usual ones
+	transport post.Transport   // made of SMTP and MailFrom by check
+	sender    string           // the address of MailFrom
+	apple     *wallets.Apple   // made of the certificates by check; nil: none
+	google    *wallets.Google  // made of the key by check; nil: none
+	provider  *openid.Provider // made of the OIDC settings by check; nil: none
+	proxies   []netip.Prefix   // made of Proxies by check; nil: the usual ones
 }
 
 // check refuses settings that could only fail later and less clearly.
@@ -130,6 +137,9 @@ func (cfg *Config) check() error {
 	if err := cfg.checkWallets(time.Now()); err != nil {
 		return err
 	}
+	if err := cfg.checkProvider(); err != nil {
+		return err
+	}
 	if cfg.URL == "" {
 		return nil
 	}
@@ -173,6 +183,20 @@ func (cfg *Config) checkWallets(now time.Time) (err error) {
 		if cfg.google, err = wallets.NewGoogle(cfg.GoogleKey, cfg.GoogleIssuer); err != nil {
 			return usageError{fmt.Sprintf("tickets in Google Wallet: %v", err)}
 		}
+	}
+	return nil
+}
+
+// checkProvider reads which provider organizers may sign in at. It is not asked: it may be down.
+func (cfg *Config) checkProvider() (err error) {
+	if cfg.OIDCIssuer == "" {
+		if cfg.OIDCClient+cfg.OIDCSecret+cfg.OIDCName != "" {
+			return usageError{"--oidc-client, --oidc-name and USHER_OIDC_SECRET are of no use without --oidc-issuer"}
+		}
+		return nil
+	}
+	if cfg.provider, err = openid.New(openid.Settings{Issuer: cfg.OIDCIssuer, Client: cfg.OIDCClient, Secret: cfg.OIDCSecret, Name: cfg.OIDCName}); err != nil {
+		return usageError{fmt.Sprintf("--oidc-issuer and --oidc-client: %v", err)}
 	}
 	return nil
 }

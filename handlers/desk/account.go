@@ -22,6 +22,9 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, m organiz
 	if p.List, err = h.Organizers.Passkeys(r.Context(), m); err != nil {
 		return err
 	}
+	if p.Connection, err = h.Organizers.Connection(r.Context(), m); err != nil {
+		return err
+	}
 	if p.Sessions, err = h.Organizers.Sessions(r.Context(), m); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ var problems = web.Problems{
 	organizers.ErrSignIn:     errSignIn,
 	organizers.ErrPasskey:    errPasskey,
 	organizers.ErrNoPasskeys: errNoPasskeys,
+	organizers.ErrNoOpenID:   errNoOpenID,
 	orders.ErrNotPaid:        errNotPaid,
 	orders.ErrNotDue:         errNotDue,
 	orders.ErrNoMessage:      errNothing,
@@ -221,6 +222,9 @@ func (h *Handlers) enterDesk(w http.ResponseWriter, r *http.Request, s organizer
 			return err
 		}
 		h.KeepDevice(w, device)
+		if err := h.confirmOpenID(w, r, s.Organizer); err != nil {
+			return err
+		}
 	}
 	session := fmt.Sprintf("%d.%d.%d.%d", s.Organizer, s.Epoch, s.Team, s.ID)
 	web.Enters(w, s, session)

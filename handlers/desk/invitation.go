@@ -22,6 +22,7 @@ func (h *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 		return err
 	}
 	p.Page, p.Action = views.Page{Title: "Join " + p.Invited.TeamName, Nonce: web.Nonce(w), Legal: h.Legal(r, p.Invited.Team), Style: "desk.css", Script: "desk_passkey.js"}, r.URL.Path
+	p.Provider = h.providerName()
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	switch m, err := h.Organizers.Member(r.Context(), h.session(r), ""); {
 	case err == nil, errors.Is(err, organizers.ErrNoTeam):

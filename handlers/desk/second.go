@@ -144,9 +144,12 @@ func (h *Handlers) ProofPage(w http.ResponseWriter, r *http.Request, m organizer
 // proofBack is where to go on to: an address of the desk, but not one that asks for proof.
 func proofBack(to string) string { return DeskBack(to) }
 
-func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.ProofPage) error {
+func (h *Handlers) showProof(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.ProofPage) (err error) {
 	p.Frame = h.frame(w, r, m, text.T(r.Context(), "Confirm it’s you"))
 	p.Script, p.Passkeys = "desk_passkey.js", m.Keyed && organizers.PasskeysAt(h.Origin(r))
+	if p.Connection, err = h.Organizers.Connection(r.Context(), m); err != nil {
+		return err
+	}
 	return web.WritePage(w, r, status, desk.Proof(p))
 }
 

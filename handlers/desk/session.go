@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -35,7 +36,10 @@ func (h *Handlers) SignInPage(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handlers) showSignIn(w http.ResponseWriter, r *http.Request, status int, p desk.SignInPage) error {
 	p.Page = views.Page{Title: text.T(r.Context(), "Sign in"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Style: "desk.css", Script: "desk_passkey.js"}
-	p.Passkeys = organizers.PasskeysAt(h.Origin(r))
+	p.Passkeys, p.Provider = organizers.PasskeysAt(h.Origin(r)), h.providerName()
+	if waiting := h.unconfirmed(r.Context()); waiting != nil {
+		p.Confirms, p.Email = waiting.Identity.Email, cmp.Or(p.Email, waiting.Identity.Email)
+	}
 	return web.WritePage(w, r, status, desk.SignIn(p))
 }
 

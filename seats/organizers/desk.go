@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/openid"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -36,6 +37,8 @@ type Desk struct {
 
 	Log  *slog.Logger // where security events are told, if it is set
 	Seal *seal.Box    // for secrets of second factors; nil: they are kept as they are
+
+	OpenID *openid.Provider // that organizers may sign in at; nil: none
 }
 
 // atOnce is how many passwords a node looks at at once.

@@ -28,8 +28,8 @@
 //
 // # The way through
 //
-// setup.go makes the first owner, invitation.go the others. signin.go, passkey.go and totp.go let them in, session.go keeps
-// them in, and password.go hashes. member.go reads who asks, role.go what they may do; apikey.go does so for programs.
+// setup.go makes the first owner, invitation.go the others. signin.go, passkey.go, openid.go and totp.go let them in,
+// session.go keeps them in, and password.go hashes. member.go reads who asks, role.go what they may do; apikey.go does so for programs.
 // team.go and account.go change teams and accounts; action.go and key.go do each change once, audit.go notes it. plan.go and
 // plan_save.go keep seating plans, share.go links to a dashboard, security.go security events.
 package organizers

@@ -183,7 +183,7 @@ func (d *Desk) Invitation(ctx context.Context, token string) (Invited, error) {
 }
 
 func (d *Desk) invited(ctx context.Context, sql string, args ...any) (i Invited, err error) {
-	err = d.db.QueryRow(ctx, sql, args...).Scan(&i.id, &i.Team, &i.TeamName, &i.Email, &i.Role, &i.Organizer)
+	err = i.scan(d.db.QueryRow(ctx, sql, args...))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return i, ErrNoLink
 	}
@@ -191,6 +191,11 @@ func (d *Desk) invited(ctx context.Context, sql string, args ...any) (i Invited,
 		return i, fmt.Errorf("organizers: look at an invitation: %w", err)
 	}
 	return i, nil
+}
+
+// scan reads the invitedColumns of a row.
+func (i *Invited) scan(row pgx.Row) error {
+	return row.Scan(&i.id, &i.Team, &i.TeamName, &i.Email, &i.Role, &i.Organizer)
 }
 
 const acceptSQL = `
@@ -240,20 +245,18 @@ func (d *Desk) JoinAs(ctx context.Context, token string, n Newcomer) (s Session,
 
 const organizerNameSQL = `SELECT name FROM organizer WHERE id = $1`
 
-const joinSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-
 // accept adds the organizer that who returns to the team. It runs as the owner of the tables: they are no member yet.
 func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invited) (organizer int64, name string, err error)) error {
 	err := pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
 		var i Invited
-		err := tx.QueryRow(ctx, acceptSQL, tokenHash(token)).Scan(&i.id, &i.Team, &i.TeamName, &i.Email, &i.Role, &i.Organizer)
+		err := i.scan(tx.QueryRow(ctx, acceptSQL, tokenHash(token)))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoLink
 		}
 		if err != nil {
 			return fmt.Errorf("organizers: accept an invitation: %w", err)
 		}
-		m := Member{Team: i.Team, Email: i.Email}
+		m := Member{Email: i.Email}
 		if m.Organizer, m.Name, err = who(tx, i); err != nil {
 			return err
 		}
@@ -262,17 +265,24 @@ func (d *Desk) accept(ctx context.Context, token string, who func(pgx.Tx, Invite
 				return fmt.Errorf("organizers: accept an invitation: %w", err)
 			}
 		}
-		if _, err := tx.Exec(ctx, joinSQL, i.Team, m.Organizer, i.Role); err != nil {
-			return fmt.Errorf("organizers: accept an invitation: %w", err)
-		}
-		m.TeamName = i.TeamName
-		if err := TellOwners(m, NoticeJoined, string(i.Role)).Run(ctx, tx); err != nil {
-			return err
-		}
-		return Note(ctx, tx, m, text.Mark("joined"), "team/"+m.Email, map[string]Role{"role": i.Role})
+		return joined(ctx, tx, m, i)
 	})
 	if err == nil {
 		d.wake()
 	}
 	return err
+}
+
+const joinSQL = `INSERT INTO member (team_id, organizer_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+
+// joined adds an organizer to the team that they accepted an invitation of, notes it, and tells the owners.
+func joined(ctx context.Context, tx pgx.Tx, m Member, i Invited) error {
+	m.Team, m.TeamName = i.Team, i.TeamName
+	if _, err := tx.Exec(ctx, joinSQL, i.Team, m.Organizer, i.Role); err != nil {
+		return fmt.Errorf("organizers: accept an invitation: %w", err)
+	}
+	if err := TellOwners(m, NoticeJoined, string(i.Role)).Run(ctx, tx); err != nil {
+		return err
+	}
+	return Note(ctx, tx, m, text.Mark("joined"), "team/"+m.Email, map[string]Role{"role": i.Role})
 }

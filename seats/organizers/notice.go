@@ -47,6 +47,7 @@ var notices = text.NewStored(
 	string(NoticeHookMade), string(NoticeHookChanged), string(NoticeHookSecret), string(NoticeCardPaidBack), string(NoticeOrderPaidBack), string(NoticeJoined),
 	text.Mark("This was done in %s, from the network %s."), text.Mark("This was done from the network %s."),
 	text.Mark("Your role in the team %s is now %s."), text.Mark("You are no longer in the team %s."),
+	text.Mark("Your account can now be opened with %s."), text.Mark("Your account can no longer be opened with %s."),
 	text.Mark("The passkey “%s” was added to your account."), text.Mark("The key “%s” for programs of the team %s expires on %s."),
 ).Naming(string(Owner), string(Manager), string(Viewer), string(Door), "a program")
 

@@ -30,7 +30,8 @@ var (
 	ByPasskey  = Proof{How: "passkey", Second: true}
 	ByCode     = Proof{How: "code", Second: true}
 	ByRecovery = Proof{How: "recovery code", Second: true}
-	ByLink     = Proof{How: "link"} // of a mail, or from the operator
+	ByLink     = Proof{How: "link"}   // of a mail, or from the operator
+	ByOpenID   = Proof{How: "openid"} // one factor, whatever the provider asked for
 )
 
 const beginSessionSQL = `

@@ -70,6 +70,8 @@ var notices = map[string]string{
 	"session-ended":   text.Mark("You’re signed out on that device."),
 	"demanded":        text.Mark("Every member now needs a second factor."),
 	"not-demanded":    text.Mark("A second factor is optional again."),
+	"connected":       text.Mark("Connected. You can sign in this way from now on."),
+	"disconnected":    text.Mark("Disconnected. You can no longer sign in this way."),
 	"passkey-removed": text.Mark("The passkey was removed and no longer works."),
 
 	"retention": text.Mark("Saved. The first erasure follows within an hour."),
@@ -269,6 +271,8 @@ type SignInPage struct {
 	Email    string // as it was typed
 	Wrong    string // why the sign-in failed
 	Passkeys bool   // browsers keep passkeys for this site
+	Provider string // of OpenID Connect; empty: none
+	Confirms string // the address of somebody who signed in there and has to confirm once that it is theirs
 }
 
 // SetupPage is where the first organizer says who they are.

@@ -52,6 +52,7 @@ func (p TeamPage) typed(form, value, otherwise string) string {
 // AccountPage is a member's own account.
 type AccountPage struct {
 	Frame
+	organizers.Connection
 	List   []organizers.Passkey
 	Origin string // how this browser reaches the site
 
@@ -91,6 +92,7 @@ type InvitationPage struct {
 	Action   string // where the form goes
 	Invited  organizers.Invited
 	Here     organizers.Member // who is signed in; the zero Member if none is
+	Provider string            // of OpenID Connect; empty: none
 	Name     string            // as it was typed
 	Mistakes organizers.Mistakes
 }

@@ -16,6 +16,11 @@ const (
 	SecondPath       = "/desk/session/second"
 	ProofPath        = "/desk/session/proof"
 	SecondFactorPath = "/desk/account/second-factor"
+
+	OpenIDPath        = "/desk/session/openid"
+	OpenIDReturnPath  = "/desk/session/openid/return"
+	OpenIDProofPath   = "/desk/session/proof/openid"
+	OpenIDAccountPath = "/desk/account/openid"
 )
 
 // SecondPage asks for the second factor after the password.
@@ -29,9 +34,10 @@ type SecondPage struct {
 // ProofPage asks a member to confirm their identity.
 type ProofPage struct {
 	Frame
-	To        string
-	Again     bool // a change was not saved for lack of proof
-	Passkeys  bool // they have one, and this site can use it
+	To       string
+	Again    bool // a change was not saved for lack of proof
+	Passkeys bool // they have one, and this site can use it
+	organizers.Connection
 	Wrong     string
 	WrongCode bool // it is about the code, not the password
 }
@@ -116,11 +122,11 @@ var happened = text.NewStored(
 	// Translators: a browser and a system, such as "Firefox on Linux".
 	text.Mark("%s on %s"),
 	text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
-	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door), string(organizers.Marketing), string(organizers.Accounting), string(organizers.Till))
+	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), text.Mark("openid"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door), string(organizers.Marketing), string(organizers.Accounting), string(organizers.Till))
 
 var _ = []string{
 	text.Mark("app added"), text.Mark("app removed"), text.Mark("recovery codes made"), text.Mark("every second factor removed by the operator"), text.Mark("signed out by the operator"),
-	text.Mark("passkey added"), text.Mark("passkey removed"), text.Mark("key made"), text.Mark("member removed"),
+	text.Mark("provider connected"), text.Mark("provider disconnected"), text.Mark("passkey added"), text.Mark("passkey removed"), text.Mark("key made"), text.Mark("member removed"),
 }
 
 // eventMore says the rest of a security event.
