@@ -211,6 +211,8 @@ var matrix = map[string]access{
 	"GET /desk/customers/{id}":                 {need: organizers.Manage},
 	"POST /desk/customers/{id}":                {need: organizers.Manage, form: "note=likes+the+aisle"},
 	"GET /desk/books":                          {need: organizers.Account},
+	"GET /desk/books/email":                    {need: organizers.Account},
+	"POST /desk/books/email":                   {need: organizers.Account, form: "every=month"},
 	"GET /desk/books/accounts":                 {need: organizers.Account},
 	"POST /desk/books/accounts":                {need: organizers.Account, form: "digits=4"},
 	"GET /desk/books/payouts":                  {need: organizers.Account},

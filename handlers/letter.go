@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	ofDesk "github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
+	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/giftcards"
@@ -51,6 +53,7 @@ type Letters struct {
 	GiftCards     *giftcards.GiftCards
 	Automatic     *letters.Letters
 	Alerts        *alerts.Alerts
+	Books         *books.Books
 	Subscriptions *subscriptions.All
 	Wallets       *wallets.Wallets // nil: no passes
 	URL           string           // how browsers reach us
@@ -131,6 +134,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.password(ctx, m)
 	case alerts.Mail:
 		return l.alerts(ctx, m)
+	case books.Mail:
+		return l.books(ctx, m)
 	case organizers.MailSecurity:
 		return l.deskLetter(ctx, m, 0, mails.Security(ctx, organizers.InNotice(ctx, m.About), l.URL+desk.AccountPath))
 	case giftcards.MailCard, giftcards.MailReceipt:
@@ -801,6 +806,39 @@ func (l Letters) alerts(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		}
 	}
 	return l.deskLetter(ctx, m, team, mails.Alerts(ctx, lines, address))
+}
+
+// books makes the mail with what a team earned in some days.
+func (l Letters) books(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	reader, f, names, err := l.Books.About(ctx, m.Email, m.About)
+	if errors.Is(err, books.ErrNotTheirs) {
+		return mail.Letter{}, &mail.Refused{Reason: err.Error()}
+	}
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	reports, err := l.Books.Report(ctx, reader, f, books.ByPerformance)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	files, why, err := ofDesk.BooksFiles(ctx, l.Books, reader, f, names, l.now())
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, reader.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	var lines []string
+	for _, r := range reports {
+		lines = append(lines, desk.BooksLine(ctx, r))
+	}
+	if why != "" {
+		lines = append(lines, why)
+	}
+	letter, err := l.deskLetter(ctx, m, reader.Team, mails.Books(ctx, desk.BooksDays(ctx, f), lines, home+desk.BooksQuery(desk.BooksPath, f, books.ByPerformance)))
+	letter.Files = append(letter.Files, files...)
+	return letter, err
 }
 
 func (l Letters) deskLetter(ctx context.Context, m mail.Mail, team int64, page mails.Action) (mail.Letter, error) {

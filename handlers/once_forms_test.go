@@ -468,6 +468,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/legal":                      w.same("kind=imprint&text=Ours", "kind=imprint&text=Theirs"),
 		"POST /desk/privacy":                    w.same("months=24", "months=36"),
 		"POST /desk/privacy/erasures":           w.same("email=gone@example.org", "email=other@example.org"),
+		"POST /desk/books/email":                w.same("every=month&files=report", "every=week"),
 		"POST /desk/books/accounts":             w.same("digits=4&consultant=1001", "digits=5&consultant=1001"),
 		"POST /desk/books/payouts":              w.same("", ""),
 		"POST /desk/invoices":                   w.same("name=Haus&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627", "name=Hof&street=Ring+1&city=Wien&country=AT&vat_id=ATU13585627"),

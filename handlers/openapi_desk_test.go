@@ -257,6 +257,8 @@ GET /desk/books/report.json?from=
 GET /desk/books/report.csv?from=&by=performance
 POST /desk/books/accounts {"consultant":1001,"client":1,"account.method cash":"1000","account.method door":"1001","account.method card":"1361","account.method invoice":"1200","account.method credit":"1718"}
 GET /desk/books/accounts
+POST /desk/books/email {"every":"month","files":["report","journal"]}
+GET /desk/books/email
 POST /desk/books/payouts {}
 GET /desk/books/payouts
 GET /desk/books/payouts/po_own

@@ -364,6 +364,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/taxes", h.desk.Member(organizers.Account, h.desk.Taxes), secretRule},
 		{"POST /desk/taxes", h.desk.Member(organizers.Manage, h.desk.SetTaxes), secretRule},
 		{"GET /desk/books", h.desk.Member(organizers.Account, h.desk.Books), secretRule},
+		{"GET /desk/books/email", h.desk.Member(organizers.Account, h.desk.BooksEmail), secretRule},
+		{"POST /desk/books/email", h.desk.Member(organizers.Account, h.desk.SetBooksEmail), secretRule},
 		{"GET /desk/books/accounts", h.desk.Member(organizers.Account, h.desk.Accounts), secretRule},
 		{"POST /desk/books/accounts", h.desk.Member(organizers.Account, h.desk.SetAccounts), secretRule},
 		{"GET /desk/books/payouts", h.desk.Member(organizers.Account, h.desk.Payouts), secretRule},

@@ -107,6 +107,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Banks = banktransfer.New(db, sold, config.Desk)
 	config.Invoices = invoices.New(db, config.Desk)
 	config.Books = books.New(db, config.Desk)
+	config.Books.Mailed = sold.WroteMail
 	config.Payouts = payouts.New(db, config.Desk, stripe.New("sk_test_1", "", "http://127.0.0.1:1")) // no server listens there
 	config.Desks = desk.NewDesks(config.Sales, office, rooms, log)
 	config.Limits = limit.NewEvents(db, log)

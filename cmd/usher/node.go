@@ -104,6 +104,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.invoices.VIES.Address = cfg.VIES
 	n.blocks = blocks.New(n.office, n.organizers)
 	n.books = books.New(db.pool, n.organizers)
+	n.books.Mailed = func() { n.outbox.Wake() }
 	n.payouts = payouts.New(db.pool, n.organizers, n.payer)
 	n.pages, n.programme = pages.New(db.pool, n.organizers), programme.New(db.pool)
 	n.series = series.New(db.pool, n.office, n.organizers, n.pages)
@@ -132,9 +133,9 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.alerts = alerts.New(db.pool, n.organizers, n.sold)
 	n.alerts.Raised = func() { n.outbox.Wake(); n.hooks.Wake() }
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
-	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), []*jobs.Job{
+	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.payouts.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),

@@ -17,7 +17,7 @@ var personal = map[string]string{
 	"kept, because tax law asks for it": `
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `
-		alert_choice api_key attempt deed desk_device desk_session errand hook hook_secret invitation member message notice openid organizer passkey password_link plan_import recovery_code
+		alert_choice book_schedule api_key attempt deed desk_device desk_session errand hook hook_secret invitation member message notice openid organizer passkey password_link plan_import recovery_code
 		security_event setup share team till_entry till_session totp invoice_sender bank_account legal_text event_page event_letters event_share book_accounts mail_text team_branding`,
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,

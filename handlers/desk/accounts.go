@@ -123,11 +123,15 @@ func (h *Handlers) journal(w http.ResponseWriter, r *http.Request, m organizers.
 
 // noAccounts says which accounts have no number.
 func noAccounts(ctx context.Context, missing *books.MissingAccounts) error {
+	return seats.Unchanged(text.Say("There is no account number for: %s. Enter the numbers on the page Accounts.", accountNames(ctx, missing)))
+}
+
+func accountNames(ctx context.Context, missing *books.MissingAccounts) string {
 	names := make([]string, len(missing.Keys))
 	for i, k := range missing.Keys {
 		names[i] = desk.AccountName(ctx, k)
 	}
-	return seats.Unchanged(text.Say("There is no account number for: %s. Enter the numbers on the page Accounts.", text.List(ctx, names)))
+	return text.List(ctx, names)
 }
 
 // journalRows writes entries. Money that went is negative.

@@ -26,5 +26,7 @@
 //	B1  What the books have of an order is what the order has, and they count its valid tickets.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
 //
+// Besides, each day of a member's schedule is in one mail (schedule.go).
+//
 // Package verify holds them against the database.
 package books

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 )
@@ -148,12 +149,19 @@ type gathered struct {
 
 // Books are those of all teams, for one node.
 type Books struct {
+	Mailed func() // called after a commit that may have written mail; must return at once
+
 	db   *pgxpool.Pool
 	desk *organizers.Desk
+	job  *jobs.Job
 }
 
 // New returns the books of a database.
-func New(db *pgxpool.Pool, desk *organizers.Desk) *Books { return &Books{db: db, desk: desk} }
+func New(db *pgxpool.Pool, desk *organizers.Desk) *Books {
+	b := &Books{Mailed: func() {}, db: db, desk: desk}
+	b.job = jobs.New("books", dueSQL, b.mail)
+	return b
+}
 
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 

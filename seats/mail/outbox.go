@@ -91,7 +91,7 @@ RETURNING m.id, coalesce((SELECT code FROM orders WHERE id = m.order_id), (SELEC
                    (SELECT coalesce(nullif(f.language, ''), nullif(o.language, ''), e.language) FROM ticket_transfer f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = f.event_id WHERE f.id = m.transfer_id),
                    (SELECT coalesce(nullif(o.language, ''), e.language) FROM email_change c JOIN orders o ON o.id = c.order_id JOIN event e ON e.id = c.event_id WHERE c.id = m.email_change_id),
                    (SELECT coalesce(nullif(o.language, ''), e.language) FROM resale_offer f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = f.event_id WHERE f.id = m.resale_offer_id),
-                   (SELECT nullif(language, '') FROM organizer WHERE email = m.email AND m.kind IN ('invitation', 'security', 'password', 'alert')), m.language)`
+                   (SELECT nullif(language, '') FROM organizer WHERE email = m.email AND m.kind IN ('invitation', 'security', 'password', 'alert', 'books')), m.language)`
 
 const releaseMailSQL = `UPDATE mail SET next_try = clock_timestamp() WHERE id = ANY($1) AND sent_at IS NULL AND refused_at IS NULL`
 

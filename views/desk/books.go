@@ -37,6 +37,36 @@ func BooksQuery(path string, f books.Filter, by string) string {
 	return path + "?" + q.Encode()
 }
 
+// BooksEmailPath is the page of the books by email.
+const BooksEmailPath = BooksPath + "/email"
+
+// BooksEmailPage is what a member gets by email.
+type BooksEmailPage struct {
+	Frame
+	Schedule books.Schedule
+}
+
+// fileNames say what a file of the books is.
+var fileNames = map[string]string{
+	books.FileReport: text.Mark("Sums of each performance"), books.FileJournal: text.Mark("Journal for your accountant"), books.FileDatev: text.Mark("Journal as a DATEV file"),
+}
+
+// everyNames say how often the books come.
+var everyNames = map[string]string{"": text.Mark("Never"), books.Monthly: text.Mark("After each month"), books.Weekly: text.Mark("After each week, from Monday to Sunday")}
+
+// BooksDays are the days of a report.
+func BooksDays(ctx context.Context, f books.Filter) string {
+	from, _ := time.Parse(time.DateOnly, f.From)
+	to, _ := time.Parse(time.DateOnly, f.To) // both are days, as the database wrote them
+	return text.T(ctx, "%s – %s", text.Time(ctx, from, "2 Jan 2006"), text.Time(ctx, to, "2 Jan 2006"))
+}
+
+// BooksLine says what a report comes to.
+func BooksLine(ctx context.Context, r books.Report) string {
+	return text.T(ctx, "Total %s: received %s, refunded %s, tax in it %s, %s", signed(ctx, r.Total.Total(), r.Currency), signed(ctx, r.Total.Gross, r.Currency),
+		signed(ctx, -r.Total.Refunds, r.Currency), signed(ctx, r.Total.Tax, r.Currency), text.N(ctx, "%d ticket", "%d tickets", r.Total.Tickets))
+}
+
 // groupNames are the headings of the groups of a report.
 var groupNames = map[string]string{
 	books.ByDay: text.Mark("Day"), books.ByPerformance: text.Mark("Performance"), books.BySeries: text.Mark("Series"), books.ByCategory: text.Mark("Category"),

@@ -81,6 +81,19 @@ func Alerts(ctx context.Context, lines []string, address string) Action {
 	return a
 }
 
+// Books tells a member what their team earned in some days, a line for each currency.
+func Books(ctx context.Context, days string, lines []string, address string) Action {
+	a := Action{
+		Subject: text.T(ctx, "Books: %s", days), Button: text.T(ctx, "Open the books"), Address: address, Lines: lines,
+		What:   text.T(ctx, "This is what came in:"),
+		Advice: text.T(ctx, "You chose to get the books by email. Change your choice at the desk, under Books."),
+	}
+	if len(lines) == 0 {
+		a.What = text.T(ctx, "Nothing was sold or paid in these days.")
+	}
+	return a
+}
+
 // Passkey tells of a passkey that was added to an account of an attendee, or removed from it.
 func Passkey(ctx context.Context, added bool, name, address string) Action {
 	a := Action{
