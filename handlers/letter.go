@@ -837,7 +837,9 @@ func (l Letters) books(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		lines = append(lines, why)
 	}
 	letter, err := l.deskLetter(ctx, m, reader.Team, mails.Books(ctx, desk.BooksDays(ctx, f), lines, home+desk.BooksQuery(desk.BooksPath, f, books.ByPerformance)))
-	letter.Files = append(letter.Files, files...)
+	for _, f := range files {
+		letter.Files = append(letter.Files, mail.File{Name: f.Name, Type: "text/csv", Content: f.Content})
+	}
 	return letter, err
 }
 

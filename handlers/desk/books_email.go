@@ -10,7 +10,6 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/books"
-	"github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -48,11 +47,17 @@ func (h *Handlers) SetBooksEmail(w http.ResponseWriter, r *http.Request, m organ
 	return deskDone(w, r, desk.BooksEmailPath, "set")
 }
 
+// BooksFile is a CSV of a mail.
+type BooksFile struct {
+	Name    string
+	Content []byte
+}
+
 // BooksFiles makes the files of a mail with books. Some cannot be made without account numbers, or of such days: why says so.
-func BooksFiles(ctx context.Context, b *books.Books, m organizers.Member, f books.Filter, names []string, now time.Time) (files []mail.File, why string, err error) {
+func BooksFiles(ctx context.Context, b *books.Books, m organizers.Member, f books.Filter, names []string, now time.Time) (files []BooksFile, why string, err error) {
 	for _, name := range names {
 		var out bytes.Buffer
-		file := mail.File{Name: booksFileName(f, name) + ".csv", Type: "text/csv"}
+		file := BooksFile{Name: booksFileName(f, name) + ".csv"}
 		to := NewCSV(&out)
 		switch name {
 		case books.FileReport:
@@ -85,7 +90,7 @@ func BooksFiles(ctx context.Context, b *books.Books, m organizers.Member, f book
 		case errors.As(err, &missing):
 			why = text.T(ctx, "Some files are not attached, because there is no account number for: %s. Enter the numbers on the page Accounts.", accountNames(ctx, missing))
 		case errors.As(err, &refused):
-			why = text.T(ctx, "The DATEV file is not attached, because it would be of two currencies or two business years. Get it on the page Books.")
+			why = text.T(ctx, "The DATEV file is not attached: it needs the DATEV numbers on the page Accounts, days of one business year, and one currency.")
 		case err != nil:
 			return nil, "", err
 		default:
