@@ -218,6 +218,9 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	} {
 		visit(owner, page, 200)
 	}
+	for _, page := range []string{"/desk/memberships", "/desk/memberships?show=soon", "/desk/memberships?show=all&q=evening", "/desk/memberships?show=over"} {
+		visit(owner, page, 200)
+	}
 	s.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Ute"}})
 	visit(owner, "/desk/events/evening/guests", 200)
 	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
@@ -267,6 +270,9 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/room":     {{"do": {"resume"}}, {"do": {"rate"}, "rate": {"-1"}}, {"do": {"slots"}, "slots": {"0"}}, {"do": {"work"}, "work": {"-1"}}},
 		"/desk/events/evening/blocks":   {{"seats": {"Z/9"}}, {}, {"seats": {"A/1"}, "kind": {"x"}}, {"seats": {"A/1"}, "ends_at": {"gestern"}}, {"seats": {"A/1"}, "ends_at": {"2001-01-01T10:00"}}},
 		"/desk/events/evening/guests":   {{}, {"guests": {"@"}}, {"guests": {"Ute, 0"}}, {"guests": {"Ute, u@"}}, {"guests": {"Ute, a, b, c, d"}}},
+		"/desk/memberships/kinds":       {{}, {"name": {"Kreis"}, "currency": {"x"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"0"}}, {"name": {"Friends"}, "currency": {"EUR"}, "months": {"12"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"12"}, "price": {"viel"}}},
+		"/desk/memberships/imports":     {{"kind": {"1"}}, {"kind": {"1"}, "members": {"x"}}, {"kind": {"1"}, "members": {"a@example.org,A,gestern\nb@example.org,B,2031-01-01,2030-01-01\n\"x\na@example.org,1,,,5,6"}}, {"kind": {"1"}, "members": {"evening@example.org,,2030-01-01"}}},
+		"/desk/memberships":             {{"kind": {"1"}, "email": {"x"}}, {"kind": {"1"}, "email": {"a@example.org"}, "from": {"gestern"}}, {"kind": {"1"}, "email": {"evening@example.org"}}},
 		"/desk/events/evening/plan":     {{"plan": {"x"}}},
 		"/desk/till":                    {{"methods": {"A", "A"}}, {"methods": {"A", "B", "C", "D", "E", "F"}}},
 		"/desk/till/sessions":           {{"float": {"viel"}}},
