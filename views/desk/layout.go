@@ -125,7 +125,7 @@ var notices = map[string]string{
 
 	"member":       text.Mark("The membership was given."),
 	"members":      text.Mark("Imported. Those who had the same membership before have it once."),
-	"member-ended": text.Mark("The membership has ended. Its codes open nothing any more."),
+	"member-ended": text.Mark("The membership has ended. Codes that the person got as a member no longer work."),
 
 	"codes":        text.Mark("The codes are ready to use."),
 	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),
