@@ -498,7 +498,7 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `INSERT INTO door (event_id, secret) SELECT id, sha256(convert_to(slug, 'UTF8')) FROM event`)
 	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
-	w.exec(t, `INSERT INTO membership_kind (team_id, name, currency, price, months) SELECT team_id, 'Friends', 'EUR', 4500, 12 FROM event WHERE slug IN ('evening', 'theirs') GROUP BY team_id ORDER BY team_id <> (SELECT team_id FROM event WHERE slug = 'evening')`)
+	w.exec(t, `INSERT INTO membership_kind (team_id, name, currency, price, months) SELECT team_id, 'Freundeskreis', 'EUR', 4500, 12 FROM event WHERE slug IN ('evening', 'theirs') GROUP BY team_id ORDER BY team_id <> (SELECT team_id FROM event WHERE slug = 'evening')`)
 	w.exec(t, `INSERT INTO membership (id, team_id, kind_id, name, email, from_on, until_on, currency, price, given_by)
 		SELECT gen_random_uuid(), k.team_id, k.id, CASE e.slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, e.slug || '@example.org', '2020-01-01', '2099-12-31', 'EUR', 4500, 'x' FROM membership_kind k JOIN event e ON e.team_id = k.team_id WHERE e.slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO guest (id, event_id, name, places) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 1 FROM event WHERE slug IN ('evening', 'theirs')`)
