@@ -207,6 +207,12 @@ var matrix = map[string]access{
 	"POST /desk/plans/{plan}/versions":         {need: organizers.Manage},
 	"GET /desk/taxes":                          {need: organizers.Account},
 	"POST /desk/taxes":                         {need: organizers.Manage, form: "rate.AT.standard=21"},
+	"GET /desk/memberships":                    {need: organizers.Manage},
+	"POST /desk/memberships":                   {need: organizers.Manage, form: "kind=1&email=new@example.org"},
+	"GET /desk/memberships/members.csv":        {need: organizers.Manage},
+	"POST /desk/memberships/kinds":             {need: organizers.Manage, form: "name=Patrons&price=5&currency=EUR&months=12"},
+	"POST /desk/memberships/imports":           {need: organizers.Manage, form: "kind=1&members=new@example.org"},
+	"POST /desk/memberships/{membership}/end":  {need: organizers.Manage},
 	"GET /desk/customers":                      {need: organizers.Manage},
 	"GET /desk/customers/{id}":                 {need: organizers.Manage},
 	"POST /desk/customers/{id}":                {need: organizers.Manage, form: "note=likes+the+aisle"},
@@ -441,6 +447,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/account/passkeys/{id}":             {"PASSKEY", base64.RawURLEncoding.EncodeToString([]byte("foreign")), "bm9uZQ"},
 		"/desk/plans/{plan}":                      {w.plans[0], w.plans[1], "999"},
 		"/desk/plans/{plan}/versions/{file}":      {"1.json", "2.json", "x.json"},
+		"/desk/memberships/{membership}":          {w.id("SELECT id FROM membership WHERE name = 'Own'"), w.id("SELECT id FROM membership WHERE name = 'Foreign'"), seats.NewID().String()},
 		"/desk/customers/{id}":                    {w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'theirs' LIMIT 1"), seats.NewID().String()},
 		"/desk/books/payouts/{file}":              {"po_own", "po_foreign", "po_none"},
 		"/desk/books/{file}":                      {"report.csv", "secrets.csv", "secrets.csv"},
@@ -491,6 +498,9 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `INSERT INTO door (event_id, secret) SELECT id, sha256(convert_to(slug, 'UTF8')) FROM event`)
 	w.exec(t, `INSERT INTO message (id, event_id, subject, text) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x' FROM event`)
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
+	w.exec(t, `INSERT INTO membership_kind (team_id, name, currency, price, months) SELECT team_id, 'Freundeskreis', 'EUR', 4500, 12 FROM event WHERE slug IN ('evening', 'theirs') GROUP BY team_id ORDER BY team_id <> (SELECT team_id FROM event WHERE slug = 'evening')`)
+	w.exec(t, `INSERT INTO membership (id, team_id, kind_id, name, email, from_on, until_on, currency, price, given_by)
+		SELECT gen_random_uuid(), k.team_id, k.id, CASE e.slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, e.slug || '@example.org', '2020-01-01', '2099-12-31', 'EUR', 4500, 'x' FROM membership_kind k JOIN event e ON e.team_id = k.team_id WHERE e.slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO guest (id, event_id, name, places) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 1 FROM event WHERE slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO block (id, event_id, seats, owner) SELECT gen_random_uuid(), id, '{0}', CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END FROM event WHERE slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)

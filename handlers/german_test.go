@@ -218,6 +218,9 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	} {
 		visit(owner, page, 200)
 	}
+	for _, page := range []string{"/desk/memberships", "/desk/memberships?show=soon", "/desk/memberships?show=all&q=evening", "/desk/memberships?show=over"} {
+		visit(owner, page, 200)
+	}
 	s.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Ute"}})
 	visit(owner, "/desk/events/evening/guests", 200)
 	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
@@ -267,6 +270,9 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/room":     {{"do": {"resume"}}, {"do": {"rate"}, "rate": {"-1"}}, {"do": {"slots"}, "slots": {"0"}}, {"do": {"work"}, "work": {"-1"}}},
 		"/desk/events/evening/blocks":   {{"seats": {"Z/9"}}, {}, {"seats": {"A/1"}, "kind": {"x"}}, {"seats": {"A/1"}, "ends_at": {"gestern"}}, {"seats": {"A/1"}, "ends_at": {"2001-01-01T10:00"}}},
 		"/desk/events/evening/guests":   {{}, {"guests": {"@"}}, {"guests": {"Ute, 0"}}, {"guests": {"Ute, u@"}}, {"guests": {"Ute, a, b, c, d"}}},
+		"/desk/memberships/kinds":       {{}, {"name": {"Kreis"}, "currency": {"x"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"0"}}, {"name": {"Freundeskreis"}, "currency": {"EUR"}, "months": {"12"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"12"}, "price": {"viel"}}},
+		"/desk/memberships/imports":     {{"kind": {"1"}}, {"kind": {"1"}, "members": {"x"}}, {"kind": {"1"}, "members": {"a@example.org,A,gestern\nb@example.org,B,2031-01-01,2030-01-01\n\"x\na@example.org,1,,,5,6"}}, {"kind": {"1"}, "members": {"evening@example.org,,2030-01-01"}}},
+		"/desk/memberships":             {{"kind": {"1"}, "email": {"x"}}, {"kind": {"1"}, "email": {"a@example.org"}, "from": {"gestern"}}, {"kind": {"1"}, "email": {"evening@example.org"}}},
 		"/desk/events/evening/plan":     {{"plan": {"x"}}},
 		"/desk/till":                    {{"methods": {"A", "A"}}, {"methods": {"A", "B", "C", "D", "E", "F"}}},
 		"/desk/till/sessions":           {{"float": {"viel"}}},
@@ -450,7 +456,7 @@ var notWalked = map[string]string{
 	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
 	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
-	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/books/{file}": unreadProgram, "GET /desk/events/{slug}/till/best": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
+	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/books/{file}": unreadProgram, "GET /desk/memberships/members.csv": unreadProgram, "GET /desk/events/{slug}/till/best": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture,
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /desk/session/openid": unreadLink, "GET /desk/session/openid/return": unreadLink, "GET /desk/session/proof/openid": unreadLink, "GET /desk/account/openid": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /orders/{code}/receipt.pdf": "TestReceipt reads it", "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,
 	"GET /orders/{code}/apple-wallet/{ticket}": unreadLink, "GET /tickets/{code}/apple-wallet/{ticket}": unreadLink, "GET /orders/{code}/google-wallet/{ticket}": unreadLink, "GET /tickets/{code}/google-wallet/{ticket}": unreadLink,

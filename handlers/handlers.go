@@ -26,6 +26,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
@@ -51,29 +52,30 @@ import (
 
 // Config is what the handlers lean on.
 type Config struct {
-	Inventory *seats.Inventory
-	Rooms     *waitingroom.Rooms
-	Waits     *waitlist.List
-	Hub       *realtime.Hub
-	Sessions  *sessions.Sessions
-	Orders    *orders.Orders
-	Credit    *credit.Ledger
-	Desk      *organizers.Desk
-	Sales     *sales.Sales
-	Banks     *banktransfer.Bank
-	Invoices  *invoices.Invoices
-	Books     *books.Books
-	Payouts   *payouts.Payouts
-	Blocks    *blocks.Blocks
-	Guests    *guests.Guests
-	Customers *customers.Customers
-	Alerts    *alerts.Alerts
-	Desks     *desk.Desks
-	Hooks     *webhooks.Hooks
-	Pages     *pages.Pages
-	Programme *programme.Programme
-	Series    *series.All
-	Sites     *sites.Sites
+	Inventory   *seats.Inventory
+	Rooms       *waitingroom.Rooms
+	Waits       *waitlist.List
+	Hub         *realtime.Hub
+	Sessions    *sessions.Sessions
+	Orders      *orders.Orders
+	Credit      *credit.Ledger
+	Desk        *organizers.Desk
+	Sales       *sales.Sales
+	Banks       *banktransfer.Bank
+	Invoices    *invoices.Invoices
+	Books       *books.Books
+	Payouts     *payouts.Payouts
+	Blocks      *blocks.Blocks
+	Guests      *guests.Guests
+	Customers   *customers.Customers
+	Memberships *memberships.Memberships
+	Alerts      *alerts.Alerts
+	Desks       *desk.Desks
+	Hooks       *webhooks.Hooks
+	Pages       *pages.Pages
+	Programme   *programme.Programme
+	Series      *series.All
+	Sites       *sites.Sites
 
 	Subscriptions *subscriptions.All
 
@@ -115,7 +117,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Customers: c.Customers, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

@@ -396,11 +396,15 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.exec(t, `UPDATE orders SET post_to = '{"street": "Ring 1", "city": "Wien", "country": "AT"}' WHERE code = $1`, o.Code)
 			return sent{who: owner, to: "/desk/events/evening/post", form: of("order", o.Code), other: url.Values{"order": {o.Code}, "undo": {"yes"}}}
 		},
-		"POST /desk/customers/{id}":         w.same("note=a", "note=b"),
-		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),
-		"POST /desk/events/{slug}/limits":   w.same("challenge=always", "challenge=off"),
-		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),
-		"POST /desk/team":                   w.same("name=Box+office", "name=Office"),
+		"POST /desk/memberships":                  w.same("kind=1&email=once@example.org", "kind=1&email=twice@example.org"),
+		"POST /desk/memberships/kinds":            w.same("name=Patrons&currency=EUR&months=12", "name=Angels&currency=EUR&months=12"),
+		"POST /desk/memberships/imports":          w.same("kind=1&members=once@example.org", "kind=1&members=twice@example.org"),
+		"POST /desk/memberships/{membership}/end": w.same("", ""),
+		"POST /desk/customers/{id}":               w.same("note=a", "note=b"),
+		"POST /desk/taxes":                        w.same("rate.AT.standard=21", "rate.AT.standard=22"),
+		"POST /desk/events/{slug}/limits":         w.same("challenge=always", "challenge=off"),
+		"POST /desk/events/{slug}/waitlist":       w.same("do=pause&reason=x", "do=pause&reason=y"),
+		"POST /desk/team":                         w.same("name=Box+office", "name=Office"),
 		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // its maker sees the new team from then on
 			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
 		},

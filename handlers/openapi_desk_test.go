@@ -252,6 +252,14 @@ GET /desk/customers?q=a
 GET /desk/customers/CUSTOMER
 POST /desk/customers/CUSTOMER {"note":"Likes the aisle.","tags":["Member","press"]}
 GET /desk/customers?tag=member
+POST /desk/memberships/kinds {"name":"Patrons","text":"A drink with the cast.","price":"45.00","currency":"EUR","months":12}
+GET /desk/memberships => KIND "id":(\d+),"name":"Patrons"
+POST /desk/memberships {"kind":KIND,"customer":"CUSTOMER","card":"P-1"}
+POST /desk/memberships/imports {"kind":KIND,"members":"zoe@example.org, Zoe, 2030-01-01, 2030-12-31\nmax@example.org"}
+GET /desk/memberships?show=all&q=zoe => MEMBERSHIP "memberships":\[{"id":"([^"]+)"
+POST /desk/memberships/MEMBERSHIP/end {}
+GET /desk/memberships/members.csv
+GET /desk/customers/CUSTOMER
 GET /desk/books?from=&by=type
 GET /desk/books/report.json?from=
 GET /desk/books/report.csv?from=&by=performance

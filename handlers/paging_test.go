@@ -29,6 +29,10 @@ SELECT 1, 'wait' || n, 'wait' || n || '@example.org', 2, true, true, CASE WHEN n
 	plantEvents = `
 INSERT INTO event (slug, name, venue, starts_at, seats, plan_id, status)
 SELECT 'more-' || n, 'More', '', timestamptz '2033-01-01 20:00Z' + n / 3 * interval '1 day', 10, plan_id, 'on sale' FROM event, generate_series($1::integer, $1 + $2 - 1) n WHERE slug = 'evening'`
+	plantMembers = `
+WITH k AS (INSERT INTO membership_kind (team_id, name, currency, price, months) SELECT 1, 'Kind ' || $1::integer, 'EUR', 4500, 12 RETURNING id)
+INSERT INTO membership (id, team_id, kind_id, name, email, from_on, until_on, currency, price, given_by)
+SELECT gen_random_uuid(), 1, k.id, '', 'member' || n || '@example.org', '2020-01-01', date '2099-12-31' + n / 3, 'EUR', 4500, 'x' FROM k, generate_series($1::integer, $1 + $2 - 1) n`
 	plantCards = `
 INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) SELECT gen_random_uuid(), 1, 'GIFT' || n, 'EUR', 5000, 'ann@example.org', '', '', '', 'demo', 'closed' FROM generate_series($1::integer, $1 + $2 - 1) n`
 )
@@ -46,6 +50,7 @@ func TestPages_OfEveryListHaveEachLineOnceWhileLinesAreAdded(t *testing.T) {
 	for _, list := range []struct{ path, lines, id, plant, also string }{
 		{"/desk/events/evening/orders?q=person", "orders", "code", plantOrders, ""},
 		{"/desk/customers?", "customers", "email", plantOrders, ""},
+		{"/desk/memberships?show=all", "memberships", "email", plantMembers, ""},
 		{"/desk/log?what=sold", "deeds", "what", plantDeeds, ""},
 		{"/desk/log?about=security", "events", "id", plantHappen, ""},
 		{"/desk/hooks/1?", "notices", "id", plantTold, ""},

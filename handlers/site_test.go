@@ -34,6 +34,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
@@ -121,6 +122,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Blocks = blocks.New(office, config.Desk)
 	config.Guests = guests.New(config.Desk, sold, config.Blocks)
 	config.Customers = customers.New(db)
+	config.Memberships = memberships.New(config.Desk)
 	config.Alerts = alerts.New(db, config.Desk, sold)
 	config.Alerts.Raised = sold.WroteMail
 	config.Privacy = privacy.New(db, config.Desk)

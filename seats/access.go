@@ -87,12 +87,13 @@ SELECT c.idx, c.holder, c.code, (SELECT id FROM block WHERE id = c.block AND (en
          WHERE o.event_id = $1) AS n(idx),
        LATERAL (SELECT idx, holder, code, block, early FROM seat_code WHERE event_id = $1 AND idx = n.idx OFFSET 0) c`
 
-// The codes that are good. They are not retired before the batch is committed.
+// The codes that are good. They are not retired before the batch is committed. Those of a member are good while the person is one.
 const goodCodesSQL = `
 SELECT c.id FROM code c
  WHERE c.event_id = $1 AND c.id = ANY($2::uuid[]) AND c.retired_at IS NULL
    AND (c.begins_at IS NULL OR c.begins_at <= clock_timestamp()) AND (c.ends_at IS NULL OR c.ends_at > clock_timestamp())
    AND NOT EXISTS (SELECT FROM allowance a WHERE a.event_id = $1 AND a.key = c.id AND a.used >= a.most)
+   AND (c.membership_id IS NULL OR member_now(c.membership_id, $1))
  ORDER BY c.id
    FOR SHARE OF c`
 

@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
 	texts "github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -77,6 +78,9 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 	invited := desk.GuestsPage{Frame: ofEvent(ann, desk.GuestsPath("x")), Plan: event.Plan, Prices: list, Blocks: codes.Blocks, List: []guests.Guest{
 		{ID: seats.NewID(), Name: text, Email: text, Places: 2, Note: text, InvitedBy: text}, {ID: seats.NewID(), Name: text, Places: 2, Order: "x", Seats: []int{0, 1}, In: 1}, {ID: seats.NewID(), Places: 1, Order: "x", Struck: true},
 	}}
+	members := desk.MembershipsPage{Frame: of(ann, desk.MembershipsPath), Kinds: []memberships.Kind{{ID: 1, Name: text, Text: text, Currency: "EUR", Price: 4500, Months: 12, Valid: 1}, {ID: 2, Name: text, Currency: "JPY", Price: 4500, Months: 1}}, List: []memberships.Membership{
+		{ID: seats.NewID(), Title: text, Name: text, Email: text, Card: text, From: now, Until: now, State: memberships.Valid, Customer: seats.NewID()}, {ID: seats.NewID(), Title: text, Email: text, From: now, Until: now, State: memberships.Over},
+	}}
 	kept := desk.BlocksPage{Frame: ofEvent(ann, desk.BlocksPath("x")), List: []blocks.Block{
 		{ID: seats.NewID(), BlockTerms: seats.BlockTerms{Kind: seats.BlockPress, Owner: text, Reason: text, EndsAt: now}, Made: 9, Blocked: 4, Held: 1, Sold: 2, Codes: 1}, {ID: seats.NewID(), Made: 1, Blocked: 1},
 	}}
@@ -97,6 +101,8 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{"prices, refused", true, desk.Prices(refused)},
 		{"prices, looked at", true, desk.Prices(viewed)},
 		{"blocks", true, desk.Blocks(kept)},
+		{"memberships", true, desk.Memberships(members)},
+		{"no memberships, refused", true, desk.Memberships(desk.MembershipsPage{Frame: of(ann, desk.MembershipsPath), Form: url.Values{"name": {text}, "price": {text}}, Refused: desk.FormKind, Wrong: text})},
 		{"blocks, refused", true, desk.Blocks(keptWrong)},
 		{"guests", true, desk.Guests(invited)},
 		{"guests on paper", true, desk.GuestPaper(invited)},

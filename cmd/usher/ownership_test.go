@@ -21,6 +21,7 @@ var owners = map[string]string{
 	"seats/alerts":        "alert alert_choice alert_look",
 	"seats/customers":     "customer_note",
 	"seats/guests":        "guest",
+	"seats/memberships":   "membership membership_kind",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
 	"seats/books":         "book_accounts book_schedule event_share",

@@ -11,7 +11,7 @@ var personal = map[string]string{
 	"erased on request and after the retention time": `
 		customer_note guest orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change resale_offer wallet_device turn_request`,
 	"erased on request; no event names when it is old": `
-		account_passkey credit_account link session idempotency_key entrant`,
+		account_passkey credit_account link membership session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
 		allowance cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer order_change order_touch payment_share payout_line receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order`,
 	"kept, because tax law asks for it": `
@@ -22,7 +22,7 @@ var personal = map[string]string{
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added alert alert_look block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run payout payout_reading performance phase picture_file place_key plan plan_version
+		added alert alert_look block called category change code control counter credit_voucher door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run membership_kind payout payout_reading performance phase picture_file place_key plan plan_version
 		price push_key question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type till_setting wait_list wait_step`,
 }
 

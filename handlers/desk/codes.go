@@ -46,6 +46,7 @@ type codeGroup struct {
 	From       *time.Time        `json:"from,omitempty"`
 	Until      *time.Time        `json:"until,omitempty"`
 	Unlocks    unlocksBody       `json:"unlocks"`
+	Members    string            `json:"members,omitempty"` // the kind of membership whose members have them
 	State      pricing.CodeState `json:"state"`
 	Orders     int               `json:"orders"`
 	Saved      int64             `json:"saved"`
@@ -84,6 +85,9 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 })
+	if p.Kinds, err = h.Server.Memberships.Kinds(r.Context(), m); err != nil {
+		return err
+	}
 	if !web.WantsJSON(r) {
 		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
 			return err
@@ -102,7 +106,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	for _, g := range p.Groups {
 		body := codeGroup{
 			Code: g.Code.Code, Name: g.Name, Count: g.Count, Amount: g.Amount, PerOrder: g.PerOrder, Types: typeKeys(s, g.Types), Categories: categoryKeys(s, g.Categories),
-			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Unlocks: unlocksBody{typeKeys(s, g.UnlocksTypes), append([]seats.ID{}, g.UnlocksBlocks...), g.Presale}, Orders: g.Uses, Saved: g.Saved,
+			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Unlocks: unlocksBody{typeKeys(s, g.UnlocksTypes), append([]seats.ID{}, g.UnlocksBlocks...), g.Presale}, Members: g.Members, Orders: g.Uses, Saved: g.Saved,
 		}
 		if g.Percent > 0 {
 			body.Percent = pricing.Percentage(g.Percent)
@@ -144,12 +148,12 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	}
 	var of []eventCodes
 	number := 0
-	emails, err := emailsOf(form, s.Event)
+	to, err := h.recipientsOf(r.Context(), m, form, s.Event)
 	if err == nil {
-		of, number, err = h.codesFor(r.Context(), m, s, form, len(emails))
+		of, number, err = h.codesFor(r.Context(), m, s, form, len(to.emails))
 	}
 	if err == nil {
-		err = h.createCodes(r, m, form, of, number, emails)
+		err = h.createCodes(r, m, form, of, number, to)
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showCodes(w, r, m, s, deskStatus(err), form, words)
@@ -157,16 +161,50 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	if len(emails) > 0 {
+	if len(to.emails) > 0 {
 		h.Organizers.MailWritten()
 		return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes-mailed")
 	}
 	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
 }
 
-// emailsOf reads to whom codes are mailed.
-func emailsOf(form url.Values, e seats.Event) ([]string, error) {
-	list, none := seats.Addresses(strings.Join(form["emails"], "\n"))
+// recipients are to whom codes are mailed.
+type recipients struct {
+	emails  []string
+	members []seats.ID // the membership of each; empty: they are a list
+}
+
+// recipientsOf reads to whom codes are mailed: to a list, or to the members of a kind today.
+func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form url.Values, e seats.Event) (to recipients, err error) {
+	kind, err := membershipKind(url.Values{"kind": form["members"]})
+	if err != nil || kind == 0 {
+		to.emails, err = emailsOf(form, e, nil)
+		return to, err
+	}
+	list, err := h.Server.Memberships.Recipients(ctx, m, kind, e.ID)
+	if err != nil {
+		return to, err
+	}
+	var emails []string
+	for _, one := range list {
+		emails, to.members = append(emails, one.Email), append(to.members, one.Membership)
+	}
+	switch {
+	case strings.TrimSpace(strings.Join(form["emails"], "")) != "":
+		return to, &seats.ValidationError{Message: text.Mark("Email codes to a list or to members, not to both at once. Nothing was changed.")}
+	case len(emails) == 0:
+		return to, &seats.ValidationError{Message: text.Mark("Nobody is a member of this kind today, so no code was created.")}
+	}
+	to.emails, err = emailsOf(form, e, emails)
+	return to, err
+}
+
+// emailsOf are the addresses to which codes are mailed: those of members, or the list of a form.
+func emailsOf(form url.Values, e seats.Event, members []string) ([]string, error) {
+	list, none := members, ""
+	if members == nil {
+		list, none = seats.Addresses(strings.Join(form["emails"], "\n"))
+	}
 	var wrong text.Message
 	switch {
 	case none != "":
@@ -268,13 +306,13 @@ func (h *Handlers) refuseTaken(ctx context.Context, of []eventCodes) error {
 
 // createCodes makes the same codes in one event after the other. Each counts its uses by itself. A repeat makes them where they are
 // missing, unless they are random.
-func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int, emails []string) error {
+func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int, to recipients) error {
 	codes := []string{of[0].code.Code}
 	if codes[0] == "" {
 		codes = newCodes(number)
 	}
 	what := text.Mark("created codes for")
-	if len(emails) > 0 {
+	if len(to.emails) > 0 {
 		what = text.Mark("emailed codes for")
 	}
 	for i, e := range of {
@@ -292,7 +330,7 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 					return err
 				}
 			}
-			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, emails, also)
+			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, to.emails, to.members, also)
 		})
 		var refusal *seats.Conflict
 		switch {

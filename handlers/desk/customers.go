@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
@@ -83,17 +84,18 @@ func (h *Handlers) latestCustomers(r *http.Request, m organizers.Member) (list [
 
 type recordBody struct {
 	customerBody
-	First         time.Time      `json:"first_order_at"`
-	Spent         []moneyBody    `json:"spent"`
-	Tickets       int            `json:"tickets_past"`
-	Came          int            `json:"checked_in"`
-	Credit        []moneyBody    `json:"credit"`
-	Unsubscribed  bool           `json:"unsubscribed"`
-	Subscriptions []string       `json:"subscriptions"`
-	Note          string         `json:"note"`
-	Tags          []string       `json:"tags"`
-	Waiting       []waitingBody  `json:"waiting_list"`
-	Purchases     []purchaseBody `json:"purchases"`
+	First         time.Time        `json:"first_order_at"`
+	Spent         []moneyBody      `json:"spent"`
+	Tickets       int              `json:"tickets_past"`
+	Came          int              `json:"checked_in"`
+	Credit        []moneyBody      `json:"credit"`
+	Unsubscribed  bool             `json:"unsubscribed"`
+	Subscriptions []string         `json:"subscriptions"`
+	Note          string           `json:"note"`
+	Tags          []string         `json:"tags"`
+	Memberships   []membershipBody `json:"memberships"`
+	Waiting       []waitingBody    `json:"waiting_list"`
+	Purchases     []purchaseBody   `json:"purchases"`
 }
 
 type moneyBody struct {
@@ -121,8 +123,8 @@ type purchaseBody struct {
 	Terms     int       `json:"terms,omitempty"`
 }
 
-func describeRecord(c customers.Record) recordBody {
-	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Note: c.Note.Text, Tags: append([]string{}, c.Note.Tags...), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
+func describeRecord(c customers.Record, of []memberships.Membership) recordBody {
+	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Note: c.Note.Text, Tags: append([]string{}, c.Note.Tags...), Memberships: describeMemberships(of), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
 	for _, s := range c.Spent {
 		b.Spent = append(b.Spent, moneyBody(s))
 	}
@@ -148,13 +150,24 @@ func (h *Handlers) showCustomer(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return errNoCustomer
 	}
+	return h.showRecord(w, r, m, status, id, p)
+}
+
+// showRecord writes what is known of the customer of an order, with what p knows besides.
+func (h *Handlers) showRecord(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, id seats.ID, p desk.CustomerPage) (err error) {
 	if p.Record, err = h.Server.Customers.Record(r.Context(), m, id); errors.Is(err, customers.ErrNone) {
 		return errNoCustomer
 	} else if err != nil {
 		return err
 	}
+	if p.Memberships, err = h.Server.Memberships.Of(r.Context(), m, p.Record.Email); err != nil {
+		return err
+	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, status, describeRecord(p.Record))
+		return web.WriteJSON(w, status, describeRecord(p.Record, p.Memberships))
+	}
+	if p.Kinds, err = h.Server.Memberships.Kinds(r.Context(), m); err != nil {
+		return err
 	}
 	p.Frame = h.frame(w, r, m, cmp.Or(p.Record.Name, p.Record.Email))
 	return web.WritePage(w, r, status, desk.Customer(p))

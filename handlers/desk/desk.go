@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -66,6 +67,7 @@ var problems = web.Problems{
 	orders.ErrNoMessage:      errNothing,
 	seats.ErrNoBlock:         errNothing,
 	guests.ErrNone:           errNothing,
+	memberships.ErrNone:      errNothing,
 	banktransfer.ErrNoEntry:  errNoEntry,
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,

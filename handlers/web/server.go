@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/letters"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
@@ -64,6 +65,7 @@ type Server struct {
 	Blocks       *blocks.Blocks
 	Guests       *guests.Guests
 	Customers    *customers.Customers
+	Memberships  *memberships.Memberships
 	Alerts       *alerts.Alerts
 	GiftCards    *giftcards.GiftCards
 	Automatic    *letters.Letters

@@ -135,12 +135,13 @@ func relist(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan, prices [
 	return pricing.Save(ctx, tx, event, pricing.Reprice(before, p.Categories, prices))
 }
 
-// AddCodes makes codes of an event with the terms of one, and mails each to the address at its place of emails, if there are any. All nodes know at once that the event has codes.
+// AddCodes makes codes of an event with the terms of one, and mails each to the address at its place of emails, if there are any. With members, each is
+// for the person of the membership at its place. All nodes know at once that the event has codes.
 //
 // Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if the event has one of the codes; the database's.
-func AddCodes(ctx context.Context, inventory *seats.Inventory, slug string, c pricing.Code, codes, emails []string, also seats.TxHook) error {
+func AddCodes(ctx context.Context, inventory *seats.Inventory, slug string, c pricing.Code, codes, emails []string, members []seats.ID, also seats.TxHook) error {
 	_, err := inventory.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
-		if err := pricing.CreateCodes(ctx, tx, e.ID, c, codes); err != nil || len(emails) == 0 {
+		if err := pricing.CreateCodes(ctx, tx, e.ID, c, codes, members...); err != nil || len(emails) == 0 {
 			return true, err
 		}
 		return true, pricing.MailCodes(ctx, tx, e.ID, codes, emails)

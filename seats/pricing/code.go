@@ -23,6 +23,7 @@ type Code struct {
 	UnlocksTypes  []int      // ticket types that are sold with a code
 	UnlocksBlocks []seats.ID // blocks; their seats are reserved for the code
 	Presale       bool       // seats may be claimed before the event is on sale
+	Members       string     // the kind of membership whose members have it; empty: it is for whoever has it
 
 	Most      int // orders; 0: no limit
 	PerPerson int // orders of one person; 0: no limit
@@ -105,8 +106,9 @@ func CheckCode(c Code) text.Message {
 }
 
 const createCodesSQL = `
-INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at, unlocks_types, unlocks_blocks, presale)
-SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM unnest($2::uuid[], $3::text[]) AS n(id, code)`
+INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at, unlocks_types, unlocks_blocks, presale, membership_id)
+SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, n.member
+  FROM unnest($2::uuid[], $3::text[], $18::uuid[]) AS n(id, code, member)`
 
 // ErrCodeTaken says that the event has one of the codes.
 var ErrCodeTaken = errors.New("the event has this code")
@@ -116,9 +118,9 @@ func CodeTaken(code string) *seats.Conflict {
 	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event has or had a code %s. Nothing was changed. Choose another one."), Args: []any{code}}
 }
 
-// CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. It is part of an inventory's ChangeEvent if they
-// unlock something. *seats.ValidationError if that is not of the event.
-func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []string) error {
+// CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. With members, each is for the person of the membership at its
+// place. It is part of an inventory's ChangeEvent if they unlock something. *seats.ValidationError if that is not of the event.
+func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []string, members ...seats.ID) error {
 	if c.Unlocks() {
 		if err := unlockable(ctx, tx, event, c); err != nil {
 			return err
@@ -129,7 +131,7 @@ func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []st
 		ids[i] = seats.NewID()
 	}
 	_, err := tx.Exec(ctx, createCodesSQL, event, ids, codes, c.Name, c.Percent, c.Amount, c.PerOrder, listed(c.Types), listed(c.Categories), c.Tickets, c.Most, c.PerPerson, c.BeginsAt, c.EndsAt,
-		listed(c.UnlocksTypes), append([]seats.ID{}, c.UnlocksBlocks...), c.Presale)
+		listed(c.UnlocksTypes), append([]seats.ID{}, c.UnlocksBlocks...), c.Presale, append([]seats.ID{}, members...))
 	if seats.IsConstraint(err, "a code is there once in an event") {
 		return ErrCodeTaken
 	}
@@ -147,10 +149,16 @@ func listed(numbers []int) []int32 {
 	return list
 }
 
+const (
+	codeMembers = `coalesce((SELECT k.name FROM membership m JOIN membership_kind k ON k.id = m.kind_id WHERE m.id = c.membership_id), '')`
+
+	codeOfMember = `(c.membership_id IS NULL OR member_now(c.membership_id, c.event_id))`
+)
+
 const codeColumns = `
 SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
-       c.unlocks_types, c.unlocks_blocks, c.presale, coalesce(a.used, 0),
-       CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
+       c.unlocks_types, c.unlocks_blocks, c.presale, ` + codeMembers + `, coalesce(a.used, 0),
+       CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() OR NOT ` + codeOfMember + ` THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN a.used >= a.most THEN 'used' ELSE 'good' END
   FROM code c LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
  WHERE c.event_id = $1`
@@ -158,7 +166,7 @@ SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.catego
 const findCodeSQL = codeColumns + ` AND c.code = $2`
 
 func (c *Code) scan(row pgx.Row) error {
-	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.Used, &c.State)
+	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.Members, &c.Used, &c.State)
 }
 
 // FindCode returns the code that was typed. Its state is CodeUnknown if the event has no such code.

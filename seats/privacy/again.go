@@ -159,6 +159,8 @@ SELECT team_id, email, max(at) FROM (
      UNION ALL
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card
      UNION ALL
+    SELECT team_id, email, given_at FROM membership
+     UNION ALL
     SELECT t.id, a.email, to_timestamp(0) FROM credit_account a, team t WHERE a.kind = 'attendee'
      UNION ALL
     SELECT t.id, a.email, a.created_at FROM account_passkey a, team t

@@ -23,6 +23,7 @@ import (
 	"github.com/usherbox/usher/seats/invoices"
 	automatic "github.com/usherbox/usher/seats/letters"
 	letters "github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
@@ -71,6 +72,7 @@ type Record struct {
 	Passkeys json.RawMessage `json:"passkeys"` // that open the account of the address
 	Gifts    json.RawMessage `json:"gift_cards"`
 	Guest    json.RawMessage `json:"guest_lists"`
+	Members  json.RawMessage `json:"memberships"`
 	Notes    json.RawMessage `json:"notes"` // what the team wrote down, with tags
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
@@ -178,6 +180,9 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	if r.Gifts, err = giftcards.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
+	if r.Members, err = memberships.Export(ctx, tx, team, email); err != nil {
+		return r, err
+	}
 	if r.Notes, err = customers.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
@@ -200,6 +205,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM guest WHERE lower(email) = $1
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
+     UNION ALL SELECT team_id FROM membership WHERE email = $1
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
  ORDER BY id`
 
@@ -285,6 +291,9 @@ func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email 
 		return done, err
 	}
 	if err := automatic.Erase(ctx, tx, team, email); err != nil {
+		return done, err
+	}
+	if err := memberships.Erase(ctx, tx, team, email); err != nil {
 		return done, err
 	}
 	if err := customers.Erase(ctx, tx, team); err != nil {

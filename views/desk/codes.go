@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
@@ -23,6 +24,7 @@ type CodesPage struct {
 	List   *seats.Prices
 	Groups []pricing.CodeGroup
 	Blocks []blocks.Block
+	Kinds  []memberships.Kind
 	Others []overview.Event // other events of the team that are to come
 	Dates  int              // other performances to come of its series
 	Form   url.Values       // as it was sent, if it was refused
@@ -88,6 +90,9 @@ func (p CodesPage) limits(ctx context.Context, c pricing.Code) string {
 	}
 	if c.Unlocks() {
 		words = append(words, text.T(ctx, "unlocks %s", unlockWords(ctx, p.List, c)))
+	}
+	if c.Members != "" {
+		words = append(words, text.T(ctx, "for members: %s", c.Members))
 	}
 	if c.PerPerson > 0 {
 		words = append(words, text.N(ctx, "%d order per person", "%d orders per person", c.PerPerson))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -37,6 +38,11 @@ type CustomerPage struct {
 	Record customers.Record
 	Form   url.Values // as it was sent, if it was refused
 	Wrong  string
+
+	Memberships []memberships.Membership
+	Kinds       []memberships.Kind
+	MemberForm  url.Values // as it was sent, if it was refused
+	MemberWrong string
 }
 
 // note is the text of the note, as it was typed or as it is.

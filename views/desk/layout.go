@@ -123,6 +123,10 @@ var notices = map[string]string{
 	"guests-some":   text.Mark("Those for whom there are seats have their tickets. The others still wait: choose other seats for them."),
 	"guests-off":    text.Mark("The guest is off the list. Their tickets are no longer valid."),
 
+	"member":       text.Mark("The membership was given."),
+	"members":      text.Mark("Imported. Those who had the same membership before have it once."),
+	"member-ended": text.Mark("The membership has ended. Codes that the person got as a member no longer work."),
+
 	"codes":        text.Mark("The codes are ready to use."),
 	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),
 	"stopped":      text.Mark("Stopped. Orders that have the code keep their price."),
