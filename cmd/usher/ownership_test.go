@@ -20,6 +20,7 @@ var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/alerts":        "alert alert_choice alert_look",
 	"seats/customers":     "customer_note",
+	"seats/bookings":      "booking",
 	"seats/guests":        "guest",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",

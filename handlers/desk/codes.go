@@ -83,7 +83,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Blocks, err = h.Blocks.List(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
-	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 })
+	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 || b.Kind == seats.BlockGroup })
 	if !web.WantsJSON(r) {
 		if p.Others, err = h.otherEvents(r.Context(), m, s.Event); err != nil {
 			return err
