@@ -502,7 +502,8 @@ func (w *wall) plant(t *testing.T) {
 	w.exec(t, `INSERT INTO errand (id, event_id, kind, message_id, send_at, taken_until) SELECT id, event_id, 'message', id, '2100-01-01', '2100-01-01' FROM message WHERE subject IN ('Own', 'Foreign')`)
 	w.exec(t, `INSERT INTO guest (id, event_id, name, places) SELECT gen_random_uuid(), id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 1 FROM event WHERE slug IN ('evening', 'theirs')`)
 	w.exec(t, `INSERT INTO block (id, event_id, seats, owner) SELECT gen_random_uuid(), id, '{0}', CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END FROM event WHERE slug IN ('evening', 'theirs')`)
-	w.exec(t, `INSERT INTO booking (id, event_id, name, places) SELECT id, event_id, owner, 1 FROM block WHERE owner IN ('Own', 'Foreign')`)
+	w.exec(t, `WITH k AS (INSERT INTO block (id, event_id, seats, kind, ends_at) SELECT gen_random_uuid(), id, '{0}', 'group', starts_at FROM event WHERE slug IN ('evening', 'theirs') RETURNING id, event_id)
+		INSERT INTO booking (id, event_id, name, places) SELECT k.id, e.id, CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 1 FROM k JOIN event e ON e.id = k.event_id`)
 	w.exec(t, `INSERT INTO share (event_id, token, name, maker, expires_at) SELECT id, sha256(convert_to(slug, 'UTF8')), CASE slug WHEN 'evening' THEN 'Own' ELSE 'Foreign' END, 'x', clock_timestamp() + interval '1 day' FROM event`)
 	for name, team := range map[string]int64{"Extra": w.sale.Event.Team, "Stranger": w.team} {
 		w.exec(t, `WITH o AS (INSERT INTO organizer (email, name) VALUES (lower($1) || '.member@example.org', $1) RETURNING id)

@@ -20,6 +20,7 @@ CREATE TABLE booking (
 CREATE INDEX booking_by_event ON booking (event_id, n);
 CREATE INDEX booking_reminders ON booking (remind_at) WHERE remind_at IS NOT NULL;
 
+ALTER TABLE block ADD CONSTRAINT "a group keeps seats until a time" CHECK (kind <> 'group' OR ends_at IS NOT NULL) NOT VALID;
 CREATE INDEX block_of_groups ON block (event_id) WHERE kind = 'group' AND ended_at IS NULL;
 
 CALL desk_wall('booking', 'event_id IN (SELECT id FROM event)', 'SELECT, INSERT, UPDATE');

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -315,5 +317,41 @@ func TestOption_RemindsItsContactOnce(t *testing.T) {
 	}
 	if n := h.count(t, "mail WHERE kind = 'option-ends'"); n != 1 {
 		t.Errorf("%d reminders", n)
+	}
+}
+
+func TestBookings_AreOfTheTeamAndErasedWithThePerson(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.take(t, bookings.Request{Seats: []int{10, 11}})
+	var other organizers.Member
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other.Team); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := h.bookings.List(t.Context(), other, h.sale.Event.ID); err != nil || len(list) != 0 {
+		t.Errorf("another team sees %+v, %v", list, err)
+	}
+	for what, err := range map[string]error{
+		"cancel": h.bookings.Cancel(t.Context(), other, key(), h.sale, k.ID), "reduce": h.bookings.Reduce(t.Context(), other, key(), h.sale, k.ID, nil, 1),
+		"change": h.bookings.Change(t.Context(), other, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until}),
+	} {
+		if !errors.Is(err, bookings.ErrNone) {
+			t.Errorf("another team's %s: %v", what, err)
+		}
+	}
+	if err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
+		list, err := bookings.Export(t.Context(), tx, []int64{h.sale.Event.ID}, "eva@example.org")
+		if err == nil && !strings.Contains(string(list), "Eva Roth") {
+			t.Errorf("exported is %s", list)
+		}
+		if err != nil {
+			return err
+		}
+		return bookings.Erase(t.Context(), tx, []int64{h.sale.Event.ID}, "eva@example.org")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if k = h.find(t, k.ID); k.Contact != (bookings.Contact{}) || len(k.Seats) != 2 || k.State != bookings.Option {
+		t.Errorf("erased, it is %+v", k)
 	}
 }
