@@ -177,6 +177,26 @@ func TestOption_KeepsItsSeatsFromEverybodyElse(t *testing.T) {
 	h.sound(t)
 }
 
+func TestOption_HasNoSeatsThatTheirBuyerMayTakeBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	if err := h.sell(t, 20, 21); err != nil {
+		t.Fatal(err)
+	}
+	offer := seats.Resale{ID: seats.NewID(), Seat: 20}
+	if err := h.db.QueryRow(t.Context(), `SELECT id, order_id FROM ticket WHERE idx = 20`).Scan(&offer.Ticket, &offer.Order); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.sale.OfferBack(t.Context(), seats.ID{}, []seats.Resale{offer}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	var taken *seats.Conflict
+	r := bookings.Request{Contact: bookings.Contact{Name: "Eva"}, Seats: []int{20}, Until: h.until}
+	if _, err := h.bookings.Take(t.Context(), h.ann, key(), h.sale, r); !errors.As(err, &taken) {
+		t.Errorf("an option is taken of a seat that is offered back: %v", err)
+	}
+}
+
 func TestOption_ComesBackOnSaleWhenItsTimeIsUp(t *testing.T) {
 	t.Parallel()
 	h := open(t)
