@@ -436,7 +436,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/exports/{file}":      {"orders.csv", "secrets.csv", "secrets.csv"},
 		"/desk/events/{slug}/blocks/{block}":      {w.id("SELECT id FROM block WHERE owner = 'Own'"), w.id("SELECT id FROM block WHERE owner = 'Foreign'"), seats.NewID().String()},
 		"/desk/events/{slug}/guests/{guest}":      {w.id("SELECT id FROM guest WHERE name = 'Own'"), w.id("SELECT id FROM guest WHERE name = 'Foreign'"), seats.NewID().String()},
-		"/desk/events/{slug}/bookings/{booking}":  {w.id("SELECT id FROM booking WHERE name = 'Own'"), w.id("SELECT id FROM booking WHERE name = 'Foreign'"), seats.NewID().String()},
+		"/desk/events/{slug}/bookings/{booking}":  {w.id("SELECT b.id FROM booking b JOIN event e ON e.id = event_id WHERE slug = 'evening' ORDER BY n LIMIT 1"), w.id("SELECT b.id FROM booking b JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), seats.NewID().String()},
 		"/desk/events/{slug}/messages/{message}":  {w.id("SELECT id FROM message WHERE subject = 'Own'"), w.id("SELECT id FROM message WHERE subject = 'Foreign'"), "00000000-0000-4000-8000-000000000000"},
 		"/desk/events/{slug}/doors/{door}":        {w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')"), w.id("SELECT max(id) AS id FROM door WHERE event_id = (SELECT id FROM event WHERE slug = 'theirs')"), "999999"},
 		"/desk/events/{slug}/shares/{id}":         {w.id("SELECT id FROM share WHERE name = 'Own'"), w.id("SELECT id FROM share WHERE name = 'Foreign'"), "999999"},

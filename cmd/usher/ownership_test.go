@@ -71,6 +71,7 @@ var exceptions = map[access]string{
 	{"seats/turns", "INSERT", "mail"}:            outbox,
 	{"seats/alerts", "INSERT", "mail"}:           outbox,
 	{"seats/books", "INSERT", "mail"}:            outbox,
+	{"seats/bookings", "INSERT", "mail"}:         outbox,
 	{"seats/turns", "DELETE", "mail"}:            "a mail that told of a turn names no order: its row ends an hour after it was sent",
 	{"seats/orders", "UPDATE", "purchase_key"}:   "the bound on unpaid orders of an email undoes the batch under the lock of its key",
 	{"seats/payments", "INSERT", "mail"}:         outbox,
