@@ -38,7 +38,7 @@ func TestBookings_OfAGroupAreConfirmedOrComeBack(t *testing.T) {
 			ann.sees(ann.page.GetByText("24 seats:"))
 			check(t, ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("Eva Roth"))
 			check(t, ann.page.GetByLabel("School, company or agency").Fill("Secondary school at the park"))
-			check(t, ann.page.GetByLabel("Email").Fill("eva." + slug + "@example.org"))
+			check(t, ann.page.GetByLabel("Email").Fill("eva."+slug+"@example.org"))
 			check(t, ann.page.GetByLabel("Option until").Fill("2030-04-01T18:00"))
 			check(t, ann.page.Locator("input[name^='tickets.']").Nth(1).Fill("20"))
 			check(t, ann.page.Locator("input[name^='price.']").Nth(1).Fill("6.50"))
