@@ -503,7 +503,7 @@ func (s *site) germanMail(t *testing.T) []mail.Letter {
 	outbox := mail.New(s.db, bag)
 	outbox.Write = Letters{
 		Inventory: s.office, Orders: s.sold, Credit: s.config.Credit, Desk: s.organizers, Rooms: s.config.Rooms, Waits: s.config.Waits, Banks: s.config.Banks, Pages: s.config.Pages, Sites: s.config.Sites, Subscriptions: s.config.Subscriptions,
-		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, Wallets: s.config.Wallets, URL: s.url,
+		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, Bookings: s.config.Bookings, Wallets: s.config.Wallets, URL: s.url,
 	}.Write
 	for {
 		n, err := outbox.Send(t.Context())
