@@ -210,7 +210,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(owner, "/desk/customers/"+w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), 200)
 	for _, page := range []string{
 		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/books/email", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/alerts", "/desk/hooks", "/desk/legal",
-		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
+		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/bookings", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
 		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
@@ -225,6 +225,17 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(owner, "/desk/events/evening/guests", 200)
 	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
 	visit(owner, "/desk/events/evening/guests", 200)
+	group := func(n string) string {
+		s.does(t, owner, "/desk/events/evening/bookings", url.Values{"name": {"Ute"}, "organisation": {"Schule"}, "email": {"ute@example.org"}, "number": {n}, "until": {"2029-01-01T10:00"}})
+		return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
+	}
+	booked, given := group("2"), group("1")
+	visit(owner, booked, 200)
+	s.does(t, owner, booked+"/order", url.Values{"due": {"2029-01-01T10:00"}})
+	s.does(t, owner, given+"/cancellation", url.Values{})
+	for _, page := range []string{booked, given, "/desk/events/evening/bookings"} {
+		visit(owner, page, 200)
+	}
 	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})
 	session := "/desk/till/sessions/" + w.id("SELECT max(id) AS id FROM till_session")
 	for _, page := range []string{"/desk/till", session, "/desk/events/evening/till", "/desk/events/evening/till/tickets/" + code} {
@@ -273,6 +284,11 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/memberships/kinds":       {{}, {"name": {"Kreis"}, "currency": {"x"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"0"}}, {"name": {"Freundeskreis"}, "currency": {"EUR"}, "months": {"12"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"12"}, "price": {"viel"}}},
 		"/desk/memberships/imports":     {{"kind": {"1"}}, {"kind": {"1"}, "members": {"x"}}, {"kind": {"1"}, "members": {"a@example.org,A,gestern\nb@example.org,B,2031-01-01,2030-01-01\n\"x\na@example.org,1,,,5,6"}}, {"kind": {"1"}, "members": {"evening@example.org,,2030-01-01"}}},
 		"/desk/memberships":             {{"kind": {"1"}, "email": {"x"}}, {"kind": {"1"}, "email": {"a@example.org"}, "from": {"gestern"}}, {"kind": {"1"}, "email": {"evening@example.org"}}},
+		"/desk/events/evening/bookings": {{}, {"name": {"Ute"}}, {"name": {"Ute"}, "until": {"2029-01-01T10:00"}}, {"name": {"Ute"}, "until": {"2029-01-01T10:00"}, "number": {"499"}}, {"name": {"Ute"}, "email": {"x"}}, {"name": {strings.Repeat("U", 201)}}, {"name": {"Ute"}, "category": {"x"}}},
+		given + "/cancellation":         {{}},
+		booked + "/seats":               {{"keep": {"1"}}},
+		booked + "/names":               {{"names": {"A\nB\nC"}}},
+		given + "/names":                {{"names": {"A"}}},
 		"/desk/events/evening/plan":     {{"plan": {"x"}}},
 		"/desk/till":                    {{"methods": {"A", "A"}}, {"methods": {"A", "B", "C", "D", "E", "F"}}},
 		"/desk/till/sessions":           {{"float": {"viel"}}},
@@ -493,7 +509,7 @@ func (s *site) germanMail(t *testing.T) []mail.Letter {
 	outbox := mail.New(s.db, bag)
 	outbox.Write = Letters{
 		Inventory: s.office, Orders: s.sold, Credit: s.config.Credit, Desk: s.organizers, Rooms: s.config.Rooms, Waits: s.config.Waits, Banks: s.config.Banks, Pages: s.config.Pages, Sites: s.config.Sites, Subscriptions: s.config.Subscriptions,
-		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, Wallets: s.config.Wallets, URL: s.url,
+		Invoices: s.config.Invoices, GiftCards: s.config.GiftCards, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, Bookings: s.config.Bookings, Wallets: s.config.Wallets, URL: s.url,
 	}.Write
 	for {
 		n, err := outbox.Send(t.Context())

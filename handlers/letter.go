@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/events"
@@ -54,6 +55,7 @@ type Letters struct {
 	Automatic     *letters.Letters
 	Alerts        *alerts.Alerts
 	Books         *books.Books
+	Bookings      *bookings.Bookings
 	Subscriptions *subscriptions.All
 	Wallets       *wallets.Wallets // nil: no passes
 	URL           string           // how browsers reach us
@@ -136,6 +138,8 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return l.alerts(ctx, m)
 	case books.Mail:
 		return l.books(ctx, m)
+	case bookings.MailOption, bookings.MailEnds:
+		return l.option(ctx, m)
 	case organizers.MailSecurity:
 		return l.deskLetter(ctx, m, 0, mails.Security(ctx, organizers.InNotice(ctx, m.About), l.URL+desk.AccountPath))
 	case giftcards.MailCard, giftcards.MailReceipt:
@@ -755,6 +759,31 @@ func (l Letters) code(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	sale := shop.Sale{Event: s.Event}
 	code.Presale = code.Presale && s.Event.Status == seats.Scheduled // else there is nothing before the sale any more
 	return l.deskLetter(ctx, m, s.Event.Team, mails.EventCode(ctx, sale, code, home+sale.Path()+"?code="+code.Code+"#codes"))
+}
+
+// option makes the mail about an option of a group that lasts.
+func (l Letters) option(ctx context.Context, m mail.Mail) (mail.Letter, error) {
+	event, k, err := l.Bookings.About(ctx, m.About)
+	switch {
+	case err != nil:
+		return mail.Letter{}, err
+	case k.State != bookings.Option:
+		return mail.Letter{}, &mail.Refused{Reason: "the option was confirmed or ended before the email went out"}
+	}
+	s, err := l.Inventory.Sale(ctx, event)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	_, cost, err := k.Quote(s)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	home, err := l.home(ctx, s.Event.Team)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
+	return l.deskLetter(ctx, m, s.Event.Team, mails.Option(ctx, sale, k, cost.Total, m.Kind == bookings.MailEnds, home+sale.Path()))
 }
 
 // turn makes the mail that tells a visitor of a waiting room that their number is called.

@@ -29,7 +29,7 @@ func (s *site) arriving(t *testing.T, kind string) (*netmail.Message, map[string
 		t.Fatal(err)
 	}
 	outbox := mail.New(s.db, by)
-	outbox.Write = Letters{Inventory: s.office, Orders: s.sold, Pages: s.config.Pages, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, URL: s.url}.Write
+	outbox.Write = Letters{Inventory: s.office, Orders: s.sold, Pages: s.config.Pages, Automatic: s.config.Letters, Alerts: s.config.Alerts, Books: s.config.Books, Bookings: s.config.Bookings, URL: s.url}.Write
 	if _, err := outbox.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -79,6 +79,13 @@ func (w *wall) onOrder(path string, form func(o orders.Order) (form, other url.V
 
 func of(name string, values ...string) url.Values { return url.Values{name: values} }
 
+// group takes an option of three seats, and returns its address.
+func (w *wall) group(t *testing.T, who *http.Client) string {
+	t.Helper()
+	w.does(t, who, "/desk/events/evening/bookings", url.Values{"name": {"Eva"}, "number": {"3"}, "until": {"2029-01-01T10:00"}})
+	return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
+}
+
 // forms are the forms of all other routes: each is sent twice with one key, and its other content with that key.
 func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) sent {
 	t.Helper()
@@ -314,6 +321,28 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/guests/{guest}/removal": func(t *testing.T, w *wall, _ string) sent {
 			w.does(t, owner, "/desk/events/evening/guests", url.Values{"guests": {"Off"}})
 			return sent{who: owner, to: "/desk/events/evening/guests/" + w.id("SELECT id FROM guest WHERE name = 'Off'") + "/removal", form: url.Values{}}
+		},
+		"POST /desk/events/{slug}/bookings": func(t *testing.T, w *wall, _ string) sent {
+			form := url.Values{"name": {"Eva"}, "seat": {w.label(t, 0)}, "until": {"2029-01-01T10:00"}}
+			other := url.Values{"name": {"Eva"}, "seat": {w.label(t, 1)}, "until": {"2029-01-01T10:00"}}
+			return sent{who: owner, to: "/desk/events/evening/bookings", form: form, other: other}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.group(t, owner), form: url.Values{"name": {"Eva"}, "until": {"2029-02-01T10:00"}}, other: url.Values{"name": {"Ida"}, "until": {"2029-02-01T10:00"}}}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/seats": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.group(t, owner) + "/seats", form: of("keep", "2"), other: of("keep", "1")}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/order": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.group(t, owner) + "/order", form: of("due", "2029-01-01T10:00"), other: of("due", "2029-02-01T10:00")}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/names": func(t *testing.T, w *wall, _ string) sent {
+			at := w.group(t, owner)
+			w.does(t, owner, at+"/order", of("due", "2029-01-01T10:00"))
+			return sent{who: owner, to: at + "/names", form: of("names", "Ann\nBob"), other: of("names", "Ann")}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/cancellation": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.group(t, owner) + "/cancellation", form: url.Values{}}
 		},
 		"POST /desk/events/{slug}/sales": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: "/desk/events/evening/sales", form: url.Values{"seat": {w.label(t, 0)}, "method": {"cash"}}, other: url.Values{"seat": {w.label(t, 1)}, "method": {"cash"}}}

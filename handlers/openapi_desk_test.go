@@ -156,6 +156,15 @@ POST /desk/events/evening/guests {"guests":"Ann, ann@example.org, 2, critic, Max
 GET /desk/events/evening/guests => GUEST "id":"([^"]+)"
 POST /desk/events/evening/guests/tickets {"guest":["GUEST"]}
 POST /desk/events/evening/guests/GUEST/removal {}
+POST /desk/events/evening/bookings {"name":"Eva Roth","organisation":"Rote Schule","email":"eva@example.org","number":3,"until":"2029-01-01T10:00"} => BOOKING "id":"([^"]+)"
+GET /desk/events/evening/bookings
+POST /desk/events/evening/bookings/BOOKING {"name":"Eva Roth","organisation":"Rote Schule","until":"2029-02-01T10:00"}
+POST /desk/events/evening/bookings/BOOKING/seats {"keep":2}
+POST /desk/events/evening/bookings/BOOKING/order {"due":"2029-03-01T10:00"}
+POST /desk/events/evening/bookings/BOOKING/names {"names":["Ann Example"]}
+GET /desk/events/evening/bookings/BOOKING
+POST /desk/events/evening/bookings {"name":"Ida","number":1,"until":"2029-01-01T10:00"} => GIVENUP "id":"([^"]+)"
+POST /desk/events/evening/bookings/GIVENUP/cancellation {}
 POST /desk/taxes {"rate.AT.standard":"20","rate.AT.reduced":"13, 10, 5","rate.CH.name":"Switzerland","rate.CH.standard":"8.1"}
 GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}

@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
@@ -121,6 +122,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Sites = sites.New(db, config.Desk, "")
 	config.Blocks = blocks.New(office, config.Desk)
 	config.Guests = guests.New(config.Desk, sold, config.Blocks)
+	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)
+	config.Bookings.MailWritten = sold.WroteMail
 	config.Customers = customers.New(db)
 	config.Memberships = memberships.New(config.Desk)
 	config.Alerts = alerts.New(db, config.Desk, sold)

@@ -33,6 +33,7 @@ type command struct {
 	resells    bool    // it needs to know which seats are offered back, besides those that sell: see resale.go
 	takesBack  bool    // it gives seats that are offered back to their order again
 	givesBack  bool    // it cancels tickets
+	unblocks   bool    // it may take seats of blocks: see block.go
 	block      ID      // to which its seats go back; none: they are free then
 	from       ID      // another holder; it moves their seats; none for most
 	ofWaitlist bool    // it is about seats held for the waitlist: see waitlist.go
@@ -499,6 +500,7 @@ type batch struct {
 	coded   map[int]seatCode // codes of seats, as read and decided since; see access.go
 	recoded map[int]bool     // of which the code is to be written
 	blocks  map[ID][]int32   // seats of blocks that seats go back to, and that are not over; see block.go
+	groups  map[ID]bool      // blocks of groups; see block.go
 	good    map[ID]bool      // codes of claims that are good
 
 	resales       map[int]*resale // seats that are offered back, as read and decided since; see resale.go
@@ -626,6 +628,7 @@ func lockBatches(ctx context.Context, conn *pgx.Conn, batches ...*batch) error {
 		b.queueAllowances(&q)
 		b.queueCodes(&q, wants[i].holders, wants[i].seats)
 		b.queueBlocks(&q)
+		b.queueGroups(&q)
 		b.queueReadResales(&q, wants[i].holders, wants[i].seats)
 		b.queueVisits(&q)
 		b.queueAvailability(&q)

@@ -25,9 +25,12 @@ const (
 	BlockPress     BlockKind = "press"     // journalists and critics
 	BlockTechnical BlockKind = "technical" // a camera, a desk, a poor view
 	BlockKilled    BlockKind = "killed"    // never on sale at this event
+
+	// BlockGroup keeps seats for a group: nobody but its booking takes them (BlockRequest.Group).
+	BlockGroup BlockKind = "group"
 )
 
-// BlockKinds are all of them, as people choose from them.
+// BlockKinds are those that people choose from.
 func BlockKinds() []BlockKind {
 	return []BlockKind{BlockHouse, BlockPromoter, BlockPress, BlockTechnical, BlockKilled}
 }
@@ -48,7 +51,7 @@ func (t *BlockTerms) check() error {
 	if t.Owner = strings.TrimSpace(t.Owner); !OneLine(t.Owner, mostOwner) {
 		return &ValidationError{Message: text.Mark("The owner of a block is one line of at most %d characters. Nothing was changed."), Args: []any{mostOwner}}
 	}
-	if t.Kind != "" && !slices.Contains(BlockKinds(), t.Kind) {
+	if t.Kind != "" && t.Kind != BlockGroup && !slices.Contains(BlockKinds(), t.Kind) {
 		return &ValidationError{Message: text.Mark("There is no such kind of block. Nothing was changed.")}
 	}
 	return nil
@@ -75,6 +78,9 @@ type BlockRequest struct {
 	BlockTerms    // of seats to block
 	Of         ID // of seats to unblock: only those of this block; zero: of any
 
+	// Group is the block of a group: the one to be made, or whose seats are unblocked. Zero: that of no group.
+	Group ID
+
 	// Rest leaves out what cannot be changed now (of a block what is held or sold), instead of refusing all of it.
 	Rest bool
 	// Also is committed with the last of the seats.
@@ -93,8 +99,19 @@ func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
-	return s.changeBlocks(ctx, k, func(r row, b *batch) bool { return r.open(b.now) }, func(c *command, seats []int) func(row) row {
-		id := NewID()
+	if (k.Kind == BlockGroup) != (k.Group != ID{}) {
+		return nil, ErrKeptForGroup
+	}
+	may := func(idx int, b *batch) bool {
+		return b.rows[idx].open(b.now) && (k.Group == ID{} || b.offeredBack(idx) == nil) // its owner might take it back
+	}
+	return s.changeBlocks(ctx, k, may, func(c *command, seats []int, b *batch) func(row) row {
+		id := k.Group
+		if id == (ID{}) {
+			id = NewID()
+		} else {
+			b.groups[id] = true
+		}
 		write := c.write
 		c.write = func(q *pgx.Batch) {
 			q.Queue(blockSQL, id, s.Event.ID, seatsOf(seats), k.Kind, k.Owner, k.Reason, k.end())
@@ -109,16 +126,23 @@ func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 // Unblock puts blocked seats on sale again. Seats that are not blocked are refused, all together, or left out with
 // BlockRequest.Rest. It returns those it did.
 func (s *Sale) Unblock(ctx context.Context, k BlockRequest) ([]int, error) {
-	return s.changeBlocks(ctx, k, func(r row, _ *batch) bool { return r.state == Blocked && (k.Of == ID{} || r.holder == k.Of) }, func(*command, []int) func(row) row {
+	may := func(idx int, b *batch) bool {
+		r := b.rows[idx]
+		return r.state == Blocked && (k.Of == ID{} || r.holder == k.Of) && !b.ofGroup(idx, k.Group)
+	}
+	return s.changeBlocks(ctx, k, may, func(*command, []int, *batch) func(row) row {
 		return func(row) row { return row{} }
 	})
 }
+
+// ErrKeptForGroup is the answer to who makes, or changes, the block of a group without its booking.
+var ErrKeptForGroup = &ValidationError{Message: text.Mark("Seats of a group are kept by its booking alone. Nothing was changed. Change the booking.")}
 
 // ErrNoBlock says that an event has no such block.
 var ErrNoBlock = errors.New("the event has no such block")
 
 const lockBlockSQL = `
-SELECT ended_at IS NOT NULL OR coalesce(ends_at <= clock_timestamp(), false), clock_timestamp() FROM block WHERE event_id = $1 AND id = $2 FOR UPDATE`
+SELECT ended_at IS NOT NULL OR coalesce(ends_at <= clock_timestamp(), false), kind, clock_timestamp() FROM block WHERE event_id = $1 AND id = $2 FOR UPDATE`
 
 const changeBlockSQL = `UPDATE block SET kind = $3, owner = $4, reason = $5, ends_at = $6 WHERE event_id = $1 AND id = $2`
 
@@ -126,8 +150,9 @@ const changeBlockSQL = `UPDATE block SET kind = $3, owner = $4, reason = $5, end
 // time is up.
 func ChangeBlock(ctx context.Context, tx pgx.Tx, event int64, block ID, t BlockTerms) error {
 	var over bool
+	var kind BlockKind
 	var now time.Time
-	switch err := tx.QueryRow(ctx, lockBlockSQL, event, block).Scan(&over, &now); {
+	switch err := tx.QueryRow(ctx, lockBlockSQL, event, block).Scan(&over, &kind, &now); {
 	case errors.Is(err, pgx.ErrNoRows):
 		return ErrNoBlock
 	case err != nil:
@@ -137,6 +162,9 @@ func ChangeBlock(ctx context.Context, tx pgx.Tx, event int64, block ID, t BlockT
 	}
 	if err := t.check(); err != nil {
 		return err
+	}
+	if (kind == BlockGroup) != (t.Kind == BlockGroup) {
+		return ErrKeptForGroup
 	}
 	if err := t.checkEnd(now); err != nil {
 		return err
@@ -170,7 +198,7 @@ func (o *Inventory) EndBlock(ctx context.Context, block ID) (bool, error) {
 		return false, fmt.Errorf("seats: end block %s: %w", block, err)
 	}
 	var none *Conflict
-	if _, err := s.Unblock(ctx, BlockRequest{Seats: seats, Of: block, Rest: true}); err != nil && !errors.As(err, &none) {
+	if _, err := s.Unblock(ctx, BlockRequest{Seats: seats, Of: block, Group: block, Rest: true}); err != nil && !errors.As(err, &none) {
 		return false, fmt.Errorf("seats: end block %s: %w", block, err)
 	}
 	done, err := o.db.Exec(ctx, endBlockSQL, block)
@@ -207,6 +235,31 @@ func (b *batch) queueBlocks(q *pgx.Batch) {
 	})
 }
 
+// Blocks of groups last until they ended, or until their seats are sold to the group.
+const groupsSQL = `SELECT id FROM block WHERE event_id = $1 AND kind = 'group' AND ended_at IS NULL`
+
+// queueGroups reads the blocks of groups, if a command of this batch takes seats of blocks.
+func (b *batch) queueGroups(q *pgx.Batch) {
+	if !slices.ContainsFunc(b.commands, func(c *command) bool { return c.unblocks }) {
+		return
+	}
+	b.groups = map[ID]bool{}
+	q.Queue(groupsSQL, b.sale.Event.ID).Query(func(rows pgx.Rows) error {
+		var id ID
+		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+			b.groups[id] = true
+			return nil
+		})
+		return err
+	})
+}
+
+// ofGroup reports whether a seat is kept for a group other than this one.
+func (b *batch) ofGroup(idx int, but ID) bool {
+	r := b.rows[idx]
+	return r.state == Blocked && r.holder != but && b.groups[r.holder]
+}
+
 // backTo returns the state of a seat that comes back: blocked if it is of the block, and free otherwise.
 func (b *batch) backTo(block ID, idx int) row {
 	if slices.Contains(b.blocks[block], int32(idx)) {
@@ -216,7 +269,7 @@ func (b *batch) backTo(block ID, idx int) row {
 }
 
 // changeBlocks changes the seats for which may holds to what is made of them, batch after batch.
-func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *batch) bool, make func(*command, []int) func(row) row) (all []int, err error) {
+func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(idx int, b *batch) bool, make func(*command, []int, *batch) func(row) row) (all []int, err error) {
 	seats, err := s.known(k.Seats)
 	if err != nil {
 		return nil, err
@@ -225,14 +278,14 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 		return nil, &ValidationError{Message: text.Mark("These are %d seats, and at most %d can be changed together. Nothing was changed. Choose fewer, or “As far as possible”."), Args: []any{len(seats), blockAtOnce}}
 	}
 	for some := range slices.Chunk(seats, blockAtOnce) {
-		c := &command{seats: some}
+		c := &command{seats: some, unblocks: true, resells: k.Group != ID{}}
 		last := some[len(some)-1] == seats[len(seats)-1]
 		c.decide = func(b *batch) (Hold, error) {
 			c.write = nil
 			if err := k.checkEnd(b.now); err != nil {
 				return Hold{}, err
 			}
-			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(b.rows[idx], b) })
+			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(idx, b) })
 			if len(fit) < len(some) && !k.Rest {
 				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
 				return Hold{}, &Conflict{Code: CodeTaken, Seats: rest, Message: text.Mark("These seats can’t be changed now: %s. Nothing was changed. Look at their state first."), Args: []any{s.named(rest)}}
@@ -241,7 +294,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(row, *
 				c.write = k.Also
 			}
 			if len(fit) > 0 {
-				to := make(c, fit)
+				to := make(c, fit, b)
 				for _, idx := range fit {
 					b.set(idx, b.rows[idx].blockHolder(), to(b.rows[idx]))
 				}

@@ -24,6 +24,9 @@ type Purchase struct {
 	// AtOffice says that Seats are sold at the box office, to a person who holds nothing.
 	AtOffice bool
 
+	// Group is the block of a group, of which Seats are at the box office; zero: of none.
+	Group ID
+
 	// Keys stand for the person. The seats are counted for each, and refused above the limit; see allowance.go.
 	Keys []ID
 
@@ -393,7 +396,7 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	if err != nil {
 		return err
 	}
-	c.seats = seats
+	c.seats, c.unblocks = seats, true
 	c.decide = func(b *batch) (Hold, error) {
 		if b.terms.status == Cancelled || b.terms.status == Draft {
 			return Hold{}, refuseShut(s.Event.under(&b.terms))
@@ -418,7 +421,7 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 		if err := b.refuseUse(d.Uses); err != nil {
 			return Hold{}, err
 		}
-		if err := b.give(d.Order, seats, fares); err != nil {
+		if err := b.give(d.Order, d.Group, seats, fares); err != nil {
 			return Hold{}, err
 		}
 		b.countUses(d.Uses)
@@ -430,8 +433,15 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	return nil
 }
 
-// give sells seats without a holder, or that are blocked, to an order; all of them or none.
-func (b *batch) give(order ID, seats []int, fares []fare) error {
+// give sells seats without a holder, or that are blocked, to an order; all of them or none. Those of a group are sold to it alone, and
+// nothing else is.
+func (b *batch) give(order, group ID, seats []int, fares []fare) error {
+	if kept := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return !b.ofGroup(idx, group) }); len(kept) > 0 {
+		return &Conflict{Code: CodeTaken, Seats: kept, Message: oneOrMany(kept, text.Mark("%s is kept for a group. Nothing was changed. Choose another."), text.Mark("%s are kept for a group. Nothing was changed. Choose others.")), Args: []any{b.sale.named(kept)}}
+	}
+	if lost := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].state == Blocked && b.rows[idx].holder == group }); group != (ID{}) && len(lost) > 0 {
+		return &Conflict{Code: CodeTaken, Seats: lost, Message: text.Mark("These seats are no longer kept for the group: %s. Nothing was sold. Look at the booking again."), Args: []any{b.sale.named(lost)}}
+	}
 	gone := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return b.rows[idx].open(b.now) || b.rows[idx].state == Blocked })
 	if len(gone) > 0 {
 		return &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s is held or sold. Nothing was changed. Choose another."), text.Mark("%s are held or sold. Nothing was changed. Choose others.")), Args: []any{b.sale.named(gone)}}
@@ -457,7 +467,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 	if len(froms) != len(from) || len(tos) != len(to) || len(from) != len(to) {
 		return &ValidationError{Message: text.Mark("Each ticket moves to one seat of its own. Nothing was changed.")}
 	}
-	c := &command{sells: true, seats: slices.Concat(froms, tos)}
+	c := &command{sells: true, unblocks: true, seats: slices.Concat(froms, tos)}
 	c.decide = func(b *batch) (Hold, error) {
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
@@ -474,7 +484,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 			at, _ := slices.BinarySearch(tos, idx)
 			fares[at] = b.rows[from[i]].fare
 		}
-		if err := b.give(order, tos, fares); err != nil {
+		if err := b.give(order, ID{}, tos, fares); err != nil {
 			return Hold{}, err
 		}
 		for i, idx := range from {

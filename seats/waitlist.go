@@ -195,6 +195,7 @@ func (s *Sale) Offer(ctx context.Context, offers []Offer, lock Entries, write fu
 	c := &command{ofWaitlist: true, lock: lock}
 	for i := range offers {
 		c.seats, c.entries = append(c.seats, offers[i].Seats...), append(c.entries, offers[i].Entry)
+		c.unblocks = c.unblocks || offers[i].Blocked
 	}
 	var errs []error
 	c.decide = func(b *batch) (Hold, error) {
@@ -254,7 +255,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 // notToOffer lists the seats of an offer that have a holder.
 func (b *batch) notToOffer(o *Offer) (taken []int) {
 	for _, idx := range o.Seats {
-		if r := b.rows[idx]; r.holder != waitList && (!r.open(b.now) || b.coded[idx].block != ID{}) && !(o.Blocked && r.state == Blocked) {
+		if r := b.rows[idx]; r.holder != waitList && (!r.open(b.now) || b.coded[idx].block != ID{}) && !(o.Blocked && r.state == Blocked && !b.ofGroup(idx, ID{})) {
 			taken = append(taken, idx)
 		}
 	}

@@ -7,9 +7,11 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/memberships"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	texts "github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -81,6 +83,16 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 	members := desk.MembershipsPage{Frame: of(ann, desk.MembershipsPath), Kinds: []memberships.Kind{{ID: 1, Name: text, Text: text, Currency: "EUR", Price: 4500, Months: 12, Valid: 1}, {ID: 2, Name: text, Currency: "JPY", Price: 4500, Months: 1}}, List: []memberships.Membership{
 		{ID: seats.NewID(), Title: text, Name: text, Email: text, Card: text, From: now, Until: now, State: memberships.Valid, Customer: seats.NewID()}, {ID: seats.NewID(), Title: text, Email: text, From: now, Until: now, State: memberships.Over},
 	}}
+	each := int64(500)
+	group := desk.GroupBooking{Sum: 1000, Booking: bookings.Booking{ID: seats.NewID(), Contact: bookings.Contact{Name: text, Email: text, Organisation: text, Note: text}, Places: 2, Prices: []bookings.Price{{Type: "adult", Count: 1, Each: &each}}, At: now, Until: now, State: bookings.Option, Seats: []int{0, 1}}}
+	booked, gone := group, group
+	booked.State, booked.Order, booked.Due, gone.State, gone.Seats = bookings.Confirmed, "x", 500, bookings.Expired, nil
+	groups0 := desk.BookingsPage{Frame: ofEvent(ann, desk.BookingsPath("x")), Plan: event.Plan, Prices: list, List: []desk.GroupBooking{group, booked, gone}}
+	option := desk.BookingPage{Frame: ofEvent(ann, desk.BookingsPath("x")), Plan: event.Plan, Prices: list, Booking: group, Lines: []seats.Line{{Seat: 0, Price: 500}, {Seat: 1, Price: 500}}, Cost: pricing.Cost{Total: 1000, Lines: []pricing.Priced{{Price: 500}, {Price: 500}}}, Country: "AT"}
+	unpriced, confirmed, expired := option, option, option
+	unpriced.Unpriced, unpriced.Message, unpriced.Part, unpriced.Form = text, text, "change", url.Values{"name": {text}}
+	confirmed.Booking, confirmed.Order, confirmed.Invoices = booked, orders.Order{Code: "x", DueAt: &now, Currency: "EUR", Tickets: []orders.Ticket{{Name: text}, {}}}, book.List
+	expired.Booking = gone
 	kept := desk.BlocksPage{Frame: ofEvent(ann, desk.BlocksPath("x")), List: []blocks.Block{
 		{ID: seats.NewID(), BlockTerms: seats.BlockTerms{Kind: seats.BlockPress, Owner: text, Reason: text, EndsAt: now}, Made: 9, Blocked: 4, Held: 1, Sold: 2, Codes: 1}, {ID: seats.NewID(), Made: 1, Blocked: 1},
 	}}
@@ -107,6 +119,12 @@ func moneyAtDesk(t *testing.T, text string) []shown {
 		{"guests", true, desk.Guests(invited)},
 		{"guests on paper", true, desk.GuestPaper(invited)},
 		{"no guests, refused", true, desk.Guests(desk.GuestsPage{Frame: kept.Frame, Plan: event.Plan, Prices: list, Form: url.Values{"guests": {text}}, Message: text})},
+		{"groups", true, desk.Bookings(groups0)},
+		{"no groups, refused", true, desk.Bookings(desk.BookingsPage{Frame: groups0.Frame, Plan: event.Plan, Prices: list, Chosen: []int{0, 1}, Form: url.Values{"name": {text}}, Message: text})},
+		{"option", true, desk.Booking(option)},
+		{"option without a price", true, desk.Booking(unpriced)},
+		{"confirmed group", true, desk.Booking(confirmed)},
+		{"expired option", true, desk.Booking(expired)},
 		{"no blocks", true, desk.Blocks(desk.BlocksPage{Frame: kept.Frame})},
 		{"codes", true, desk.Codes(codes)},
 		{"codes, refused", true, desk.Codes(wrongCode)},

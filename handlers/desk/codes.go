@@ -84,7 +84,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Blocks, err = h.Blocks.List(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
-	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 })
+	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 || b.Kind == seats.BlockGroup })
 	if p.Kinds, err = h.Server.Memberships.Kinds(r.Context(), m); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/memberships"
@@ -68,6 +69,7 @@ var problems = web.Problems{
 	seats.ErrNoBlock:         errNothing,
 	guests.ErrNone:           errNothing,
 	memberships.ErrNone:      errNothing,
+	bookings.ErrNone:         errNothing,
 	banktransfer.ErrNoEntry:  errNoEntry,
 	banktransfer.ErrDecided:  errDecided,
 	banktransfer.ErrOrder:    errNoOrder,

@@ -68,7 +68,7 @@ func (h *Handlers) showGuests(w http.ResponseWriter, r *http.Request, m organize
 	if p.Blocks, err = h.Blocks.List(r.Context(), m, s.Event.ID); err != nil {
 		return err
 	}
-	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 })
+	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 || b.Kind == seats.BlockGroup })
 	return web.WritePage(w, r, status, desk.Guests(p))
 }
 

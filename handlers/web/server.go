@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
@@ -64,6 +65,7 @@ type Server struct {
 	Payouts      *payouts.Payouts
 	Blocks       *blocks.Blocks
 	Guests       *guests.Guests
+	Bookings     *bookings.Bookings
 	Customers    *customers.Customers
 	Memberships  *memberships.Memberships
 	Alerts       *alerts.Alerts

@@ -119,6 +119,9 @@ func (b *Blocks) List(ctx context.Context, m organizers.Member, event int64) (li
 
 // Change sets the terms of a block. Errors: seats.ErrNoBlock; *seats.ValidationError says what is wrong with them.
 func (b *Blocks) Change(ctx context.Context, m organizers.Member, key string, e seats.Event, block seats.ID, t seats.BlockTerms) error {
+	if t.Kind == seats.BlockGroup {
+		return seats.ErrKeptForGroup
+	}
 	err := b.desk.Change(ctx, m, key, []any{"change block", e.Slug, block, t}, func(tx pgx.Tx) error {
 		if err := seats.ChangeBlock(ctx, tx, e.ID, block, t); err != nil {
 			return err

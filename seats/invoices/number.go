@@ -297,7 +297,7 @@ func (o *order) document(sender Sender, changes []due) Document {
 	buyer.Name, buyer.Email = o.Name, o.Email
 	d.Content = Content{
 		Seller: sender.Party, Buyer: buyer, Event: o.Title, Day: o.Day, Method: o.Method, Lines: lines,
-		Paid: o.AtOffice || payments.Ahead(o.Method), DueOn: o.DueOn, Reverse: o.Billing.Reverse, Language: o.Language, Less: o.Less,
+		Paid: o.AtOffice && !payments.Later(o.Method) || payments.Ahead(o.Method), DueOn: o.DueOn, Reverse: o.Billing.Reverse, Language: o.Language, Less: o.Less,
 	}
 	if d.Kind == Credit || o.First != nil {
 		d.Corrects = o.First

@@ -18,6 +18,7 @@ SELECT coalesce(json_agg(json_build_object('kind', m.kind, 'created_at', m.creat
   FROM mail m
  WHERE lower(m.email) = $2 AND m.kind IN ('link', 'place', 'turn', 'passkey-added', 'passkey-removed')
     OR lower(m.email) = $2 AND m.code_id IN (SELECT id FROM code WHERE event_id = ANY($1))
+    OR lower(m.email) = $2 AND m.kind IN ('option', 'option-ends') AND m.about IN (SELECT id::text FROM booking WHERE event_id = ANY($1))
     OR m.order_id IN (SELECT id FROM orders WHERE event_id = ANY($1) AND lower(email) = $2)
     OR m.payment_id IN (SELECT id FROM payment WHERE event_id = ANY($1) AND lower(form->>'email') = $2)
     OR m.entry_id IN (SELECT id FROM entry WHERE event_id = ANY($1) AND email = $2)
@@ -64,8 +65,11 @@ DELETE FROM mail m
 
 const eraseCodesSQL = `DELETE FROM mail WHERE code_id IN (SELECT id FROM code WHERE event_id = ANY($1)) AND ($2 = '' OR lower(email) = $2)`
 
+const eraseOptionsSQL = `
+DELETE FROM mail WHERE kind IN ('option', 'option-ends') AND about IN (SELECT id::text FROM booking WHERE event_id = ANY($1)) AND ($2 = '' OR lower(email) = $2)`
+
 // Erase takes the receiver out of mails about orders, payments and entries of some events that were erased before, and
-// deletes mails to the address itself, and those with codes of the events. Without an address it deletes all mails with codes of the events, and
+// deletes mails to the address itself, and those with codes or about options of the events. Without an address it deletes all of these, and
 // invitations to their waiting rooms.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	for _, sql := range []string{deleteUnsentSQL, eraseReceiversSQL} {
@@ -73,8 +77,10 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 			return fmt.Errorf("mail: erase: %w", err)
 		}
 	}
-	if _, err := tx.Exec(ctx, eraseCodesSQL, events, email); err != nil {
-		return fmt.Errorf("mail: erase: %w", err)
+	for _, sql := range []string{eraseCodesSQL, eraseOptionsSQL} {
+		if _, err := tx.Exec(ctx, sql, events, email); err != nil {
+			return fmt.Errorf("mail: erase: %w", err)
+		}
 	}
 	links, of := eraseLinksSQL, any(email)
 	if email == "" {

@@ -2,6 +2,8 @@ package orders
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -147,4 +149,52 @@ func (o Order) rename(ctx context.Context, tx pgx.Tx, changed map[seats.ID]strin
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A ticket with a new name was used, cancelled or sent to another person, so its name stays as it is. Nothing was changed. Look at the order again.")}
 	}
 	return err
+}
+
+// WriteNames writes names on the tickets of an order that nobody used or was sent, in the order of its seats, with what is to commit with
+// it. An organizer may, whatever the event asks buyers for. Tickets beyond the last name have none.
+//
+// Errors: *seats.ValidationError if there are more names than tickets, or one cannot be printed; a *seats.Conflict if a ticket was used in this moment; the
+// database's.
+func (o *Orders) WriteNames(ctx context.Context, order Order, names []string, also seats.TxHook) error {
+	var open []Ticket
+	for _, t := range order.Tickets {
+		if !t.Revoked && t.In == nil && t.Friend == nil {
+			open = append(open, t)
+		}
+	}
+	if len(names) > len(open) {
+		return &seats.ValidationError{Message: text.Mark("There are %[1]d names for %[2]d tickets that can have another one. Nothing was changed."), Args: []any{len(names), len(open)}}
+	}
+	changed := map[seats.ID]string{}
+	for i, t := range open {
+		name := ""
+		if i < len(names) {
+			name = tidyName(names[i])
+		}
+		if wrong := wrongTicketName(name, seats.NamesOptional); wrong != "" {
+			return &seats.ValidationError{Message: text.Mark("Line %d: %s Nothing was changed."), Args: []any{i + 1, text.Say(wrong)}}
+		}
+		if name != t.Name {
+			changed[t.ID] = name
+		}
+	}
+	err := pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockByCodeSQL, order.Code); err != nil {
+			return err
+		}
+		if err := order.rename(ctx, tx, changed); err != nil {
+			return err
+		}
+		return also.Run(ctx, tx)
+	})
+	var refusal *seats.Conflict
+	switch {
+	case err == nil:
+		o.happened()
+		return nil
+	case errors.As(err, &refusal):
+		return refusal
+	}
+	return fmt.Errorf("orders: write names: %w", err)
 }

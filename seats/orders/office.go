@@ -34,9 +34,20 @@ type OfficeForm struct {
 	Total *int64         // as the page showed it, minor units; nil: the page showed none
 	Code  string         // a discount code; empty for none
 
+	Account *Account         // to be paid by invoice later; Method is not asked then. nil: it is paid
+	Agreed  map[string]int64 // what a ticket costs at most, by the key of its type, in place of offers; nil: nothing was agreed
+	Group   seats.ID         // the block of a group, of which the seats are; zero: of none
+
 	Entry func(q *pgx.Batch, order seats.ID) `json:"-"` // commits with the order; nil: nothing does
 
 	found *pricing.Code // of Code
+}
+
+// Account is when and by whom a sale is paid by invoice.
+type Account struct {
+	Due     time.Time
+	Billing *Billing // the company on the invoice; nil: the name of the order
+	Seller  Seller
 }
 
 // WithCode returns the form with what its code takes off. Errors: Mistakes that say why the code is not good; the database's.
@@ -61,9 +72,18 @@ func (o *Orders) WithCode(ctx context.Context, s *seats.Sale, f OfficeForm) (Off
 }
 
 // cost is what the seats of the form cost, and nothing as a gift.
-func (f OfficeForm) cost(t pricing.Terms, lines []seats.Line) pricing.Cost {
-	if f.Method == payments.Free {
+func (f OfficeForm) cost(s *seats.Sale, lines []seats.Line) pricing.Cost {
+	if f.Method == payments.Free && f.Account == nil {
 		return pricing.Cost{Lines: make([]pricing.Priced, len(lines))}
+	}
+	t := pricing.TermsOf(&s.Event)
+	if f.Agreed != nil {
+		each := make(map[int]int64, len(f.Agreed))
+		for key, price := range f.Agreed {
+			each[s.Prices.TypeKeyed(key)] = price
+		}
+		t.Offers = nil
+		return t.Agreed(lines, &pricing.Discount{Each: each}, false)
 	}
 	if f.found == nil {
 		return t.Agreed(lines, nil, false)
@@ -107,6 +127,9 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 	switch {
 	case err == nil:
 		o.mailWritten()
+		if f.Account != nil {
+			o.jobs.unpaid.Wake()
+		}
 		return p.code, nil
 	case errors.As(err, &refusal):
 		return o.soldBefore(ctx, key, err)
@@ -120,7 +143,7 @@ func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, 
 func (f OfficeForm) purchase(s *seats.Sale, form Form, kinds []int) (placed, seats.Purchase) {
 	form.Hold = seats.NewID()
 	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: seats.NewID(), form: form}
-	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Unpaid: f.Method == payments.Free}
+	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: form.Seats, Types: kinds, AtOffice: true, Group: f.Group, Unpaid: f.Method == payments.Free || f.Account != nil}
 	if _, cost, err := f.Quote(s); err != nil || !cost.Applied.Code { // an offer of the event is better
 		f.found = nil
 	}
@@ -263,6 +286,10 @@ func idOf(words ...any) seats.ID {
 // form returns the sale as an order has it, and the type of each seat.
 func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds []int, err error) {
 	form = Form{Seats: f.seats(), Name: f.Name, Email: f.Email, Method: f.Method, Code: f.Code}
+	if a := f.Account; a != nil {
+		form.Method, form.Billing, form.Seller = payments.Invoice, a.Billing, a.Seller
+		form = form.WithBilling(s.Event)
+	}
 	if form = form.tidy(s.Event, 1); form.Name == "" {
 		form.Name = text.T(ctx, "Box office")
 	}
@@ -273,7 +300,8 @@ func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds [
 	if wrong := wrongEmail(form.Email); form.Email != "" && wrong != "" {
 		m = append(m, Mistake{FieldEmail, wrong})
 	}
-	if !slices.Contains(OfficeMethods(), form.Method) {
+	m = append(m, form.Billing.mistakes()...)
+	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) {
 		m = append(m, Mistake{FieldMethod, text.Mark("Choose how it is paid.")})
 	}
 	if len(m) > 0 {
@@ -315,7 +343,7 @@ func (f OfficeForm) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
 		}
 	}
 	lines := s.Quote(time.Now(), idxs, kinds)
-	return lines, f.cost(pricing.TermsOf(&s.Event), lines), nil
+	return lines, f.cost(s, lines), nil
 }
 
 // officeType returns the number of the ticket type with a key for a seat. An empty key is the usual type, or the first that
@@ -351,19 +379,26 @@ func refuseType(s *seats.Sale, idx int, message string, more ...any) *seats.Conf
 
 // check refuses a sale under the lock if it costs something else than its page showed.
 func (f OfficeForm) check(s *seats.Sale, form Form, lines []seats.Line) error {
-	total := f.cost(pricing.TermsOf(&s.Event), lines).Total
+	total := f.cost(s, lines).Total
 	if f.Total != nil && total != *f.Total || total != 0 && form.Method == payments.Free {
 		return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets cost %s now, which is not what the page showed. Nothing was sold. Check the new total, then sell again."), Args: []any{pricing.Sum{Minor: total, Currency: s.Event.Currency}}}
 	}
 	return nil
 }
 
+const dueAtSQL = `
+UPDATE orders SET due_at = $2, remind_at = CASE WHEN $2::timestamptz - interval '1 day' > clock_timestamp() + interval '1 hour' THEN $2 - interval '1 day' END WHERE id = $1`
+
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f OfficeForm) {
-	terms := pricing.TermsOf(&s.Event)
-	cost := f.cost(terms, sold)
+	cost := f.cost(s, sold)
 	row := p.row(s, sold, cost)
-	row.Paid, row.Received, row.AtOffice, row.Offered = cost.Total, cost.Total, true, offered(terms, cost, false)
-	if cost.Applied.Code {
+	row.AtOffice, row.Offered = true, offered(pricing.TermsOf(&s.Event), cost, false)
+	if f.Account == nil {
+		row.Paid, row.Received = cost.Total, cost.Total
+	} else {
+		row.Billing = p.form.Billing
+	}
+	if cost.Applied.Code && f.found != nil {
 		row.DiscountCode = f.Code
 	}
 	if f.found != nil {
@@ -372,4 +407,7 @@ func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f Of
 		}
 	}
 	p.queueRow(q, s, row)
+	if f.Account != nil && row.Method == payments.Invoice {
+		q.Queue(dueAtSQL, p.id, f.Account.Due)
+	}
 }

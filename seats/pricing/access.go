@@ -21,7 +21,7 @@ func (c Code) Unlocks() bool {
 
 const unlockableSQL = `
 SELECT (SELECT count(*) FROM ticket_type WHERE event_id = $1 AND number = ANY($2::integer[])),
-       (SELECT count(*) FROM block WHERE event_id = $1 AND id = ANY($3::uuid[])),
+       (SELECT count(*) FROM block WHERE event_id = $1 AND id = ANY($3::uuid[]) AND kind <> 'group'),
        EXISTS (SELECT FROM code WHERE event_id = $1 AND (presale OR unlocks_types <> '{}' OR unlocks_blocks <> '{}'))`
 
 const samePricesSQL = `

@@ -16,6 +16,8 @@ type Discount struct {
 	Types      []int // it is for these types; none: for all
 	Categories []int // it is for these categories; none: for all
 	Tickets    int   // for so many tickets of an order at most, the dearest; 0: for all
+
+	Each map[int]int64 // what a ticket of a type costs at most, by its number; other types cost what they do
 }
 
 // off is what comes off each line.
@@ -29,6 +31,9 @@ func (d Discount) off(lines []Line) []int64 {
 	for _, i := range chosen {
 		price := lines[i].Price
 		off[i] = percentOf(price, d.Percent)
+		if each, agreed := d.Each[lines[i].Type]; agreed {
+			off[i] = max(0, price-each)
+		}
 		if !d.PerOrder {
 			off[i] = min(price, off[i]+d.Amount)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/giftcards"
@@ -73,6 +74,7 @@ type Record struct {
 	Gifts    json.RawMessage `json:"gift_cards"`
 	Guest    json.RawMessage `json:"guest_lists"`
 	Members  json.RawMessage `json:"memberships"`
+	Groups   json.RawMessage `json:"group_bookings"`
 	Notes    json.RawMessage `json:"notes"` // what the team wrote down, with tags
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
@@ -166,7 +168,7 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	for _, part := range []struct {
 		to   *json.RawMessage
 		read func(context.Context, pgx.Tx, []int64, string) (json.RawMessage, error)
-	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}, {&r.Turns, turns.Export}, {&r.Guest, guests.Export}} {
+	}{{&r.Orders, orders.Export}, {&r.Received, orders.ExportReceived}, {&r.Emails, orders.ExportEmailChanges}, {&r.Payments, payments.Export}, {&r.Entries, waitlist.Export}, {&r.Mails, letters.Export}, {&r.Invoices, invoices.Export}, {&r.Bank, banktransfer.Export}, {&r.Phones, wallets.Export}, {&r.Turns, turns.Export}, {&r.Guest, guests.Export}, {&r.Groups, bookings.Export}} {
 		if *part.to, err = part.read(ctx, tx, events, email); err != nil {
 			return r, err
 		}
@@ -203,6 +205,7 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM resale_offer WHERE lower(sent_to) = $1
          UNION ALL SELECT c.event_id FROM mail m JOIN code c ON c.id = m.code_id WHERE lower(m.email) = $1
          UNION ALL SELECT event_id FROM guest WHERE lower(email) = $1
+         UNION ALL SELECT event_id FROM booking WHERE lower(email) = $1
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM membership WHERE email = $1
@@ -337,6 +340,9 @@ func erase(ctx context.Context, tx pgx.Tx, events []int64, email string) (change
 		return 0, err
 	}
 	if err := guests.Erase(ctx, tx, events, email); err != nil {
+		return 0, err
+	}
+	if err := bookings.Erase(ctx, tx, events, email); err != nil {
 		return 0, err
 	}
 	if err := turns.Erase(ctx, tx, events, email); err != nil {

@@ -43,7 +43,7 @@ func (p BlocksPage) seats() (blocked, sold int) {
 
 var blockKinds = map[seats.BlockKind]string{
 	"": text.Mark("Not said"), seats.BlockHouse: text.Mark("House seats"), seats.BlockPromoter: text.Mark("Promoter or partner"), seats.BlockPress: text.Mark("Press"),
-	seats.BlockTechnical: text.Mark("Technical"), seats.BlockKilled: text.Mark("Not sold at this event"),
+	seats.BlockTechnical: text.Mark("Technical"), seats.BlockGroup: text.Mark("Group booking"), seats.BlockKilled: text.Mark("Not sold at this event"),
 }
 
 // blockName is a block in one line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
@@ -231,4 +232,22 @@ func EmailConfirm(ctx context.Context, sale shop.Sale, address string) Action {
 		What:   text.T(ctx, "This email address was entered for an order for %[1]s, %[2]s. Emails about it, with the tickets, come here once you confirm it and the old address allows it.", sale.Event.Name, views.WhenIn(ctx, sale.Event)),
 		Advice: text.T(ctx, "The link works for a day. If you did not ask for this, ignore this email: nothing changes without you."),
 	}
+}
+
+// Option tells the contact of a group what is kept for them, until when, and what it costs.
+func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64, ends bool, address string) Action {
+	e := sale.Event
+	until := text.Time(ctx, e.Local(k.Until), "2 Jan 2006, 15:04")
+	a := Action{
+		Subject: text.T(ctx, "Your seats for %s", e.Name), Button: text.T(ctx, "View event"), Address: address,
+		What: text.N(ctx, "We keep %d seat for you until %s.", "We keep %d seats for you until %s.", len(k.Seats), until),
+		Lines: []string{
+			e.Name + " · " + views.WhenIn(ctx, e), sale.Plan.SeatName(k.Seats...).In(ctx), text.T(ctx, "Total %s", views.MoneyIn(ctx, total, e.Currency)),
+		},
+		Advice: text.T(ctx, "Tell the box office before then whether you take them. You pay by invoice. Without an answer the seats are on sale again."),
+	}
+	if ends {
+		a.Subject = text.T(ctx, "Your seats for %[1]s are kept until %[2]s", e.Name, until)
+	}
+	return a
 }

@@ -20,7 +20,7 @@ type Part struct {
 // PartsOf lists what a cost consists of; nothing if it is the prices alone.
 func PartsOf(ctx context.Context, e *seats.Event, c pricing.Cost, code string) []Part {
 	name := c.Applied.Name
-	if c.Applied.Code {
+	if c.Applied.Code && code != "" {
 		name = text.T(ctx, "code %s", code)
 	}
 	return parts(ctx, e, c.Total-pricing.SumOf(c.Extras), c.Discount, c.Fee, name, pricing.Taxes(c.Lines, c.Extras...))

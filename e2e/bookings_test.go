@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// A school takes an option on seats of the plan, wants fewer, confirms and gets an invoice, and sends the names. The seats of another
+// group come back on sale by themselves.
+func TestBookings_OfAGroupAreConfirmedOrComeBack(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	owner := o.owner(t)
+	o.atDesk(t, "invoices", map[string]any{"name": "City Stage", "street": "Ring 1", "postcode": "1010", "city": "Vienna", "country": "AT", "vat_id": "ATU13585627"})
+	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			slug := o.event(t, "theatre", "--starts", "2030-05-01 20:00", "--opens", "2030-04-30 10:00") // its prices are set before the sale
+			prices := map[string]any{"type.0.name": "Adult", "type.1.name": "Child"}
+			for _, category := range []string{"A", "B", "C", "D", "E"} {
+				prices["price.0.0."+category], prices["price.0.1."+category] = "30", "9"
+			}
+			o.atDesk(t, "events/"+slug+"/prices", prices)
+			o.atDesk(t, "events/"+slug+"/status", map[string]any{"status": "on sale", "now": "on", "anyway": true})
+			at := "/desk/events/" + slug
+			ann := someone(t, o, "ann", d)
+			ann.entersDesk(owner)
+			ann.visit(at + "/bookings")
+			ann.inBothLights("bookings-none")
+
+			ann.visit(at + "/seats")
+			check(t, ann.page.GetByLabel("Also these").Fill("Stalls/B/5-16, Stalls/C/5-16"))
+			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Take an option"}))
+			ann.sees(ann.page.GetByText("24 seats:"))
+			check(t, ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("Eva Roth"))
+			check(t, ann.page.GetByLabel("School, company or agency").Fill("Secondary school at the park"))
+			check(t, ann.page.GetByLabel("Email").Fill("eva."+slug+"@example.org"))
+			check(t, ann.page.GetByLabel("Option until").Fill("2030-04-01T18:00"))
+			check(t, ann.page.Locator("input[name^='tickets.']").Nth(1).Fill("20"))
+			check(t, ann.page.Locator("input[name^='price.']").Nth(1).Fill("6.50"))
+			check(t, ann.page.GetByLabel("Note").Fill("Year 9, two teachers. The bus comes at seven."))
+			ann.inBothLights("bookings-form")
+			ann.press(ann.button("Take the option"))
+			ann.sees(ann.page.GetByText("The seats are kept for the group."))
+			ann.inBothLights("bookings-option")
+			booking := ann.page.URL()[strings.Index(ann.page.URL(), "/desk/"):]
+			o.mailed(t, "eva."+slug+"@example.org", regexp.MustCompile(`We keep 24 seats for you until 1 Apr 2030, 18:00`))
+
+			check(t, ann.page.GetByText("Fewer seats").Click())
+			check(t, ann.page.GetByLabel("Seats that the group keeps").Fill("22"))
+			ann.press(ann.button("Put the others on sale"))
+			ann.sees(ann.page.GetByText("These seats are free again."))
+			check(t, ann.page.GetByLabel("Invoice due on").Fill("2030-04-20T23:59"))
+			check(t, ann.page.GetByLabel("Street and number").Fill("Park lane 4"))
+			check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "City"}).Fill("Vienna"))
+			ann.inBothLights("bookings-confirming")
+			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Confirm for"}))
+			ann.sees(ann.page.GetByText("Confirmed. The order and its invoice are here."))
+			ann.sees(ann.page.GetByText("0 of 22 tickets have a name."))
+			check(t, ann.page.GetByLabel("One name on each line").Fill("Ida Berg\nOle Adeyemi-Lindqvist\nRosa"))
+			ann.press(ann.button("Save names"))
+			ann.sees(ann.page.GetByText("3 of 22 tickets have a name."))
+			ann.inBothLights("bookings-confirmed")
+			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "View order"}))
+			ann.sees(ann.page.GetByText("Ole Adeyemi-Lindqvist"))
+
+			o.atDesk(t, "events/"+slug+"/bookings", map[string]any{"name": "Max Weiss", "organisation": "Coach tours Weiss", "number": 40, "until": time.Now().Add(5 * time.Second).Format(time.RFC3339)})
+			o.atDesk(t, "events/"+slug+"/bookings", map[string]any{"name": "Jo Lang", "number": 12, "until": "2030-04-02T12:00"})
+			for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+				ann.visit(at + "/bookings")
+				if n, err := ann.page.GetByText("Expired").Count(); err != nil || n > 0 || time.Now().After(end) {
+					check(t, err)
+					break
+				}
+			}
+			ann.inBothLights("bookings")
+			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Coach tours Weiss"}))
+			ann.sees(ann.page.GetByText("The option ended without a confirmation, and its seats are on sale."))
+			ann.inBothLights("bookings-expired")
+			ann.visit(at + "/blocks")
+			ann.sees(ann.page.GetByText("12 of 12 left"))
+			ann.inBothLights("bookings-blocks")
+			ann.visit(booking)
+			ann.sees(ann.page.GetByText("Secondary school at the park").First())
+		})
+	}
+}

@@ -1,0 +1,250 @@
+package bookings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/text"
+)
+
+// Bookings are those of all events, for one node.
+type Bookings struct {
+	MailWritten func()
+
+	db     seats.DB
+	desk   *organizers.Desk
+	orders *orders.Orders
+	blocks *blocks.Blocks
+	remind *jobs.Job
+}
+
+// New returns the bookings of a desk.
+func New(db seats.DB, desk *organizers.Desk, sold *orders.Orders, kept *blocks.Blocks) *Bookings {
+	b := &Bookings{MailWritten: func() {}, db: db, desk: desk, orders: sold, blocks: kept}
+	b.remind = jobs.New("reminders of group bookings", remindersSQL, b.sendReminder)
+	return b
+}
+
+// States of a booking.
+const (
+	Option    = "option"
+	Confirmed = "confirmed"
+	Expired   = "expired"
+	Cancelled = "cancelled"
+)
+
+// Contact is who asks for a group.
+type Contact struct {
+	Name         string
+	Email        string // empty: no mail goes out
+	Organisation string // such as a school; may be empty
+	Note         string // for organizers; may be empty
+}
+
+// Price is what is agreed about a ticket type.
+type Price struct {
+	Type  string `json:"type"`           // its key
+	Count int    `json:"count"`          // tickets of it; the other seats get the usual type
+	Each  *int64 `json:"each,omitempty"` // what a ticket costs at most, minor units; nil: as listed
+}
+
+// Booking is the booking of a group.
+type Booking struct {
+	ID seats.ID // also that of its block
+	Contact
+	Places int // seats that it has, or had when it ended
+	Prices []Price
+	At     time.Time
+	Until  time.Time // when the option ends
+	State  string
+	Seats  []int // that are kept, or those of its valid tickets
+
+	Order          string // its code; empty: there is none
+	OrderCancelled bool
+	Total, Due     int64 // of its order, minor units
+
+	now time.Time // of the database
+}
+
+// ErrNone says that an event has no such booking.
+var ErrNone = errors.New("the event has no such booking")
+
+const listSQL = `
+SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, k.ends_at,
+       CASE WHEN b.order_id IS NOT NULL THEN 'confirmed' WHEN b.cancelled_at IS NOT NULL THEN 'cancelled'
+            WHEN k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() THEN 'expired' ELSE 'option' END, s.idxs,
+       coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp()
+  FROM booking b JOIN block k ON k.id = b.id LEFT JOIN orders o ON o.id = b.order_id,
+       LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
+       LATERAL (SELECT coalesce(array_agg(idx ORDER BY idx), '{}') AS idxs FROM (
+           SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
+            UNION ALL
+           SELECT idx FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) u) s
+ WHERE b.event_id = $1 AND ($2::text IS NULL OR b.id = $2::text::uuid)
+ ORDER BY b.n DESC LIMIT $3`
+
+// mostListed is how many bookings a list has at most.
+const mostListed = 500
+
+// List lists the bookings of an event of the member's team, the latest first.
+func (b *Bookings) List(ctx context.Context, m organizers.Member, event int64) ([]Booking, error) {
+	return b.read(ctx, m, event, nil)
+}
+
+// Find returns a booking of an event. ErrNone if there is none.
+func (b *Bookings) Find(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Booking, error) {
+	text := id.String()
+	list, err := b.read(ctx, m, event, &text)
+	if err == nil && len(list) == 0 {
+		err = ErrNone
+	}
+	if err != nil {
+		return Booking{}, err
+	}
+	return list[0], nil
+}
+
+func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, id *string) (list []Booking, err error) {
+	err = b.desk.As(ctx, m, func(tx pgx.Tx) (err error) {
+		list, err = collect(ctx, tx, event, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("bookings: list those of event %d: %w", event, err)
+	}
+	return list, nil
+}
+
+// collect reads the bookings of an event, or one of them.
+func collect(ctx context.Context, db interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, event int64, id *string,
+) ([]Booking, error) {
+	rows, err := db.Query(ctx, listSQL, event, id, mostListed)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (k Booking, err error) {
+		return k, row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now)
+	})
+}
+
+// form is the sale of the seats of a booking. Seats get the types that were agreed in the order of the list, as far as those are sold for them.
+//
+// Errors: *seats.ValidationError if tickets of a type do not fit.
+func (k Booking) form(s *seats.Sale) (orders.OfficeForm, error) {
+	f := orders.OfficeForm{Seats: k.Seats, Name: k.Name, Email: k.Email, Types: map[int]string{}, Account: &orders.Account{}, Group: k.ID}
+	for _, p := range k.Prices {
+		kind := s.Prices.TypeKeyed(p.Type)
+		if kind < 0 {
+			return f, &seats.ValidationError{Unknown: true, Message: text.Mark("This event has no ticket type “%s”. Nothing was changed."), Args: []any{p.Type}}
+		}
+		left := p.Count
+		for _, idx := range k.Seats {
+			_, priced := s.Prices.Price(0, kind, s.Plan.Seats[idx].Category)
+			if _, has := f.Types[idx]; left > 0 && !has && priced && !s.Prices.Types[kind].Retired {
+				f.Types[idx] = p.Type
+				left--
+			}
+		}
+		if left > 0 {
+			return f, &seats.ValidationError{Message: text.Mark("There are not enough seats for %[1]d tickets of the type “%[2]s”. Nothing was changed."), Args: []any{p.Count, s.Prices.Types[kind].Name}}
+		}
+		if p.Each != nil {
+			if f.Agreed == nil {
+				f.Agreed = map[string]int64{}
+			}
+			f.Agreed[p.Type] = *p.Each
+		}
+	}
+	return f, nil
+}
+
+// Quote returns what the seats of an option cost at this moment.
+//
+// Errors: *seats.ValidationError; a *seats.Conflict if a type is not sold for its seat.
+func (k Booking) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
+	f, err := k.form(s)
+	if err != nil {
+		return nil, pricing.Cost{}, err
+	}
+	return f.Quote(s)
+}
+
+// trimmed are prices of fewer tickets: the last types lose theirs.
+func trimmed(prices []Price, places int) []Price {
+	list := make([]Price, 0, len(prices))
+	for _, p := range prices {
+		p.Count = min(p.Count, places)
+		places -= p.Count
+		list = append(list, p)
+	}
+	return list
+}
+
+// alone changes a booking while no other request does, if its option lasts.
+func (b *Bookings) alone(ctx context.Context, id seats.ID, do func(ctx context.Context) error) error {
+	return b.desk.Requests.Alone(ctx, "booking", id.String(), do)
+}
+
+// open finds a booking whose option lasts.
+func (b *Bookings) open(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Booking, error) {
+	k, err := b.Find(ctx, m, event, id)
+	if err != nil {
+		return k, err
+	}
+	if words, over := overWords[k.State]; over {
+		return k, &seats.Conflict{Code: seats.CodeChanged, Message: words}
+	}
+	return k, nil
+}
+
+var overWords = map[string]string{
+	Confirmed: text.Mark("This booking was confirmed before. Nothing else was changed. Change its order."),
+	Expired:   text.Mark("The option ended, and its seats are on sale. Nothing was changed. Take another option."),
+	Cancelled: text.Mark("The option was cancelled before, and its seats are on sale. Nothing else was changed."),
+}
+
+const exportSQL = `
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'name', b.name, 'email', b.email, 'organisation', b.organisation, 'note', b.note, 'seats', b.places, 'booked_at', b.at, 'cancelled_at', b.cancelled_at) ORDER BY b.n), '[]')
+  FROM booking b JOIN event e ON e.id = b.event_id WHERE b.event_id = ANY($1) AND lower(b.email) = $2`
+
+// Export returns the bookings of a person for some events.
+func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
+	if err := tx.QueryRow(ctx, exportSQL, events, email).Scan(&list); err != nil {
+		return nil, fmt.Errorf("bookings: export: %w", err)
+	}
+	return list, nil
+}
+
+const eraseSQL = `UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)`
+
+// Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay.
+func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
+	if _, err := tx.Exec(ctx, eraseSQL, events, email); err != nil {
+		return fmt.Errorf("bookings: erase: %w", err)
+	}
+	return nil
+}
+
+// wrap adds the call to an error that no member caused.
+func wrap(call string, err error) error {
+	var invalid *seats.ValidationError
+	var refusal *seats.Conflict
+	var mistakes orders.Mistakes
+	if err == nil || errors.As(err, &invalid) || errors.As(err, &refusal) || errors.As(err, &mistakes) || errors.Is(err, ErrNone) {
+		return err
+	}
+	return fmt.Errorf("bookings: %s: %w", call, err)
+}
