@@ -31,8 +31,9 @@ type Plan struct {
 
 // Floor is a storey of the venue. The drawing has the floors beside each other.
 type Floor struct {
-	Name string // unique in the plan
-	At   Point  // where its own origin lies in the drawing
+	Name      string // unique in the plan
+	At        Point  // where its own origin lies in the drawing
+	Low, High Point  // corners of the rectangle around what is on it
 }
 
 // Category is what a seat costs.

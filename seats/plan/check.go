@@ -96,7 +96,7 @@ func checkFloors(p *seats.Plan) error {
 			return fmt.Errorf("two floors are called %q", f.Name)
 		}
 		names[f.Name] = true
-		if !finite(f.At.X, f.At.Y) {
+		if !finite(f.At.X, f.At.Y, f.Low.X, f.Low.Y, f.High.X, f.High.Y) {
 			return fmt.Errorf("floor %q is at no place in a drawing", f.Name)
 		}
 	}

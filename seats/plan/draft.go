@@ -134,6 +134,12 @@ func (d *draft) build() *seats.Plan {
 	if d.width == 0 && d.height == 0 {
 		d.place()
 	}
+	for i := range d.floors {
+		f := &d.floors[i]
+		if f.Low, f.High = d.bounds(i); f.Low.X > f.High.X { // nothing is on it yet
+			f.Low, f.High = seats.Point{}, seats.Point{X: d.width, Y: d.height}
+		}
+	}
 	p := &seats.Plan{Floors: d.floors, Name: d.name, Width: d.width, Height: d.height, Categories: d.categories, Shapes: d.shapes, Focus: d.focus}
 	p.Seats = make([]seats.Seat, 0, d.seats)
 	for i := range d.sections {

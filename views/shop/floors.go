@@ -1,7 +1,6 @@
 package shop
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -48,38 +47,12 @@ func (s Sale) floorName(section int) string {
 	return s.Plan.Floors[s.Plan.Sections[section].Floor].Name
 }
 
-// extentOf is the rectangle around what is drawn on a floor; all of the drawing if the plan has none, or the floor is empty.
+// extentOf is the rectangle around what is drawn on a floor; all of the drawing if the plan has none.
 func (s Sale) extentOf(floor int) (low, high seats.Point) {
 	if len(s.Plan.Floors) == 0 {
 		return seats.Point{}, seats.Point{X: s.Plan.Width, Y: s.Plan.Height}
 	}
-	low, high = seats.Point{X: math.Inf(1), Y: math.Inf(1)}, seats.Point{X: math.Inf(-1), Y: math.Inf(-1)}
-	reach := func(p seats.Point, x, y float64) {
-		low = seats.Point{X: min(low.X, p.X-x), Y: min(low.Y, p.Y-y)}
-		high = seats.Point{X: max(high.X, p.X+x), Y: max(high.Y, p.Y+y)}
-	}
-	for _, section := range s.Plan.Sections {
-		if section.Floor == floor {
-			for _, p := range section.Outline {
-				reach(p, 0, 0)
-			}
-		}
-	}
-	for _, shape := range s.shapesOn(floor) {
-		for _, p := range shape.Points {
-			reach(p, 0, 0)
-		}
-		switch shape.Kind {
-		case "ellipse":
-			reach(shape.Center, shape.RX, shape.RY)
-		case "text", "icon":
-			reach(shape.Center, shape.Size, shape.Size)
-		}
-	}
-	if low.X > high.X {
-		return seats.Point{}, seats.Point{X: s.Plan.Width, Y: s.Plan.Height}
-	}
-	return low, high
+	return s.Plan.Floors[floor].Low, s.Plan.Floors[floor].High
 }
 
 // long is the longer side of the drawing: of its largest floor, as one is seen at a time.
@@ -94,10 +67,7 @@ func (s Sale) long() (long float64) {
 // floorBox is the part of the drawing that shows a floor.
 func (s Sale) floorBox(floor int) string {
 	low, high := s.extentOf(floor)
-	edge := margin * max(high.X-low.X, high.Y-low.Y)
-	if len(s.Plan.Floors) > 0 {
-		edge *= 2
-	}
+	edge := 2 * margin * max(high.X-low.X, high.Y-low.Y)
 	return Tenth(low.X-edge) + " " + Tenth(low.Y-edge) + " " + Tenth(high.X-low.X+2*edge) + " " + Tenth(high.Y-low.Y+2*edge)
 }
 
