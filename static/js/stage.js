@@ -25,7 +25,7 @@ export class Stage extends EventTarget {
     const answer = await fetch(data.geometry)
     if (!answer.ok) throw answer
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
-    const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]')?.dataset.floor
+    const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]', this.frame)?.dataset.floor
     if (floor) house.floor = Number(floor)
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
     return house
