@@ -63,7 +63,7 @@ func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	check(t, err)
 	before, err := ann.page.GetByLabel("From the left").InputValue()
 	check(t, err)
-	ann.press(ann.button("Move the picture"))
+	ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Move the picture", Exact: playwright.Bool(true)}))
 	ann.drags(.3, .3, .4, .4)
 	ann.keys("Escape")
 	ann.press(ann.page.Locator("[data-panel=plan]"))
