@@ -286,7 +286,7 @@ func TestPlanPicture_IsKeptWithThePlanForTheTeamAlone(t *testing.T) {
 		w.exec(t, `INSERT INTO plan_picture (plan_id, hash, content, width, height) VALUES ($1, lpad($2::text, 32, '0'), 'x', 480, 300)`, w.plans[0], fmt.Sprint(i))
 	}
 	body, kind = parts(aPicture(800, 400))
-	if a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind); a.StatusCode != 422 || !strings.Contains(told, "in no version") {
+	if a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind, "Idempotency-Key", "r"); a.StatusCode != 422 || !strings.Contains(told, "in no version") {
 		t.Errorf("one too many: %d %s", a.StatusCode, told)
 	}
 }

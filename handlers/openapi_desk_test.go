@@ -390,7 +390,7 @@ func (p *script) plant() {
 	if a.StatusCode != http.StatusCreated {
 		t.Fatal(a.StatusCode, body)
 	}
-	_, made := send(t, p.who, "POST", p.url+"/desk/plans", `{"name":"Traced","from":"club"}`, "Content-Type", "application/json")
+	_, made := send(t, p.who, "POST", p.url+"/desk/plans", `{"key":"sketch","name":"Traced","from":"club"}`, "Content-Type", "application/json")
 	p.learn("SKETCH", `"id":(\d+)`, made)
 	file, kind = parts(aPicture(600, 400), "key", "trace")
 	a, made = send(t, p.who, "POST", p.url+"/desk/plans/"+p.words["SKETCH"]+"/pictures", file, "Content-Type", kind)
