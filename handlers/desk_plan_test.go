@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -31,6 +33,7 @@ func (w *wall) drawn(t *testing.T) {
 		}
 		w.exec(t, `INSERT INTO plan_version (plan_id, version, document, name, seats, sections, organizer_id, saved_by)
 			SELECT $1, 1, $2, 'Club', 1, 1, min(id), 'Ann' FROM organizer`, id, string(document))
+		w.exec(t, `INSERT INTO plan_picture (plan_id, hash, content, width, height) VALUES ($1, repeat(CASE WHEN $2 THEN 'a' ELSE 'b' END, 32), 'x', 480, 300)`, id, team == w.sale.Event.Team)
 		w.plans = append(w.plans, fmt.Sprint(id))
 		file := seats.NewID()
 		w.exec(t, `INSERT INTO plan_import (id, team_id, name, content) VALUES ($1, $2, 'a.csv', 'row,number')`, file, team)
@@ -224,4 +227,66 @@ func TestEmptyPlan_IsSavedAndNoEventIsMadeOfIt(t *testing.T) {
 	// With seats there is an event of it.
 	save(2, `{"format":"usher-plan/1","name":"House","categories":[{"key":"A","name":"Seat","price":1200}],"sections":[{"name":"Stalls","category":"A","rows":[{"row":"A","seats":[{"id":"a1","number":"1","x":10,"y":10},{"id":"a2","number":"2","x":30,"y":10}]}]}]}`)
 	s.does(t, ann, "/desk/events", form)
+}
+
+func TestPlanPicture_IsKeptWithThePlanForTheTeamAlone(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	ann, at := w.people[string(organizers.Owner)], "/desk/plans/"+w.plans[0]
+	body, kind := parts(aPicture(600, 400))
+	a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind, "Idempotency-Key", "p")
+	var pic struct{ Picture string }
+	if err := json.Unmarshal([]byte(told), &pic); a.StatusCode != http.StatusCreated || err != nil || len(pic.Picture) != 32 {
+		t.Fatal(a.StatusCode, told)
+	}
+	save := func(base int, underlays string) (int, string) {
+		_, document := w.page(t, ann, at+"/versions/1.json")
+		document = strings.TrimSuffix(strings.TrimSpace(document), "}") + `,"underlays":` + underlays + `}`
+		a, told := send(t, ann, "POST", w.url+at+"/versions", fmt.Sprintf(`{"base":%d,"document":%s}`, base, document), "Content-Type", "application/json", "Idempotency-Key", seats.NewID().String())
+		return a.StatusCode, told
+	}
+	lies := `[{"picture":"` + pic.Picture + `","x":10,"y":-5,"width":900,"opacity":0.4}]`
+	if status, told := save(1, lies); status != http.StatusCreated {
+		t.Fatal(status, told)
+	}
+	for underlays, want := range map[string]string{
+		strings.ReplaceAll(lies, pic.Picture, strings.Repeat("b", 32)): "not there any more", // that of another team
+		strings.ReplaceAll(lies, pic.Picture, "../x"):                  "32 digits",
+		strings.ReplaceAll(lies, "0.4", "4"):                           "0 to 1",
+		strings.ReplaceAll(lies, "900", "0"):                           "more than 0",
+	} {
+		if status, told := save(2, underlays); status != http.StatusUnprocessableEntity || !strings.Contains(told, want) {
+			t.Errorf("%s: %d, without %q: %s", underlays, status, want, told)
+		}
+	}
+	if _, document := w.page(t, ann, at+"/versions/2.json"); !strings.Contains(document, pic.Picture) {
+		t.Error("the version does not name its picture")
+	}
+	manager := w.people[string(organizers.Manager)]
+	if a, content := w.page(t, manager, at+"/pictures/"+pic.Picture); a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/jpeg" || !strings.HasPrefix(content, "\xff\xd8\xff") {
+		t.Errorf("a colleague gets %d", a.StatusCode)
+	}
+	if a, _ := w.page(t, person(t), "/pictures/"+pic.Picture+"-2400.jpg"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("an attendee gets %d", a.StatusCode)
+	}
+	pdf, kind := parts("%PDF-1.7 …")
+	if a, told := send(t, ann, "POST", w.url+at+"/pictures", pdf, "Accept", "application/json", "Content-Type", kind); a.StatusCode != 422 || !strings.Contains(told, "PDF") {
+		t.Errorf("a PDF: %d %s", a.StatusCode, told)
+	}
+	// A picture of no version goes a day later, when another one comes; that of a version stays.
+	w.exec(t, `UPDATE plan_picture SET at = at - interval '2 days'`)
+	body, kind = parts(aPicture(700, 400))
+	if a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind, "Idempotency-Key", "q"); a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, told)
+	}
+	if n := w.id("SELECT count(*) AS id FROM plan_picture WHERE plan_id = " + w.plans[0]); n != "2" {
+		t.Errorf("the plan has %s pictures, want the one of its version and the new one", n)
+	}
+	for i := range pages.MostUnsaved {
+		w.exec(t, `INSERT INTO plan_picture (plan_id, hash, content, width, height) VALUES ($1, lpad($2::text, 32, '0'), 'x', 480, 300)`, w.plans[0], fmt.Sprint(i))
+	}
+	body, kind = parts(aPicture(800, 400))
+	if a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind, "Idempotency-Key", "r"); a.StatusCode != 422 || !strings.Contains(told, "in no version") {
+		t.Errorf("one too many: %d %s", a.StatusCode, told)
+	}
 }

@@ -481,6 +481,10 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			_, document := w.page(t, owner, at+"/versions/1.json")
 			return sent{who: owner, to: at + "/versions", kind: "application/json", body: `{"base":1,"note":"x","document":` + document + `}`}
 		},
+		"POST /desk/plans/{plan}/pictures": func(_ *testing.T, w *wall, _ string) sent {
+			body, kind := parts(aPicture(600, 400))
+			return sent{who: owner, to: "/desk/plans/" + w.plans[0] + "/pictures", kind: kind, body: body}
+		},
 		"POST /desk/events/{slug}/page":          w.same("language=en&town=Vienna", "language=en&town=Graz"),
 		"POST /desk/events/{slug}/pictures/{id}": w.same("alt=A+stage", "alt=A+hall"),
 		"POST /desk/events/{slug}/pictures": func(_ *testing.T, w *wall, _ string) sent {

@@ -246,6 +246,7 @@ GET /desk/plans
 GET /desk/plans/PLAN
 GET /desk/plans/PLAN/versions/1.json
 GET /desk/plans/PLAN/versions/1.csv
+GET /desk/plans/SKETCH/pictures/UNDERLAY
 POST /desk/plans/PLAN/versions {"base":1,"note":"as it was","document":DOCUMENT}
 POST /desk/events/evening/plan/copies {} => COPY "id":(\d+)
 POST /desk/events/evening/plan {"plan":"COPY@1"}
@@ -406,6 +407,14 @@ func (p *script) plant() {
 	if a.StatusCode != http.StatusCreated {
 		t.Fatal(a.StatusCode, body)
 	}
+	_, made := send(t, p.who, "POST", p.url+"/desk/plans", `{"key":"sketch","name":"Traced","from":"club"}`, "Content-Type", "application/json")
+	p.learn("SKETCH", `"id":(\d+)`, made)
+	file, kind = parts(aPicture(600, 400), "key", "trace")
+	a, made = send(t, p.who, "POST", p.url+"/desk/plans/"+p.words["SKETCH"]+"/pictures", file, "Content-Type", kind)
+	if a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, made)
+	}
+	p.learn("UNDERLAY", `"picture":"(\w+)"`, made)
 	file, kind = parts(aPicture(600, 400), "key", "logo", "kind", "logo", "alt", "Playhouse")
 	if a, body := send(t, p.who, "POST", p.url+"/desk/branding/pictures", file, "Content-Type", kind); a.StatusCode != http.StatusOK {
 		t.Fatal(a.StatusCode, body)

@@ -424,6 +424,8 @@ func (h *Handlers) table() []route {
 		{"GET /desk/plans/{plan}/editor", h.desk.Member(organizers.Manage, h.desk.Editor), secretRule},
 		{"GET /desk/plans/{plan}/versions/{file}", h.desk.Member(organizers.Look, h.desk.PlanVersion), secretRule},
 		{"POST /desk/plans/{plan}/versions", h.desk.Member(organizers.Manage, h.desk.SavePlan), plansRule},
+		{"POST /desk/plans/{plan}/pictures", h.desk.Member(organizers.Manage, h.desk.AddPlanPicture), uploadRule},
+		{"GET /desk/plans/{plan}/pictures/{picture}", h.desk.Member(organizers.Manage, h.desk.PlanPicture), secretRule},
 		{"POST /desk/imports", h.desk.MemberOnce(organizers.Manage, h.desk.NewImport), plansRule},
 		{"GET /desk/imports/{id}", h.desk.Member(organizers.Manage, h.desk.ShowImport), secretRule},
 		{"POST /desk/imports/{id}", h.desk.Member(organizers.Manage, h.desk.TakeImport), secretRule},

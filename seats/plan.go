@@ -25,7 +25,15 @@ type Plan struct {
 	Sections   []Section
 	Seats      []Seat
 	Shapes     []Shape
-	Focus      *Point // where people look; nil if the plan does not say
+	Focus      *Point  // where people look; nil if the plan does not say
+	Floors     []Floor `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
+}
+
+// Floor is a storey of the venue. The drawing has the floors beside each other.
+type Floor struct {
+	Name      string // unique in the plan
+	At        Point  // where its own origin lies in the drawing
+	Low, High Point  // corners of the rectangle around what is on it
 }
 
 // Category is what a seat costs.
@@ -43,6 +51,7 @@ type Section struct {
 	First   int     // idx of its first seat
 	Count   int     // how many seats it has
 	Outline []Point // closed polygon around it
+	Floor   int     `json:",omitempty"` // position in Plan.Floors
 }
 
 // Seat is one place to sit or stand.
@@ -93,6 +102,7 @@ type Shape struct {
 	Rotation float64 // degrees, clockwise
 	Text     string
 	Size     float64 // height of the text
+	Floor    int     `json:",omitempty"` // position in Plan.Floors
 }
 
 // Label is what people call the seat: "Stalls/C/12", or "Floor/17" in an area. It names one seat of the plan.
@@ -172,7 +182,7 @@ func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
 	if err := db.QueryRow(ctx, loadDrawingSQL, event).Scan(&p.Name, &d); err != nil {
 		return nil, err
 	}
-	p.Width, p.Height, p.Shapes, p.Focus = d.Width, d.Height, d.Shapes, d.Focus
+	p.Width, p.Height, p.Shapes, p.Focus, p.Floors = d.Width, d.Height, d.Shapes, d.Focus, d.Floors
 
 	var err error
 	if p.Categories, err = collect(ctx, db, loadCategoriesSQL, event, func(row pgx.CollectableRow) (c Category, err error) {
@@ -195,6 +205,9 @@ func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
 	}
 	for i := range p.Sections {
 		p.Sections[i].Outline = d.Outlines[i]
+		if len(p.Floors) > 0 {
+			p.Sections[i].Floor = d.On[i]
+		}
 	}
 	return &p, nil
 }
@@ -214,16 +227,21 @@ type Drawing struct {
 	Outlines      [][]Point // by section
 	Shapes        []Shape
 	Focus         *Point
+	Floors        []Floor `json:",omitempty"`
+	On            []int   `json:",omitempty"` // floor by section; none without floors
 }
 
 // Drawing returns the part of the plan that is stored as one document.
 func (p *Plan) Drawing() Drawing {
-	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus}
+	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors}
 	for _, c := range p.Categories {
 		d.Colors = append(d.Colors, c.Color)
 	}
 	for _, s := range p.Sections {
 		d.Outlines = append(d.Outlines, s.Outline)
+		if len(p.Floors) > 0 {
+			d.On = append(d.On, s.Floor)
+		}
 	}
 	return d
 }

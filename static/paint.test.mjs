@@ -24,7 +24,7 @@ Object.assign(globalThis, {
 
 const some = n => Math.floor(Math.random() * n)
 const n = 60
-const house = {n, x: Float32Array.from({length: n}, (_, i) => i % 10 * 4 + 2), y: Float32Array.from({length: n}, (_, i) => Math.floor(i / 10) * 4 + 2), category: new Uint8Array(n), flags: new Uint8Array(n), section: new Uint16Array(n), sections: [{first: 0, count: n, pitch: 4, left: 0, right: 40, top: 0, bottom: 24}]}
+const house = {n, here: () => true, x: Float32Array.from({length: n}, (_, i) => i % 10 * 4 + 2), y: Float32Array.from({length: n}, (_, i) => Math.floor(i / 10) * 4 + 2), category: new Uint8Array(n), flags: new Uint8Array(n), section: new Uint16Array(n), sections: [{first: 0, count: n, pitch: 4, left: 0, right: 40, top: 0, bottom: 24}]}
 
 let painters = 0
 // wrong is how many of a hundred houses look otherwise, with a fault where the test plants one.

@@ -7,7 +7,7 @@ import test from 'node:test'
 const module = source => 'data:text/javascript,' + encodeURIComponent(source)
 const stubs = {
   geometry: 'export const unpack = house => house, inside = () => false',
-  page: 'export const data = {}, $ = (selector, root) => root.parts[selector]',
+  page: 'export const data = {}, $ = (selector, root) => root.parts[selector], $$ = () => []',
   sheet: readFileSync(new URL('js/sheet.js', import.meta.url), 'utf8'),
   overlay: 'export const start = () => {}',
   view: 'export class View extends EventTarget { constructor() { super(); Object.assign(this, {x: 0, y: 0, scale: 1, width: 400, height: 300, ratio: 1, moving: false, whole: false, least: 1}) } }',

@@ -14,13 +14,14 @@ import (
 
 // planImport reads a plan and reports on it. With --out it writes it in the open format, whole or not at all.
 type planImport struct {
-	File string `arg:"" help:"A plan of Usher, pretix or seats.io, or the name of one that comes with Usher: theatre, club, conference, stadium…"`
-	Out  string `placeholder:"FILE" help:"File to write the plan to, in Usher's open format."`
+	File   string            `arg:"" help:"A plan of Usher, pretix or seats.io, a table (CSV), a drawing (SVG) or other JSON, or the name of a plan that comes with Usher: theatre, club, conference, stadium…"`
+	Out    string            `placeholder:"FILE" help:"File to write the plan to, in Usher's open format."`
+	Column map[string]string `placeholder:"WHAT=COLUMN" help:"What a column of a table, a drawing or other JSON is: section, row, number, category, x, y, id, flags, or only=COLUMN=VALUE for what is a seat."`
 }
 
 // Run is the command.
 func (c *planImport) Run(sh *shell) error {
-	result, err := readPlan(c.File)
+	result, err := readPlan(c.File, c.Column)
 	if err != nil {
 		return err
 	}
@@ -43,14 +44,14 @@ func findPlan(nameOrFile string) (*seats.Plan, error) {
 		return nil, fmt.Errorf("there is no file %q, and no plan of this name comes with usher (there are %s)",
 			nameOrFile, strings.Join(plan.Names(), ", "))
 	}
-	result, err := readPlan(nameOrFile)
+	result, err := readPlan(nameOrFile, nil)
 	if err != nil {
 		return nil, err
 	}
 	return result.Plan, nil
 }
 
-func readPlan(file string) (*plan.Result, error) {
+func readPlan(file string, columns map[string]string) (*plan.Result, error) {
 	f, err := os.Open(file)
 	if ours, ok := plan.Named(file); ok && os.IsNotExist(err) {
 		return &plan.Result{Plan: ours, Format: plan.FormatOwn}, nil
@@ -59,7 +60,11 @@ func readPlan(file string) (*plan.Result, error) {
 		return nil, fmt.Errorf("the plan cannot be opened: %w", err)
 	}
 	defer f.Close()
-	result, err := plan.Read(f)
+	content, err := io.ReadAll(io.LimitReader(f, plan.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("the plan cannot be read: %w", err)
+	}
+	result, err := plan.Take(content, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), columns)
 	if err != nil {
 		return nil, fmt.Errorf("%s was not read, and nothing was changed: %w", file, err)
 	}

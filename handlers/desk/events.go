@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -138,7 +137,7 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 	}
 	n, _, wrong = understood(r.Context(), full, nil)
 	if file != nil {
-		found, err := plan.Read(bytes.NewReader(file))
+		found, err := plan.Take(file, f.Name, nil)
 		if err != nil {
 			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", plan.Refused(err))
 			return n, nil, wrong, nil

@@ -271,3 +271,43 @@ func (h *Handlers) SavePlan(w http.ResponseWriter, r *http.Request, m organizers
 	w.Header().Set("Location", desk.PlanPath(id)+"/versions/"+strconv.Itoa(version)+".json")
 	return web.WriteJSON(w, http.StatusCreated, map[string]int{"version": version})
 }
+
+// AddPlanPicture answers POST /desk/plans/{plan}/pictures: a picture to trace the plan from.
+func (h *Handlers) AddPlanPicture(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	defer web.RemoveFiles(r)
+	id, err := planID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := h.Organizers.PlanVersions(r.Context(), m, id); err != nil { // before the file is read
+		return err
+	}
+	u, f, err := upload(r)
+	if err != nil {
+		return err
+	}
+	pic, err := h.Pages.AddPlanPicture(r.Context(), m, id, u.Content, deskKeyOf(r, f))
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusCreated, struct {
+		Picture string `json:"picture"`
+		Width   int    `json:"width"`
+		Height  int    `json:"height"`
+	}{pic.Hash, pic.Width, pic.Height})
+}
+
+// PlanPicture answers GET /desk/plans/{plan}/pictures/{picture}, a JPEG.
+func (h *Handlers) PlanPicture(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	id, err := planID(r)
+	if err != nil {
+		return err
+	}
+	content, err := h.Pages.PlanPicture(r.Context(), m, id, r.PathValue("picture"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(content) // a reader who is gone needs no picture
+	return nil
+}

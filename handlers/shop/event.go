@@ -106,6 +106,9 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 		return web.WritePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
 	}
 	sale.From = sale.SectionPath(section)
+	if len(s.Plan.Floors) > 0 {
+		sale.Filter.Floor = s.Plan.Sections[section].Floor + 1
+	}
 	w.Header().Add("Vary", "Usher-Fragment")
 	if fragment {
 		return web.WritePage(w, r, status, shop.Rows(shop.RowsModel{Sale: sale, Section: section}))

@@ -47,6 +47,7 @@ type drawnSection struct {
 	Count   int        `json:"count"`
 	Outline [][2]int   `json:"outline"`
 	Rows    []drawnRow `json:"rows,omitempty"`
+	Floor   int        `json:"floor,omitempty"`
 }
 
 type drawnPlan struct {
@@ -100,7 +101,7 @@ func draw(p *seats.Plan) drawnPlan {
 		})
 	}
 	for _, s := range p.Sections {
-		section := drawnSection{Name: s.Name, Area: s.Area, First: s.First, Count: s.Count, Outline: tenthsOf(s.Outline)}
+		section := drawnSection{Name: s.Name, Area: s.Area, First: s.First, Count: s.Count, Outline: tenthsOf(s.Outline), Floor: s.Floor}
 		for idx := s.First; !s.Area && idx < s.First+s.Count; {
 			end := idx + 1
 			for end < s.First+s.Count && p.Seats[end].Row == p.Seats[idx].Row {

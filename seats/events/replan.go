@@ -116,7 +116,7 @@ func redraw(ctx context.Context, tx pgx.Tx, event, plan int64, p, q *seats.Plan)
 func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 	at := matched(p, next)
 	list := conflicts(p, next, at)
-	q := &seats.Plan{Name: next.Name, Width: next.Width, Height: next.Height, Shapes: next.Shapes, Focus: next.Focus}
+	q := &seats.Plan{Name: next.Name, Width: next.Width, Height: next.Height, Shapes: next.Shapes, Focus: next.Focus, Floors: next.Floors}
 	for _, c := range p.Categories {
 		if i := next.CategoryKeyed(c.Key); i >= 0 {
 			c.Name, c.Color = next.Categories[i].Name, next.Categories[i].Color
@@ -125,7 +125,7 @@ func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 	}
 	for _, s := range p.Sections {
 		if i := next.SectionNamed(s.Name); i >= 0 {
-			s.Outline = next.Sections[i].Outline
+			s.Outline, s.Floor = next.Sections[i].Outline, next.Sections[i].Floor
 		}
 		q.Sections = append(q.Sections, s)
 	}
@@ -188,7 +188,7 @@ func addSections(p, next *seats.Plan, at []int) (list []conflict) {
 	for i, s := range next.Sections {
 		fresh := p.SectionNamed(s.Name) < 0
 		if fresh {
-			p.Sections = append(p.Sections, seats.Section{Name: s.Name, Area: s.Area, First: len(p.Seats), Count: s.Count, Outline: s.Outline})
+			p.Sections = append(p.Sections, seats.Section{Name: s.Name, Area: s.Area, First: len(p.Seats), Count: s.Count, Outline: s.Outline, Floor: s.Floor})
 		}
 		for n := s.First; n < s.First+s.Count; n++ {
 			seat := next.Seats[n]

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -21,6 +22,10 @@ const newPlanSQL = `INSERT INTO team_plan (team_id) VALUES ($1) RETURNING id`
 // Errors: *Unfit; those of idempotency.New and Take; the database's.
 func (d *Desk) NewPlan(ctx context.Context, m Member, key, note string, document []byte) (id int64, err error) {
 	opened, err := fit(document)
+	if err == nil && len(opened.Pictures) > 0 { // the new plan has none of them
+		opened.Document, err = plan.Untraced(opened.Document)
+		opened.Pictures = nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +47,7 @@ func (d *Desk) NewPlan(ctx context.Context, m Member, key, note string, document
 		if err := form.SetAnswer(ctx, tx, strconv.AppendInt(nil, id, 10)); err != nil {
 			return err
 		}
-		_, err = save(ctx, tx, m, id, note, opened.Document, opened.Plan)
+		_, err = save(ctx, tx, m, id, note, opened)
 		return err
 	})
 	if err != nil {
@@ -93,7 +98,7 @@ func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, bas
 			}
 			return other
 		}
-		version, err = save(ctx, tx, m, id, note, opened.Document, opened.Plan)
+		version, err = save(ctx, tx, m, id, note, opened)
 		return err
 	})
 	if err != nil {
@@ -104,12 +109,24 @@ func (d *Desk) SavePlan(ctx context.Context, m Member, key string, id int64, bas
 
 const saveVersionSQL = `
 WITH next AS (UPDATE team_plan SET versions = versions + 1 WHERE id = $1 RETURNING versions)
-INSERT INTO plan_version (plan_id, version, document, name, seats, sections, note, organizer_id, saved_by)
-SELECT $1, versions, $2, $3, $4, $5, $6, $7, $8 FROM next
+INSERT INTO plan_version (plan_id, version, document, name, seats, sections, note, organizer_id, saved_by, pictures)
+SELECT $1, versions, $2, $3, $4, $5, $6, $7, $8, $9 FROM next
 RETURNING version`
 
-func save(ctx context.Context, tx pgx.Tx, m Member, id int64, note string, document []byte, p *seats.Plan) (version int, err error) {
-	err = tx.QueryRow(ctx, saveVersionSQL, id, string(document), p.Name, len(p.Seats), len(p.Sections), note, m.Organizer, m.Name).Scan(&version)
+const missingPictureSQL = `SELECT FROM unnest($2::text[]) name WHERE NOT EXISTS (SELECT FROM plan_picture WHERE plan_id = $1 AND hash = name)`
+
+func save(ctx context.Context, tx pgx.Tx, m Member, id int64, note string, o *plan.Opened) (version int, err error) {
+	if len(o.Pictures) > 0 {
+		missing, err := tx.Exec(ctx, missingPictureSQL, id, o.Pictures)
+		if err != nil {
+			return 0, err
+		}
+		if missing.RowsAffected() > 0 {
+			return 0, &Unfit{[]text.Message{text.Say("The picture to trace is not there any more. Remove it, or add it again.")}}
+		}
+	}
+	p := o.Plan
+	err = tx.QueryRow(ctx, saveVersionSQL, id, string(o.Document), p.Name, len(p.Seats), len(p.Sections), note, m.Organizer, m.Name, append([]string{}, o.Pictures...)).Scan(&version)
 	if err != nil {
 		return 0, err
 	}

@@ -28,9 +28,11 @@ const (
 	mostRatio   = 4          // of its sides
 )
 
-// widths are those of the files that are made of a picture, in pixels, with the quality of each. The large ones are for
-// dense screens, where faults are small.
-var widths = []struct{ width, quality int }{{480, 78}, {960, 72}, {1600, 68}}
+// size is the width of a file that is made of a picture, in pixels, and its quality as a JPEG.
+type size struct{ width, quality int }
+
+// widths are the files of a picture on pages. The large ones are for dense screens, where faults are small.
+var widths = []size{{480, 78}, {960, 72}, {1600, 68}}
 
 // PictureError says why a file is taken for no picture.
 type PictureError struct{ text.Message }
@@ -71,6 +73,8 @@ func checkPicture(content []byte, least int) (*format, jpegFacts, error) {
 		return refuse(text.Say("GIF pictures may move, which distracts from the text. Use a JPEG or PNG."))
 	case bytes.Contains(content[:min(len(content), 1024)], []byte("<svg")):
 		return refuse(text.Say("SVG drawings may have scripts in them. Save the drawing as a PNG."))
+	case bytes.HasPrefix(content, []byte("%PDF-")):
+		return refuse(text.Say("A PDF cannot be read here. Save its page as a PNG or JPEG."))
 	case len(content) > 12 && string(content[4:8]) == "ftyp":
 		return refuse(text.Say("HEIC and AVIF pictures cannot be read yet. Save the picture as a JPEG."))
 	}
@@ -127,8 +131,13 @@ func memory(c image.Config, facts jpegFacts) int {
 	return c.Width * c.Height * pixel
 }
 
-// make makes the files of a picture. One is decoded at a time; others wait.
+// make makes the files of a picture on pages.
 func (p *Pages) make(ctx context.Context, content []byte, least int) (*made, error) {
+	return p.sized(ctx, content, least, widths)
+}
+
+// sized makes the files of a picture. One is decoded at a time; others wait.
+func (p *Pages) sized(ctx context.Context, content []byte, least int, sizes []size) (*made, error) {
 	f, facts, err := checkPicture(content, least)
 	if err != nil {
 		return nil, err
@@ -137,11 +146,11 @@ func (p *Pages) make(ctx context.Context, content []byte, least int) (*made, err
 		return nil, err
 	}
 	defer p.decoding.Release(1)
-	return encode(f, facts, content)
+	return encode(f, facts, content, sizes)
 }
 
 // encode decodes a picture and makes JPEG files of it, which have nothing of the file but its colours.
-func encode(f *format, facts jpegFacts, content []byte) (*made, error) {
+func encode(f *format, facts jpegFacts, content []byte, sizes []size) (*made, error) {
 	src, err := f.decode(content)
 	if err != nil {
 		return nil, &PictureError{text.Say("The picture is broken, or moves. Save it again as a JPEG or PNG.")}
@@ -150,11 +159,11 @@ func encode(f *format, facts jpegFacts, content []byte) (*made, error) {
 	if facts.turned() {
 		across = src.Bounds().Dy()
 	}
-	most := min(across, widths[len(widths)-1].width)
+	most := min(across, sizes[len(sizes)-1].width)
 	upright := turn(reduce(src, max(1, across/most)), facts.orientation)
 	m, sum := &made{}, sha256.New()
-	for i, w := range widths {
-		if i > 0 && w.width > most && widths[i-1].width >= most {
+	for i, w := range sizes {
+		if i > 0 && w.width > most && sizes[i-1].width >= most {
 			break
 		}
 		width := min(w.width, most)

@@ -92,7 +92,7 @@ func TestPicture_OthersAreRefusedWithASentence(t *testing.T) {
 		"a GIF that is a script":           {[]byte(`GIF89a=1;alert(1)//`), "GIF pictures may move"},
 		"HEIC":                             {[]byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), "HEIC"},
 		"HTML":                             {[]byte("<!doctype html><script>alert(1)</script>"), "no picture"},
-		"PDF":                              {[]byte("%PDF-1.7"), "no picture"},
+		"PDF":                              {[]byte("%PDF-1.7"), "A PDF cannot be read"},
 		"a ZIP with a JPEG in it":          {append([]byte("PK\x03\x04"), whole...), "no picture"},
 		"a WAV":                            {[]byte("RIFF\x24\x00\x00\x00WAVEfmt "), "broken"},
 		"a bomb of 30,000 × 30,000":        {pngOf(30_000, 30_000, 8), "30,000 × 30,000 pixels, which is too much"},

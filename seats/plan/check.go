@@ -21,6 +21,7 @@ const (
 	maxSide     = 1e6 // width and height of a drawing
 	maxSections = 10_000
 	maxCats     = 200
+	maxFloors   = 20
 	maxPrice    = 1e12 // minor units
 )
 
@@ -31,7 +32,7 @@ func Check(p *seats.Plan) error {
 	if p == nil {
 		return errors.New("there is no plan")
 	}
-	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkSections, checkSeats, checkRows, checkShapes} {
+	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkShapes} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -76,6 +77,38 @@ func checkCategories(p *seats.Plan) error {
 		}
 		if c.Price < 0 || c.Price > maxPrice {
 			return fmt.Errorf("category %q costs %d; a price is 0 to %d minor units", c.Key, c.Price, int64(maxPrice))
+		}
+	}
+	return nil
+}
+
+// checkFloors holds that floors have names of their own, and that everything is on one of them.
+func checkFloors(p *seats.Plan) error {
+	if len(p.Floors) == 1 || len(p.Floors) > maxFloors {
+		return fmt.Errorf("the plan has %d floors; it has none, or 2 to %d", len(p.Floors), maxFloors)
+	}
+	names := map[string]bool{}
+	for i, f := range p.Floors {
+		if err := checkName(fmt.Sprintf("floor %d", i), f.Name, maxName); err != nil {
+			return err
+		}
+		if names[f.Name] {
+			return fmt.Errorf("two floors are called %q", f.Name)
+		}
+		names[f.Name] = true
+		if !finite(f.At.X, f.At.Y, f.Low.X, f.Low.Y, f.High.X, f.High.Y) {
+			return fmt.Errorf("floor %q is at no place in a drawing", f.Name)
+		}
+	}
+	last := max(0, len(p.Floors)-1)
+	for _, s := range p.Sections {
+		if s.Floor < 0 || s.Floor > last {
+			return fmt.Errorf("section %q is on floor %d; the plan has %d", s.Name, s.Floor, len(p.Floors))
+		}
+	}
+	for i, s := range p.Shapes {
+		if s.Floor < 0 || s.Floor > last {
+			return fmt.Errorf("shape %d is on floor %d; the plan has %d", i, s.Floor, len(p.Floors))
 		}
 	}
 	return nil
@@ -163,9 +196,12 @@ func finite(numbers ...float64) bool {
 }
 
 var (
-	kinds = []string{"polygon", "line", "ellipse", "text"}
+	kinds = []string{"polygon", "line", "ellipse", "text", "icon"}
 	roles = []string{"stage", "table", "wall", "label", "other"}
 )
+
+// Objects are the roles of icons: what is in a house and is not a seat.
+var Objects = []string{"entrance", "exit", "bar", "toilets", "lift", "stairs", "cloakroom"}
 
 const allFlags = seats.Accessible | seats.Companion | seats.RestrictedView | seats.AisleAfter
 
@@ -252,7 +288,9 @@ func checkShape(s seats.Shape) error {
 	switch {
 	case !slices.Contains(kinds, s.Kind):
 		return fmt.Errorf("%q is no kind of shape; there are %s", s.Kind, strings.Join(kinds, ", "))
-	case !slices.Contains(roles, s.Role):
+	case s.Kind == "icon" && !slices.Contains(Objects, s.Role):
+		return fmt.Errorf("%q is no role of an icon; there are %s", s.Role, strings.Join(Objects, ", "))
+	case s.Kind != "icon" && !slices.Contains(roles, s.Role):
 		return fmt.Errorf("%q is no role of a shape; there are %s", s.Role, strings.Join(roles, ", "))
 	case !drawable(s.Points) || !finite(s.Center.X, s.Center.Y, s.RX, s.RY, s.Rotation, s.Size):
 		return errors.New("it has a number that is no place or size in a drawing")
@@ -262,6 +300,8 @@ func checkShape(s seats.Shape) error {
 		return errors.New("an ellipse needs two radii")
 	case s.Kind == "text" && (s.Text == "" || s.Size <= 0):
 		return errors.New("a text needs words and a size")
+	case s.Kind == "icon" && s.Size <= 0:
+		return errors.New("an icon needs a size")
 	}
 	return checkText("it", s.Text, maxText)
 }

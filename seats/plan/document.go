@@ -3,8 +3,10 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +22,10 @@ type document struct {
 	Height     float64            `json:"height,omitempty"`
 	Focus      *pair              `json:"focus,omitempty"`
 	Categories []documentCategory `json:"categories"`
+	Floors     []documentFloor    `json:"floors,omitempty"`
 	Sections   []documentSection  `json:"sections"`
 	Shapes     []documentShape    `json:"shapes,omitempty"`
+	Underlays  []documentUnderlay `json:"underlays,omitempty"`
 }
 
 type documentCategory struct {
@@ -31,9 +35,16 @@ type documentCategory struct {
 	Price int64  `json:"price"`
 }
 
+// documentFloor is a storey. What is on it stands in the drawing, where at is the floor's own origin.
+type documentFloor struct {
+	Name string `json:"name"`
+	At   *pair  `json:"at,omitempty"` // left out: 0, 0
+}
+
 // documentSection has rows, tables or an area; or generators that make its rows.
 type documentSection struct {
 	Name     string          `json:"name"`
+	Floor    string          `json:"floor,omitempty"` // left out: the first
 	Outline  []pair          `json:"outline,omitempty"`
 	Category string          `json:"category,omitempty"` // of every seat that does not say
 	Area     *documentArea   `json:"area,omitempty"`
@@ -76,6 +87,7 @@ type documentSeat struct {
 type documentShape struct {
 	Kind     string  `json:"kind"`
 	Role     string  `json:"role"`
+	Floor    string  `json:"floor,omitempty"`
 	Points   []pair  `json:"points,omitempty"`
 	Center   *pair   `json:"center,omitempty"`
 	RX       float64 `json:"rx,omitempty"`
@@ -83,6 +95,16 @@ type documentShape struct {
 	Rotation float64 `json:"rotation,omitempty"`
 	Text     string  `json:"text,omitempty"`
 	Size     float64 `json:"size,omitempty"`
+}
+
+// documentUnderlay is a picture that the plan is traced from, where it lies under the plan in the editor.
+type documentUnderlay struct {
+	Picture string  `json:"picture"` // of the plan, by its hash
+	Floor   string  `json:"floor,omitempty"`
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+	Width   float64 `json:"width"`
+	Opacity float64 `json:"opacity"`
 }
 
 // pair is a point, written as [x, y].
@@ -136,24 +158,67 @@ func (doc *document) draft() (*draft, error) {
 	for i, c := range doc.Categories {
 		path := []any{"categories", i, "key"}
 		if _, twice := in.keys[c.Key]; twice || c.Key == "" {
-			return nil, fail(path, "the key %q belongs to another category, too, or is empty", c.Key)
+			in.wrong.add(fail(path, "the key %q belongs to another category, too, or is empty", c.Key))
+			continue
 		}
 		in.keys[c.Key] = i
 		d.categories = append(d.categories, seats.Category(c))
 	}
+	if err := in.storeys(); err != nil {
+		return nil, err
+	}
 	for i := range doc.Sections {
 		if err := in.section(&doc.Sections[i], []any{"sections", i}); err != nil {
-			return nil, err
+			in.wrong.add(err)
 		}
 	}
 	for i, s := range doc.Shapes {
 		shape := s.shape()
 		if err := checkShape(shape); err != nil {
-			return nil, fail([]any{"shapes", i}, "%s", err)
+			in.wrong.add(fail([]any{"shapes", i}, "%s", err))
+			continue
+		}
+		var err error
+		if shape.Floor, err = in.floor(s.Floor, []any{"shapes", i}); err != nil {
+			in.wrong.add(err)
 		}
 		d.shapes = append(d.shapes, shape)
 	}
+	d.underlays = slices.Clone(doc.Underlays)
+	for i := range d.underlays {
+		u := &d.underlays[i]
+		if err := u.check(); err != nil {
+			in.wrong.add(fail([]any{"underlays", i}, "%s", err))
+			continue
+		}
+		at, err := in.floor(u.Floor, []any{"underlays", i})
+		if err != nil {
+			in.wrong.add(err)
+		}
+		if len(d.floors) > 0 {
+			u.Floor = d.floors[at].Name
+		}
+	}
+	if err := in.wrong.all(); err != nil {
+		return nil, err
+	}
 	return d, nil
+}
+
+var pictureName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+func (u *documentUnderlay) check() error {
+	switch {
+	case !pictureName.MatchString(u.Picture):
+		return errors.New("a picture is named by the 32 digits that its upload was answered with")
+	case !finite(u.X, u.Y):
+		return errors.New(tooFar)
+	case !(u.Width > 0 && u.Width <= maxSide):
+		return fmt.Errorf("a picture is %g units wide; its width is more than 0 and at most %d", u.Width, int(maxSide))
+	case !(u.Opacity >= 0 && u.Opacity <= 1):
+		return fmt.Errorf("the opacity of a picture is %g; it is 0 to 1", u.Opacity)
+	}
+	return nil
 }
 
 func (s *documentShape) shape() seats.Shape {
@@ -175,7 +240,39 @@ func points(pairs []pair) []seats.Point {
 // documentReader turns the sections of a document into those of a draft.
 type documentReader struct {
 	*draft
-	keys map[string]int
+	keys  map[string]int
+	wrong faults // what has a fault is left out, and reading goes on
+}
+
+// storeys reads the floors. Their names are those that sections and shapes say.
+func (in *documentReader) storeys() error {
+	for i, f := range in.doc.Floors {
+		at := seats.Point{}
+		if f.At != nil {
+			at = seats.Point{X: f.At[0], Y: f.At[1]}
+		}
+		if in.floorNamed(f.Name) >= 0 {
+			return fail([]any{"floors", i}, "two floors are called %q", f.Name)
+		}
+		in.draft.floors = append(in.draft.floors, seats.Floor{Name: f.Name, At: at})
+	}
+	return nil
+}
+
+func (in *documentReader) floorNamed(name string) int {
+	return slices.IndexFunc(in.draft.floors, func(f seats.Floor) bool { return f.Name == name })
+}
+
+// floor is the position of a floor; the first one if a thing does not say.
+func (in *documentReader) floor(name string, path []any) (int, error) {
+	if name == "" {
+		return 0, nil
+	}
+	at := in.floorNamed(name)
+	if at < 0 {
+		return 0, fail(under(path, "floor"), "floor %q is not among the floors of the plan", name)
+	}
+	return at, nil
 }
 
 func (in *documentReader) section(sec *documentSection, path []any) error {
@@ -187,6 +284,9 @@ func (in *documentReader) section(sec *documentSection, path []any) error {
 		return fail(under(path, "outline"), tooFar)
 	}
 	var err error
+	if s.floor, err = in.floor(sec.Floor, path); err != nil {
+		return err
+	}
 	switch {
 	case sec.Area != nil && (len(sec.Rows) > 0 || len(sec.Tables) > 0 || len(sec.Generate) > 0):
 		return fail(path, "a section is an area or has rows, not both")
@@ -228,7 +328,8 @@ func (in *documentReader) row(name string, list []documentSeat, category string,
 	for i := range list {
 		s, err := in.seat(&list[i], category, under(r.path, i))
 		if err != nil {
-			return r, err
+			in.wrong.add(err)
+			continue
 		}
 		r.seats = append(r.seats, s)
 	}
@@ -325,6 +426,7 @@ func (in *documentReader) tables(sec *documentSection, s *draftSection, path []a
 			if err := checkShape(top); err != nil {
 				return fail(at, "%s", err)
 			}
+			top.Floor = s.floor
 			in.shapes = append(in.shapes, top)
 			r.top = len(in.shapes)
 		}
@@ -340,10 +442,12 @@ func Write(w io.Writer, p *seats.Plan) error {
 	}
 	doc := header(p)
 	for i := range p.Sections {
-		doc.Sections = append(doc.Sections, writtenSection(p, &p.Sections[i]))
+		sec := writtenSection(p, &p.Sections[i])
+		sec.Floor = floorOf(p, p.Sections[i].Floor)
+		doc.Sections = append(doc.Sections, sec)
 	}
 	for _, s := range p.Shapes {
-		doc.Shapes = append(doc.Shapes, writtenShape(s))
+		doc.Shapes = append(doc.Shapes, writtenShape(p, s))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -383,6 +487,13 @@ func header(p *seats.Plan) document {
 	for _, c := range p.Categories {
 		doc.Categories = append(doc.Categories, documentCategory(c))
 	}
+	for _, f := range p.Floors {
+		floor := documentFloor{Name: f.Name}
+		if f.At != (seats.Point{}) {
+			floor.At = &pair{f.At.X, f.At.Y}
+		}
+		doc.Floors = append(doc.Floors, floor)
+	}
 	return doc
 }
 
@@ -391,8 +502,16 @@ func written(p *seats.Plan, idx int) documentSeat {
 	return documentSeat{s.ID, s.Number, s.X, s.Y, p.Categories[s.Category].Key, s.Flags.Names()}
 }
 
-func writtenShape(s seats.Shape) documentShape {
-	shape := documentShape{s.Kind, s.Role, pairs(s.Points), nil, s.RX, s.RY, s.Rotation, s.Text, s.Size}
+// floorOf is the name of a floor as documents have it.
+func floorOf(p *seats.Plan, floor int) string {
+	if len(p.Floors) == 0 {
+		return ""
+	}
+	return p.Floors[floor].Name
+}
+
+func writtenShape(p *seats.Plan, s seats.Shape) documentShape {
+	shape := documentShape{s.Kind, s.Role, floorOf(p, s.Floor), pairs(s.Points), nil, s.RX, s.RY, s.Rotation, s.Text, s.Size}
 	if s.Center != (seats.Point{}) {
 		shape.Center = &pair{s.Center.X, s.Center.Y}
 	}

@@ -19,6 +19,9 @@ type draft struct {
 	categories    []seats.Category
 	sections      []draftSection
 	shapes        []seats.Shape
+	underlays     []documentUnderlay
+	floors        []seats.Floor
+	apart         []seats.Point // by floor: how far it was moved, so that no two cover each other
 
 	idNames  [2]string   // what the file calls the ids of its seats, best first
 	doc      *document   // the file, if it is one of the open format
@@ -32,6 +35,7 @@ type draft struct {
 type draftSection struct {
 	name    string
 	area    bool
+	floor   int
 	outline []seats.Point
 	drawn   bool       // the outline was drawn around the seats, for want of one
 	rows    []draftRow // an area has one, without label
@@ -126,10 +130,17 @@ func (d *draft) build() *seats.Plan {
 			s.outline, s.drawn = around(s), true
 		}
 	}
+	d.part()
 	if d.width == 0 && d.height == 0 {
 		d.place()
 	}
-	p := &seats.Plan{Name: d.name, Width: d.width, Height: d.height, Categories: d.categories, Shapes: d.shapes, Focus: d.focus}
+	for i := range d.floors {
+		f := &d.floors[i]
+		if f.Low, f.High = d.bounds(i); f.Low.X > f.High.X { // nothing is on it yet
+			f.Low, f.High = seats.Point{}, seats.Point{X: d.width, Y: d.height}
+		}
+	}
+	p := &seats.Plan{Floors: d.floors, Name: d.name, Width: d.width, Height: d.height, Categories: d.categories, Shapes: d.shapes, Focus: d.focus}
 	p.Seats = make([]seats.Seat, 0, d.seats)
 	for i := range d.sections {
 		s := &d.sections[i]
@@ -139,7 +150,7 @@ func (d *draft) build() *seats.Plan {
 				p.Seats = append(p.Seats, s.rows[j].seats[k].seat(i, s.rows[j].label))
 			}
 		}
-		p.Sections = append(p.Sections, seats.Section{Name: s.name, Area: s.area, First: first, Count: len(p.Seats) - first, Outline: s.outline})
+		p.Sections = append(p.Sections, seats.Section{Name: s.name, Area: s.area, First: first, Count: len(p.Seats) - first, Outline: s.outline, Floor: s.floor})
 	}
 	return p
 }

@@ -101,6 +101,9 @@ func drawn(b *strings.Builder, s seats.Shape) {
 	case "ellipse":
 		fmt.Fprintf(b, "<ellipse class=\"%s\" cx=\"%s\" cy=\"%s\" rx=\"%s\" ry=\"%s\" fill=\"#eee\" stroke=\"#999\"%s/>\n", s.Role, decimal(s.Center.X), decimal(s.Center.Y), decimal(s.RX), decimal(s.RY), turn)
 	}
+	if s.Kind == "icon" { // of its word: what has a form would be read as a seat
+		s.Kind, s.Text, s.Size = "text", s.Role, s.Size/2
+	}
 	if s.Kind == "text" {
 		fmt.Fprintf(b, "<text class=\"%s\" x=\"%s\" y=\"%s\" font-size=\"%s\" fill=\"#333\"%s>%s</text>\n", s.Role, decimal(s.Center.X), decimal(s.Center.Y), decimal(s.Size), turn, escaped(s.Text))
 	}

@@ -42,13 +42,17 @@ func (d *draft) scale() {
 	by := 1.0
 	if step := typical(d.sections); step > 0 {
 		by = spacing / step
-	} else if low, high := d.bounds(); high.X-low.X+high.Y-low.Y > 0 {
+	} else if low, high := d.bounds(all); high.X-low.X+high.Y-low.Y > 0 {
 		by = 1000 / max(high.X-low.X, high.Y-low.Y)
 	}
-	d.points(func(p *seats.Point) { p.X, p.Y = p.X*by, p.Y*by })
+	d.points(func(_ int, p *seats.Point) { p.X, p.Y = p.X*by, p.Y*by })
 	for i := range d.shapes {
 		s := &d.shapes[i]
 		s.RX, s.RY, s.Size = s.RX*by, s.RY*by, s.Size*by
+	}
+	for i := range d.floors {
+		at := &d.floors[i].At
+		at.X, at.Y = tenth(at.X*by), tenth(at.Y*by)
 	}
 }
 
@@ -74,13 +78,13 @@ const blankWidth, blankHeight = 1000, 700
 
 // place moves the drawing so that it begins at the margin, sets its size, and rounds to tenths, as fine as maps draw.
 func (d *draft) place() {
-	low, high := d.bounds()
+	low, high := d.bounds(all)
 	if low.X > high.X { // nothing is drawn yet
 		d.width, d.height = blankWidth, blankHeight
 		return
 	}
 	d.moved = seats.Point{X: margin - low.X, Y: margin - low.Y}
-	d.points(func(p *seats.Point) { p.X, p.Y = tenth(p.X-low.X+margin), tenth(p.Y-low.Y+margin) })
+	d.points(func(_ int, p *seats.Point) { p.X, p.Y = tenth(p.X-low.X+margin), tenth(p.Y-low.Y+margin) })
 	d.width = math.Ceil(high.X - low.X + 2*margin)
 	d.height = math.Ceil(high.Y - low.Y + 2*margin)
 	for i := range d.shapes {
@@ -91,56 +95,116 @@ func (d *draft) place() {
 
 func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
-// bounds is the smallest rectangle around everything that is drawn.
-func (d *draft) bounds() (low, high seats.Point) {
+// floorGap is how far floors are from each other in the drawing, in units.
+const floorGap = 100
+
+// part moves floors below those before them that they would cover, with all that is on them.
+func (d *draft) part() {
+	d.apart = make([]seats.Point, len(d.floors))
+	var lows, highs []seats.Point
+	for i := range d.floors {
+		low, high := d.bounds(i)
+		covers, bottom := false, math.Inf(-1)
+		for j := range lows {
+			covers = covers || low.X < highs[j].X && lows[j].X < high.X && low.Y < highs[j].Y && lows[j].Y < high.Y
+			bottom = max(bottom, highs[j].Y)
+		}
+		if covers {
+			d.apart[i].Y = math.Ceil(bottom + floorGap - low.Y)
+			d.floors[i].At.Y += d.apart[i].Y
+			d.points(func(floor int, p *seats.Point) {
+				if floor == i {
+					p.Y += d.apart[i].Y
+				}
+			})
+			low.Y, high.Y = low.Y+d.apart[i].Y, high.Y+d.apart[i].Y
+			if d.height > 0 {
+				d.height = max(d.height, math.Ceil(high.Y+margin))
+			}
+		}
+		lows, highs = append(lows, low), append(highs, high)
+	}
+}
+
+// movedOf is how far a floor was moved in all.
+func (d *draft) movedOf(floor int) seats.Point {
+	by := d.moved
+	if floor < len(d.apart) {
+		by.X, by.Y = by.X+d.apart[floor].X, by.Y+d.apart[floor].Y
+	}
+	return by
+}
+
+// all floors.
+const all = -1
+
+// bounds is the smallest rectangle around everything that is drawn on a floor, or on all.
+func (d *draft) bounds(floor int) (low, high seats.Point) {
+	on := func(f int) bool { return floor == all || f == floor }
 	low, high = seats.Point{X: math.Inf(1), Y: math.Inf(1)}, seats.Point{X: math.Inf(-1), Y: math.Inf(-1)}
 	reach := func(p seats.Point, by float64) {
 		low = seats.Point{X: min(low.X, p.X-by), Y: min(low.Y, p.Y-by)}
 		high = seats.Point{X: max(high.X, p.X+by), Y: max(high.Y, p.Y+by)}
 	}
-	d.each(func(_ *draftSection, _ *draftRow, s *draftSeat) { reach(seats.Point{X: s.x, Y: s.y}, 0) })
+	d.each(func(sec *draftSection, _ *draftRow, s *draftSeat) {
+		if on(sec.floor) {
+			reach(seats.Point{X: s.x, Y: s.y}, 0)
+		}
+	})
 	for _, s := range d.sections {
+		if !on(s.floor) {
+			continue
+		}
 		for _, p := range s.outline {
 			reach(p, 0)
 		}
 	}
 	for _, s := range d.shapes {
+		if !on(s.Floor) {
+			continue
+		}
 		for _, p := range s.Points {
 			reach(p, 0)
 		}
 		switch s.Kind {
 		case "ellipse":
 			reach(s.Center, max(s.RX, s.RY))
-		case "text":
+		case "text", "icon":
 			reach(s.Center, s.Size)
 		}
 	}
 	return low, high
 }
 
-// points visits every point of the drawing.
-func (d *draft) points(move func(*seats.Point)) {
-	d.each(func(_ *draftSection, _ *draftRow, s *draftSeat) {
+// points visits every point of the drawing, with the floor it is on. The focus is on the first.
+func (d *draft) points(move func(floor int, p *seats.Point)) {
+	d.each(func(sec *draftSection, _ *draftRow, s *draftSeat) {
 		p := seats.Point{X: s.x, Y: s.y}
-		move(&p)
+		move(sec.floor, &p)
 		s.x, s.y = p.X, p.Y
 	})
 	for i := range d.sections {
 		for j := range d.sections[i].outline {
-			move(&d.sections[i].outline[j])
+			move(d.sections[i].floor, &d.sections[i].outline[j])
 		}
 	}
 	for i := range d.shapes {
 		s := &d.shapes[i]
 		for j := range s.Points {
-			move(&s.Points[j])
+			move(s.Floor, &s.Points[j])
 		}
-		if s.Kind == "ellipse" || s.Kind == "text" {
-			move(&s.Center)
+		if s.Kind == "ellipse" || s.Kind == "text" || s.Kind == "icon" {
+			move(s.Floor, &s.Center)
 		}
 	}
+	for i := range d.underlays {
+		u := &d.underlays[i]
+		p := seats.Point{X: u.X, Y: u.Y}
+		move(max(0, slices.IndexFunc(d.floors, func(f seats.Floor) bool { return f.Name == u.Floor })), &p)
+		u.X, u.Y = p.X, p.Y
+	}
 	if d.focus != nil {
-		move(d.focus)
+		move(0, d.focus)
 	}
 }
 

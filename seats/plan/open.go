@@ -13,7 +13,8 @@ import (
 // Opened is a plan as the editor needs it.
 type Opened struct {
 	*Result
-	Document []byte // the plan in the open format, complete: every seat with its id and place, tables and generators kept
+	Document []byte   // the plan in the open format, complete: every seat with its id and place, tables and generators kept
+	Pictures []string // that it is traced from, by their hashes
 }
 
 // Open reads a plan of any format as Read does, and writes it as a complete document. The plan it returns is that of the
@@ -39,7 +40,11 @@ func (d *draft) open(result *Result) (*Opened, error) {
 		return nil, fmt.Errorf("plan: open: what was read had to be repaired again: %s", again.Repairs[0])
 	}
 	result.Plan = again.Plan
-	return &Opened{Result: result, Document: document}, nil
+	opened := &Opened{Result: result, Document: document}
+	for _, u := range d.underlays {
+		opened.Pictures = append(opened.Pictures, u.Picture)
+	}
+	return opened, nil
 }
 
 // Document is a plan that was drawn elsewhere as a complete document.
@@ -84,14 +89,15 @@ func (d *draft) complete(p *seats.Plan) document {
 	}
 	for i, s := range p.Shapes {
 		if !tops[i] {
-			doc.Shapes = append(doc.Shapes, writtenShape(s))
+			doc.Shapes = append(doc.Shapes, writtenShape(p, s))
 		}
 	}
+	doc.Underlays = d.underlays
 	return doc
 }
 
 func (d *draft) completeSection(s *draftSection, p *seats.Plan, at int, tops map[int]bool) documentSection {
-	sec := documentSection{Name: s.name, Category: d.mostly(s, p, at)}
+	sec := documentSection{Name: s.name, Floor: floorOf(p, s.floor), Category: d.mostly(s, p, at)}
 	if !s.drawn {
 		sec.Outline = pairs(p.Sections[at].Outline)
 	}
@@ -116,7 +122,7 @@ func (d *draft) completeSection(s *draftSection, p *seats.Plan, at int, tops map
 		}
 	}
 	if own := d.section(s.name); own != nil {
-		sec.Generate = shifted(own.Generate, d.moved)
+		sec.Generate = shifted(own.Generate, d.movedOf(s.floor))
 	}
 	return sec
 }
@@ -168,7 +174,8 @@ func (d *draft) completeTable(s *draftSection, r *draftRow, list []documentSeat,
 		for _, o := range own.Tables {
 			if o.Table == r.label && o.Center != nil {
 				tops[r.top-1] = true
-				o.Center, o.Count, o.Seats = &pair{tenth(o.Center[0] + d.moved.X), tenth(o.Center[1] + d.moved.Y)}, 0, list
+				by := d.movedOf(s.floor)
+				o.Center, o.Count, o.Seats = &pair{tenth(o.Center[0] + by.X), tenth(o.Center[1] + by.Y)}, 0, list
 				return o
 			}
 		}
@@ -218,10 +225,19 @@ func Renamed(data []byte, name string) ([]byte, error) {
 	if err := checkName("the plan", name, maxName); err != nil {
 		return nil, &Error{Reason: err.Error()}
 	}
+	return changed(data, func(doc *document) { doc.Name = name })
+}
+
+// Untraced is a document without the pictures that its plan was traced from: they are those of one plan.
+func Untraced(data []byte) ([]byte, error) {
+	return changed(data, func(doc *document) { doc.Underlays = nil })
+}
+
+func changed(data []byte, change func(*document)) ([]byte, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("plan: rename: %w", err)
+		return nil, fmt.Errorf("plan: change a document: %w", err)
 	}
-	doc.Name = name
+	change(&doc)
 	return compact(doc)
 }

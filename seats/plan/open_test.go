@@ -58,7 +58,12 @@ func opened(t *testing.T, data []byte) *Opened {
 // without outlines that are drawn around the seats.
 func ordered(p *seats.Plan, withOutlines bool) seats.Plan {
 	q := *p
-	q.Shapes, q.Sections = slices.Clone(p.Shapes), slices.Clone(p.Sections)
+	q.Shapes, q.Sections, q.Floors = slices.Clone(p.Shapes), slices.Clone(p.Sections), slices.Clone(p.Floors)
+	for i := range q.Floors {
+		if !withOutlines {
+			q.Floors[i].Low, q.Floors[i].High = seats.Point{}, seats.Point{} // around the outlines
+		}
+	}
 	slices.SortFunc(q.Shapes, func(a, b seats.Shape) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Center.X, b.Center.X), cmp.Compare(a.Center.Y, b.Center.Y), cmp.Compare(corner(a).X, corner(b).X), cmp.Compare(corner(a).Y, corner(b).Y))
 	})

@@ -138,9 +138,11 @@ func detect(data []byte) (string, error) {
 	case len(is.Zones) > 0 && is.Zones[0] == '[':
 		return FormatPretix, nil
 	}
-	return "", &Error{Line: 1, Reason: `this is JSON, but no plan Usher knows: its own has "format": "` + FormatOwn +
-		`", a pretix plan has a list "zones", a seats.io chart has "subChart" or "subChartFloors"`}
+	return "", &Error{Line: 1, Reason: unknownJSON}
 }
+
+const unknownJSON = `this is JSON, but no plan Usher knows: its own has "format": "` + FormatOwn +
+	`", a pretix plan has a list "zones", a seats.io chart has "subChart" or "subChartFloors"`
 
 // errAt is a problem at a path of the document, before its line is known.
 type errAt struct {
@@ -157,7 +159,10 @@ func explain(data []byte, err error) error {
 	var kind *json.UnmarshalTypeError
 	var bad *badValue
 	var told *Error
+	var several *errFaults
 	switch {
+	case errors.As(err, &several):
+		return several.explained(data)
 	case errors.As(err, &told):
 		return told
 	case errors.As(err, &at):
@@ -253,12 +258,26 @@ type Error struct {
 	Line   int    // counted from 1; 0 if the trouble is not on one line
 	Where  string // the way to the value, as in zones[1].rows[3].seats[0]; may be empty
 	Reason string
+
+	Others []*Error // what else is wrong with the file, in its order, as far as it is said
+	More   int      // how much of that is not said
 }
 
-// Error is the line, the way and the reason.
+// Error is the line, the way and the reason, of all that is wrong.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString("plan: read: ")
+	b.WriteString("plan: read: " + e.place())
+	for _, o := range e.Others {
+		b.WriteString("; " + o.place())
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "; and %d more", e.More)
+	}
+	return b.String()
+}
+
+func (e *Error) place() string {
+	var b strings.Builder
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", e.Line)
 	}
@@ -267,6 +286,53 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(e.Reason)
 	return b.String()
+}
+
+// mostFaults is how many faults of a file are said. Each is looked for in the file again, so that of large files fewer are.
+const mostFaults = 20
+
+// faults are what is wrong with a file: reading goes on behind each of them.
+type faults struct {
+	said []error
+	more int
+}
+
+func (f *faults) add(err error) {
+	if len(f.said) < mostFaults {
+		f.said = append(f.said, err)
+		return
+	}
+	f.more++
+}
+
+// all is an error with all faults; nil if there are none.
+func (f *faults) all() error {
+	if len(f.said) == 0 {
+		return nil
+	}
+	return &errFaults{f.said, f.more}
+}
+
+// errFaults is several faults before their lines are known.
+type errFaults struct {
+	said []error
+	more int
+}
+
+func (e *errFaults) Error() string { return e.explained(nil).Error() }
+
+// explained is one error about all faults.
+func (e *errFaults) explained(data []byte) *Error {
+	said := e.said
+	if len(data) > 0 {
+		said = said[:max(1, min(len(said), MaxBytes/len(data)))]
+	}
+	first := *Refused(explain(data, said[0]))
+	first.More = e.more + len(e.said) - len(said)
+	for _, err := range said[1:] {
+		first.Others = append(first.Others, Refused(explain(data, err)))
+	}
+	return &first
 }
 
 // badValue is a value of an unexpected kind. Its place in the file is found by its text.

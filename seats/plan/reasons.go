@@ -9,8 +9,19 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-// In is the line, the way and the reason in the language of their reader.
+// In is the line, the way and the reason, of all that is wrong, in the language of their reader.
 func (e *Error) In(ctx context.Context) string {
+	words := []string{e.placeIn(ctx)}
+	for _, o := range e.Others {
+		words = append(words, o.placeIn(ctx))
+	}
+	if e.More > 0 {
+		words = append(words, text.N(ctx, "and %d more", "and %d more", e.More))
+	}
+	return strings.Join(words, "; ")
+}
+
+func (e *Error) placeIn(ctx context.Context) string {
 	said := reasons.In(ctx, e.Reason)
 	if e.Where != "" {
 		said = text.T(ctx, "%s: %s", e.Where, said)
@@ -55,9 +66,13 @@ var reasons = text.NewStored(
 	text.Mark("seat %s says section %s and stands in \"%s\""), text.Mark("two seats have the id \"%s\"; one is %s"), text.Mark("%s has no id"), text.Mark("%s is in an area and has a row, \"%s\""),
 	text.Mark("%s is in category %s; the plan has %s"), text.Mark("%s has the flags %s, of which some mean nothing"), text.Mark("%s is at %s, %s, outside of the drawing of %s by %s"),
 	text.Mark("the seats of row \"%s\" in \"%s\" do not follow each other"), text.Mark("two seats are called %s"),
-	text.Mark("\"%s\" is no kind of shape; there are %s"), text.Mark("\"%s\" is no role of a shape; there are %s"), text.Mark("a %s needs more points"),
+	text.Mark("the plan has %s floors; it has none, or 2 to %s"), text.Mark("two floors are called \"%s\""), text.Mark("floor \"%s\" is at no place in a drawing"), text.Mark("floor \"%s\" is not among the floors of the plan"),
+	text.Mark("section \"%s\" is on floor %s; the plan has %s"), text.Mark("shape %s is on floor %s; the plan has %s"),
+	text.Mark("a column is no \"%s\"; it may be section, row, number, category, x, y, id, flags or only"), text.Mark("the file has no column \"%s\"; it has %s"),
+	text.Mark("a picture is %s units wide; its width is more than 0 and at most %s"), text.Mark("the opacity of a picture is %s; it is 0 to 1"),
+	text.Mark("\"%s\" is no kind of shape; there are %s"), text.Mark("\"%s\" is no role of a shape; there are %s"), text.Mark("\"%s\" is no role of an icon; there are %s"), text.Mark("a %s needs more points"),
 ).Naming(
-	text.Mark("the plan"), text.Mark("a category's key"), text.Mark("category %s"), text.Mark("the number of seat %s"), text.Mark("the row of seat %s"), text.Mark("section %s"), text.Mark("seat %s"),
+	text.Mark("the plan"), text.Mark("floor %s"), text.Mark("a category's key"), text.Mark("category %s"), text.Mark("the number of seat %s"), text.Mark("the row of seat %s"), text.Mark("section %s"), text.Mark("seat %s"),
 	text.Mark("it"), text.Mark("a text"), text.Mark("a number"), text.Mark("a whole number"), text.Mark("true or false"), text.Mark("a list"), text.Mark("an object"), text.Mark("something else"),
 	text.Mark("a text or a number"), text.Mark("a point as [x, y]"), text.Mark("polygon"), text.Mark("line"),
 )
@@ -68,7 +83,7 @@ var _ = []string{
 	text.Mark("this is not JSON. Tables (CSV) and drawings (SVG) are imported on the page Plans"), text.Mark("this is not JSON from here on"),
 	text.Mark("the file is empty"), text.Mark("this is not UTF-8 text"), text.Mark("null stands in a list, where an element is expected"), text.Mark("something follows the end of the plan"),
 	text.Mark("the file has no seats"), text.Mark("there is no plan"), text.Mark("the focus is not a place in a drawing"), text.Mark("it has a number that is no place or size in a drawing"),
-	text.Mark("an ellipse needs two radii"), text.Mark("a text needs words and a size"), text.Mark("a coordinate or size is so large that it is no place in a drawing"),
+	text.Mark("an ellipse needs two radii"), text.Mark("a text needs words and a size"), text.Mark("an icon needs a size"), text.Mark("a coordinate or size is so large that it is no place in a drawing"),
 	text.Mark("an outline has at least 3 points"), text.Mark("a section is an area or has rows, not both"), text.Mark("this has no category, and neither has its section"),
 	text.Mark("an area has a capacity of at least 1"), text.Mark("an area needs an outline, or its places"),
 	text.Mark("a generator has an origin for straight rows, or a center for arcs"), text.Mark("seats and rows are at least 1 unit apart"),
@@ -80,5 +95,6 @@ var _ = []string{
 	text.Mark("the area needs a capacity of at least 1"), text.Mark("the area has no form Usher knows: a polygon, a rectangle or a circle"),
 	text.Mark("a table has a line with the names of its columns, two at least, and a line for each seat"),
 	text.Mark("nothing in the file is marked as a seat; choose what the seats are"),
+	text.Mark("a picture is named by the 32 digits that its upload was answered with"),
 	text.Mark("the drawing has no circles, rectangles or other forms that could be seats"),
 }

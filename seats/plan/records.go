@@ -18,11 +18,12 @@ import (
 
 // Words of Records.Kind.
 const (
-	KindCSV = "CSV"
-	KindSVG = "SVG"
+	KindCSV  = "CSV"
+	KindSVG  = "SVG"
+	KindJSON = "JSON"
 )
 
-// Records are the possible seats of a table or a drawing: a row of texts for each, under columns. The organizer says
+// Records are the possible seats of a table, a drawing or a JSON file of a format that is not known: a row of texts for each, under columns. The organizer says
 // which column means what.
 type Records struct {
 	Kind    string
@@ -40,7 +41,7 @@ const (
 	mostOfLine  = 1 << 20   // bytes of a line
 )
 
-// Survey reads a table or a drawing. The error is an *Error if the fault in the file is known.
+// Survey reads a table, a drawing or a JSON file of a format that is not known. The error is an *Error if the fault in the file is known.
 func Survey(data []byte) (*Records, error) {
 	if len(data) > MaxBytes {
 		return nil, &Error{Reason: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)}
@@ -51,15 +52,54 @@ func Survey(data []byte) (*Records, error) {
 		return nil, &Error{Line: 1, Reason: "the file is empty"}
 	case trimmed[0] == '<':
 		return surveySVG(data)
+	case trimmed[0] == '{' || trimmed[0] == '[':
+		data, err := examine(data)
+		if err != nil {
+			return nil, err
+		}
+		return surveyJSON(data)
 	default:
 		return surveyCSV(data)
 	}
 }
 
-// IsRecords reports whether a file is a table or a drawing, so that the organizer has to map its columns.
+// IsRecords reports whether a file is a table, a drawing or a JSON file of a format that is not known, so that the organizer has to
+// map its columns.
 func IsRecords(data []byte) bool {
-	trimmed := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	return len(trimmed) > 0 && trimmed[0] != '{' && trimmed[0] != '['
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	trimmed := bytes.TrimSpace(data)
+	return len(trimmed) > 0 && (trimmed[0] != '{' && trimmed[0] != '[' || isTree(data))
+}
+
+// Take reads a file of any kind. Of a table, a drawing or a JSON file of a format that is not known, the columns mean what their
+// names say, but for those in columns: section, row, number, category, x, y, id, flags or only, with the column that is it.
+func Take(data []byte, name string, columns map[string]string) (*Result, error) {
+	if !IsRecords(data) {
+		return Read(bytes.NewReader(data))
+	}
+	records, err := Survey(data)
+	if err != nil {
+		return nil, err
+	}
+	m := records.Guess(name)
+	for what, column := range columns {
+		to := map[string]*string{"section": &m.Section, "row": &m.Row, "number": &m.Number, "category": &m.Category, "x": &m.X, "y": &m.Y, "id": &m.ID, "flags": &m.Flags, "name": &m.Name}[what]
+		switch {
+		case what == "only":
+			m.Only, m.Value, _ = strings.Cut(column, "=")
+		case to == nil:
+			return nil, &Error{Reason: fmt.Sprintf("a column is no %q; it may be section, row, number, category, x, y, id, flags or only", what)}
+		case what != "name" && column != "" && !slices.Contains(records.Columns, column):
+			return nil, &Error{Reason: fmt.Sprintf("the file has no column %q; it has %s", column, strings.Join(records.Columns, ", "))}
+		default:
+			*to = column
+		}
+	}
+	opened, err := records.Open(m)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Result, nil
 }
 
 // surveyCSV reads a table. Its first line names the columns, separated by commas, semicolons or tabs.
@@ -201,7 +241,7 @@ func (r *Records) Guess(name string) Mapping {
 func (r *Records) guess(what string) string {
 	for _, name := range guesses[what] {
 		for i, c := range r.Columns {
-			if strings.EqualFold(c, name) && (what == "row" || slices.ContainsFunc(r.Rows, func(row []string) bool { return row[i] != "" })) {
+			if (strings.EqualFold(c, name) || r.Kind == KindJSON && same(c, name, what)) && (what == "row" || slices.ContainsFunc(r.Rows, func(row []string) bool { return row[i] != "" })) {
 				return c
 			}
 		}
@@ -259,6 +299,7 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 		}
 		return ""
 	}
+	var wrong faults
 	for i, row := range r.Rows {
 		if m.Only != "" && get(row, m.Only) != m.Value {
 			continue
@@ -270,10 +311,14 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 			c.x, errX = coordinate(x)
 			c.y, errY = coordinate(y)
 			if errX != nil || errY != nil || !near(c.x, c.y) {
-				return nil, &Error{Line: c.line, Reason: fmt.Sprintf("%q and %q are no place in a drawing; choose the columns with the places of the seats", x, y)}
+				wrong.add(&Error{Line: c.line, Reason: fmt.Sprintf("%q and %q are no place in a drawing; choose the columns with the places of the seats", x, y)})
+				continue
 			}
 		}
 		list = append(list, c)
+	}
+	if err := wrong.all(); err != nil {
+		return nil, explain(nil, err)
 	}
 	if len(list) == 0 {
 		return nil, &Error{Reason: "nothing in the file is marked as a seat; choose what the seats are"}

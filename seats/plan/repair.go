@@ -340,7 +340,7 @@ func (d *draft) unstack() {
 		return
 	}
 	ground := floor{cell: step / 2, taken: map[[2]float64]bool{}}
-	_, edge := d.bounds()
+	_, edge := d.bounds(all)
 	for i := range d.sections {
 		s := &d.sections[i]
 		if s.area {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -146,10 +147,9 @@ func (in *seatsioReader) floors(floors []seatsioPart) error {
 	for i := range floors {
 		f := &floors[i]
 		path := []any{"subChartFloors", i}
-		name := f.FloorName
-		if name == "" {
-			name = f.Floor
-		}
+		name := cmp.Or(f.FloorName, f.Floor)
+		in.climb(name, len(floors))
+		sections, shapes := len(in.sections), len(in.shapes)
 		size := math.Max(f.Height/20, 14)
 		if err := in.draw(seats.Shape{Kind: "text", Role: "label", Text: name, Size: size, Center: seats.Point{X: at.X, Y: at.Y}}, path); err != nil {
 			return err
@@ -158,12 +158,33 @@ func (in *seatsioReader) floors(floors []seatsioPart) error {
 		if err := in.floor(f, at, path); err != nil {
 			return err
 		}
+		if on := len(in.draft.floors) - 1; on > 0 {
+			in.draft.floors[on].At = seats.Point{X: at.X, Y: at.Y - 2*size}
+			for j := sections; j < len(in.sections); j++ {
+				in.sections[j].floor = on
+			}
+			for j := shapes; j < len(in.shapes); j++ {
+				in.shapes[j].Floor = on
+			}
+		}
 		if !near(f.Height) {
 			return fail(under(path, "height"), tooFar)
 		}
 		at.Y += math.Max(f.Height, 0) + 3*size
 	}
 	return nil
+}
+
+// climb begins a floor of the plan: what is read from now on is on it. One floor alone is none.
+func (in *seatsioReader) climb(name string, of int) {
+	if of < 2 || of > maxFloors {
+		return
+	}
+	name = cmp.Or(cleanName(name, maxName-10), strconv.Itoa(len(in.draft.floors)+1))
+	for slices.ContainsFunc(in.draft.floors, func(f seats.Floor) bool { return f.Name == name }) {
+		name += "’"
+	}
+	in.draft.floors = append(in.draft.floors, seats.Floor{Name: name})
 }
 
 // floor reads sections, and makes sections of the seats outside of any.

@@ -20,7 +20,7 @@ const DRAFT_AFTER = 300, REST = 200 // ms without an edit, after which it is kep
 const MANY = 500 // things selected
 const canvas = $('.board canvas'), card = $('.board .card'), panels = $('.panels'), notice = $('.bar .notice'), saveButton = $('[data-do=save]')
 const address = `/desk/plans/${data.plan}`
-let state, painter, due, timer, filling, version = Number(data.version), sending, sendKey, kept, panel = 'selection'
+let state, painter, due, timer, filling, version = Number(data.version), sending, sendKey, kept, panel = 'selection', back = false // to the panel of the picture to trace
 
 function redraw() { due ??= requestAnimationFrame(draw) }
 
@@ -33,7 +33,7 @@ function draw() {
   }
   if (state.plan.focus) marks.guides = [...marks.guides ?? [], ...state.tool === 'focus' ? [['x', state.plan.focus[0]], ['y', state.plan.focus[1]]] : []]
   if (!state.ghost) painter.settle()
-  painter.draw({plan: state.plan, selection: state.selection, camera: state.camera, ghost: state.ghost, marks})
+  painter.draw({plan: state.shown, selection: state.selection, camera: state.camera, ghost: state.ghost, marks, under: {address, loaded: redraw, move: state.moved, opacity: state.opacity}})
   canvas.dataset.ready = '1'
 }
 
@@ -41,13 +41,13 @@ const shows = {
   selection: node => state.tool === 'select' || state.tool === 'pan' ? showSelection(node, state) : showTool(node, state),
   sections: node => showOutline(node, state),
   categories: node => showCategories(node, state, plan => painter.colours(plan)),
-  plan: node => showPlan(node, state),
+  plan: node => showPlan(node, state, send),
 }
 
 // showFirst leads through an empty plan: what to begin with, then what to do with the tool in hand.
 function showFirst() {
   const first = $('.first'), tool = state.tool !== 'select' && TOOLS[state.tool]
-  first.hidden = Boolean(state.plan.sections.length || state.plan.shapes?.length)
+  first.hidden = Boolean(state.plan.sections.length || state.plan.shapes?.length || state.plan.underlays?.length)
   first.toggleAttribute('data-drawing', Boolean(tool))
   $('[data-first=begin]').hidden = Boolean(tool)
   $('[data-first=tool]').hidden = !tool
@@ -69,8 +69,16 @@ function showButtons() {
   $('[data-name]').textContent = state.plan.name
   $('[data-figures]').textContent = N('%d seat', '%d seats', seatCount(state.plan))
   canvas.dataset.hand = state.tool
+  showFloors()
   showFirst()
   tellSaved()
+}
+
+// showFloors fills the switch between floors.
+function showFloors() {
+  const floors = state.plan.floors ?? [], chosen = $('[name=floor]')
+  chosen.closest('label').hidden = !floors.length
+  chosen.replaceChildren(...floors.map(f => new Option(f.name, f.name, false, f.name === state.floor)))
 }
 
 function tellSaved() {
@@ -80,6 +88,9 @@ function tellSaved() {
 
 function changed() {
   redraw()
+  const tracing = ['under', 'scale'].includes(state.tool)
+  if (tracing && panel === 'plan') [panel, back] = ['selection', true]
+  else if (!tracing && back) [panel, back] = ['plan', false]
   if (state.selection.size < MANY) show()
   else { // what is said of thousands can wait until the hand rests
     showButtons()
@@ -135,6 +146,20 @@ async function sent(plan, body) {
   say(T('Saved as version %s.', version))
 }
 
+// send keeps a picture to trace, and answers its name; it says why if it is not kept.
+async function send(file) {
+  const body = new FormData()
+  body.set('picture', file)
+  say(T('Sending the picture …'))
+  try {
+    const answer = await fetch(`${address}/pictures`, {method: 'POST', body, headers: {Accept: 'application/json', 'Idempotency-Key': key()}}), told = await answer.json()
+    say(answer.ok ? T('The picture is under the plan. Save the plan to keep it.') : told.error?.message)
+    return answer.ok ? told : undefined
+  } catch {
+    say(T('The picture was not sent: the box office cannot be reached. Try again in a moment.'))
+  }
+}
+
 // ask says that another member saved the plan meanwhile, and what can be done.
 function ask({message, fields}) {
   $('.newer .what').textContent = message
@@ -177,8 +202,10 @@ function listen() {
   const take = tool => { pointer.cancel(); panel = 'selection'; state.use(tool) }
   for (const b of $$('.tools button')) b.addEventListener('click', () => take(b.dataset.tool))
   for (const b of $$('[data-begin]')) b.addEventListener('click', () => { take(b.dataset.begin); canvas.focus() })
+  $('[data-trace]').addEventListener('click', () => { panel = 'plan'; show(); $('[name=picture]').click() })
   for (const b of $$('[data-panel]')) b.addEventListener('click', () => { panel = b.dataset.panel; show() })
   $('[name=level]').addEventListener('change', event => { state.level = event.target.value })
+  $('[name=floor]').addEventListener('change', event => state.toFloor(event.target.value))
   $('[name=snap]').addEventListener('change', event => { state.snaps = event.target.checked })
   new ResizeObserver(() => { state.camera.measure(canvas); redraw() }).observe(canvas)
   addEventListener('pagehide', keep)

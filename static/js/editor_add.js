@@ -2,8 +2,9 @@
 // draw without a pointer.
 
 import {makeArea, makeRows, makeShape, makeTable} from 'usher/editor_make'
-import {KEY} from 'usher/editor_model'
+import {KEY, OBJECTS} from 'usher/editor_model'
 import {longSize, rowsWish, wishes} from 'usher/editor_tools'
+import {measured} from 'usher/editor_under'
 import {button, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
 import {T} from 'usher/text'
 
@@ -15,7 +16,10 @@ export const TOOLS = {
   area: [T('Area without seats'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
   shape: [T('Shape'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
   text: [T('Text'), T('Tap where the text stands.')],
+  object: [T('Object'), T('Tap where it is.')],
   outline: [T('Outline'), T('Drag a frame around the section, or set corner after corner; the first corner again ends it.')],
+  under: [T('Move the picture'), T('Drag the picture to where it fits under the plan. Escape ends it.')],
+  scale: [T('Set its scale'), T('Drag from the first to the last seat of a row in the picture, and say how many seats that row has. The picture becomes as large as the seats of the plan.')],
   focus: [T('Where people look'), T('Tap where people look: the best seats are near it.')],
 }
 
@@ -23,7 +27,7 @@ export function showTool(node, state) {
   const [name, hint] = TOOLS[state.tool], form = forms[state.tool]
   const middle = () => state.camera.plan(state.camera.width / 2, state.camera.height / 2).map(n => Math.round(n / 5) * 5)
   fill(node, el('h2', {}, name), el('p', {class: 'hint'}, hint), form && group(T('What it will be'), el('div', {class: 'pair'}, form.fields(wishes[state.tool], state))),
-    form && button(T('Add in the middle'), () => {
+    form?.add && button(T('Add in the middle'), () => {
       state.act((plan, _, mint) => form.add(plan, wishes[state.tool], middle(), state, mint))
       state.use('select')
     }, {class: 'primary'}))
@@ -33,7 +37,7 @@ const count = (wish, name, label, most) => numberField(label, wish[name], n => {
 const words = (wish, name, label, more) => field(label, wish[name], v => { wish[name] = v.trim() }, more)
 
 // into says which section gets what is made.
-const into = state => choice(T('Section'), String(state.section ?? ''), {'': T('a new one'), ...Object.fromEntries(state.plan.sections.filter(s => !s.area).map(s => [s[KEY], s.name]))}, key => { state.section = key ? Number(key) : undefined })
+const into = state => choice(T('Section'), String(state.section ?? ''), {'': T('a new one'), ...Object.fromEntries(state.shown.sections.filter(s => !s.area).map(s => [s[KEY], s.name]))}, key => { state.section = key ? Number(key) : undefined })
 
 const forms = {
   rows: {
@@ -50,5 +54,7 @@ const forms = {
     fields: w => [choice(T('Form'), w.kind, {polygon: T('polygon'), line: T('line'), ellipse: T('ellipse')}, v => { w.kind = v }), choice(T('It is'), w.role, {stage: T('a stage'), wall: T('a wall'), other: T('something else')}, v => { w.role = v })],
     add: (plan, w, [x, y], state, mint) => makeShape(plan, w.kind === 'ellipse' ? {...w, center: [x, y], rx: 80, ry: 50} : w.kind === 'line' ? {...w, points: [[x - 80, y], [x + 80, y]]} : {...w, points: [[x - 100, y - 30], [x + 100, y - 30], [x + 100, y + 30], [x - 100, y + 30]]}, mint),
   },
+  object: {fields: w => [choice(T('It is'), w.role, OBJECTS, v => { w.role = v }), count(w, 'size', T('Size'), 500)], add: (plan, w, at, state, mint) => makeShape(plan, {kind: 'icon', center: at, ...w}, mint)},
+  scale: {fields: () => [numberField(T('Seats of the row'), measured.seats, n => { measured.seats = Math.max(2, Math.min(500, Math.round(n))) }, {inputmode: 'numeric'})]},
   text: {fields: w => [words(w, 'text', T('Text'), {maxlength: 200}), count(w, 'size', T('Height'), 500)], add: (plan, w, at, state, mint) => makeShape(plan, {kind: 'text', role: 'label', center: at, text: w.text || T('Text'), size: w.size}, mint)},
 }

@@ -32,7 +32,7 @@ const degrees = angle => tenth(((angle % 360) + 540) % 360 - 180)
 function movedShape(shape, f) {
   if (shape.points) return set(shape, 'points', movedPoints(shape.points, f))
   const now = set(shape, 'center', movedPoint(shape.center ?? [0, 0], f))
-  return f.degrees ? set(now, 'rotation', degrees((shape.rotation ?? 0) + f.degrees) || undefined) : now
+  return f.degrees && shape.kind !== 'icon' ? set(now, 'rotation', degrees((shape.rotation ?? 0) + f.degrees) || undefined) : now
 }
 
 // transform moves the selected things by f, which takes a point to another. A section moves with all that is in it, a
@@ -242,6 +242,7 @@ export function fitted(plan) {
   if (dx || dy) {
     now = transform(plan, new Set(index(plan).keys()), mover(tenth(dx), tenth(dy))).plan
     if (now.focus) now = set(now, 'focus', mover(tenth(dx), tenth(dy))(now.focus))
+    now = set(now, 'underlays', mapped(now.underlays, u => ({...u, x: tenth(u.x + dx), y: tenth(u.y + dy)})))
   }
   return assign(now, {width: room(box.right + dx, plan.width && plan.width + (dx ? dx : 0)), height: room(box.bottom + dy, plan.height && plan.height + (dy ? dy : 0))})
 }

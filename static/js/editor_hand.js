@@ -82,7 +82,7 @@ export function hand(canvas, state, card) {
 
   function hover(event) {
     if (event.pointerType !== 'mouse') return
-    const name = state.tool === 'select' ? nameAt(pick(state.plan, plan(event), 5 / state.camera.scale)) : ''
+    const name = state.tool === 'select' ? nameAt(pick(state.shown, plan(event), 5 / state.camera.scale)) : ''
     card.hidden = !name
     card.textContent = name
     const [x, y] = at(event)

@@ -9,7 +9,7 @@ const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 
 // things are what can be stepped through, as the level says: seats, rows or sections, then shapes.
 function things(state) {
-  const {plan, level} = state, list = []
+  const {shown: plan, level} = state, list = []
   for (const section of plan.sections) {
     if (level === 'sections' || section.area) list.push(keysOf({section}, 'sections'))
     else for (const part of partsOf(section)) {
@@ -46,7 +46,7 @@ export function keys(canvas, state, {save, cancel, reveal}) {
     arrow(event)
   })
   const commands = {
-    a: () => state.select(every(state.plan)),
+    a: () => state.select(every(state.shown)),
     d: () => state.act((plan, s, mint) => duplicate(plan, s, 20, 20, mint)),
   }
   const plain = {

@@ -117,11 +117,13 @@ export function alive(plan, selection) {
 }
 
 const ROLES = {stage: T('Stage'), wall: T('Wall'), table: T('Table'), label: T('Label'), other: T('Shape')}
+export const OBJECTS = {entrance: T('Entrance'), exit: T('Exit'), bar: T('Bar'), toilets: T('Toilets'), lift: T('Lift'), stairs: T('Stairs'), cloakroom: T('Cloakroom')}
 const KINDS = {polygon: T('polygon'), line: T('line'), ellipse: T('ellipse')}
 
 // words is what a thing is called in a list or by a screen reader.
 export function words(plan, key) {
   const {section: {name} = {}, part, seat, shape} = index(plan).get(key) ?? {}
+  if (shape?.kind === 'icon') return OBJECTS[shape.role] ?? shape.role
   if (shape) return shape.kind === 'text' ? T('Text “%s”', shape.text) : T('%s (%s)', ROLES[shape.role] ?? shape.role, KINDS[shape.kind] ?? shape.kind)
   if (!part) return seat ? T('%s, place %s', name, seat.number) : name ?? ''
   const {table, row} = part

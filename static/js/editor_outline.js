@@ -34,14 +34,15 @@ export function showOutline(node, state) {
     ].filter(Boolean)
   }
 
-  const list = plan.sections.map(section => {
+  const list = sections => sections.map(section => {
     const count = section.area ? section.area.capacity : seatsOf(section).length
     return el('li', {}, line(item(keysOf({section}, 'sections'), section.name, section[KEY]), String(count), section, section.area ? undefined : () => rows(section), text => T('Rows of %s', text)))
   })
+  const floors = plan.floors?.map(({name}) => [el('h2', {}, name), el('ul', {class: 'tree'}, list(plan.sections.filter(s => s.floor === name)))])
   const shapes = (plan.shapes ?? []).map(shape => el('li', {}, el('div', {class: 'entry'}, item([shape[KEY]], words(plan, shape[KEY]), shape[KEY]))))
   fill(node,
     el('p', {class: 'hint'}, T('Hold Ctrl or Shift to select more than one.')),
-    list.length > 0 && el('ul', {class: 'tree'}, list),
+    ...floors?.flat() ?? [plan.sections.length > 0 && el('ul', {class: 'tree'}, list(plan.sections))],
     button(T('New section'), () => state.act((p, _, mint) => makeSection(p, T('Section'), mint))),
     shapes.length > 0 && el('h2', {}, T('Shapes and texts')), shapes.length > 0 && el('ul', {class: 'tree'}, shapes),
     el('p', {class: 'hint'}, T('Sections: %s. Seats: %s.', number(plan.sections.length), number(seatCount(plan)))))

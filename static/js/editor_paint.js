@@ -2,12 +2,13 @@
 
 import {KEY, categoryOf, labelOf, partsOf} from 'usher/editor_model'
 import {RADIUS, drawMarks, drawSelected, path, write} from 'usher/editor_over'
+import {drawUnder} from 'usher/editor_under'
 import {boxOf, corners, hull, middle} from 'usher/editor_shape'
 
 const NUMBERS = 1.1, LABELS = .35 // px per unit from which numbers of seats and names of rows are written
 
 export class Painter {
-  #g; #canvas; #base; #hulls = new WeakMap()
+  #g; #canvas; #objects = JSON.parse(document.body.dataset.objects); #base; #hulls = new WeakMap()
 
   constructor(canvas) {
     this.#canvas = canvas
@@ -27,7 +28,7 @@ export class Painter {
   }
 
   // draw paints everything. Of what is being moved (ghost: {selection, f}) only the place it goes to is drawn.
-  draw({plan, selection, camera, ghost, marks}) {
+  draw({plan, selection, camera, ghost, marks, under}) {
     const g = this.#g
     g.setTransform(camera.ratio, 0, 0, camera.ratio, 0, 0)
     if (ghost && this.#base?.plan === plan) {
@@ -37,6 +38,7 @@ export class Painter {
       this.#base = undefined
       g.fillStyle = this.theme.bg
       g.fillRect(0, 0, camera.width, camera.height)
+      drawUnder(g, plan, camera, under)
       this.#things(plan, camera, ghost ? key => !ghost.selection.has(key) : () => true)
       if (ghost) this.#keep(plan)
     }
@@ -183,6 +185,21 @@ export class Painter {
     if (shape.kind === 'text') {
       const [x, y] = camera.screen(f(shape.center ?? [0, 0]))
       return write(this.#g, shape.text, x, y, shape.size * camera.scale, this.theme.muted, (shape.rotation ?? 0) + (f.degrees ?? 0))
+    }
+    if (shape.kind === 'icon') {
+      const size = shape.size * camera.scale, [x, y] = camera.screen(f(shape.center)).map(n => n - size / 2)
+      g.beginPath()
+      g.roundRect(x, y, size, size, size / 5)
+      this.#fill()
+      g.save()
+      g.translate(x, y)
+      g.scale(size / 16, size / 16)
+      g.lineWidth = 1.25
+      g.strokeStyle = this.theme.muted
+      g.lineCap = g.lineJoin = 'round'
+      g.stroke(new Path2D(this.#objects[shape.role]))
+      g.restore()
+      return
     }
     if (shape.kind === 'ellipse') {
       const [x, y] = camera.screen(f(shape.center ?? [0, 0]))

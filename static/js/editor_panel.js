@@ -1,8 +1,9 @@
 // The panel about what is selected: what it is called, what it costs, how it stands.
 
 import {FLAGS, align, distribute, duplicate, layRows, move, remove, setCategory, setFlag, turn, units} from 'usher/editor_edit'
-import {KEY, categoryOf, index, labelOf, partsOf, seatsOf, words} from 'usher/editor_model'
+import {KEY, OBJECTS, categoryOf, index, labelOf, partsOf, seatsOf, words} from 'usher/editor_model'
 import {editShape, layArea, layTable} from 'usher/editor_make'
+import {toFloor} from 'usher/editor_floors'
 import {nameRows, numberSeats} from 'usher/editor_number'
 import {assignTo, editPart, editSeat, editSection, makeSection} from 'usher/editor_section'
 import {rowsSelected} from 'usher/editor_state'
@@ -53,11 +54,14 @@ function sectionFields(state, section) {
   return group(section.area ? T('Area') : T('Section'),
     field(T('Name'), section.name, name => edit({name: name.trim()})),
     section.area && numberField(T('Places'), section.area.capacity, n => state.act((plan, _, mint) => layArea(plan, key, {capacity: Math.min(100000, Math.round(n))}, mint)), {inputmode: 'numeric'}),
+    floorChoice(state, section),
     choice(T('Price category'), section.category ?? '', {'': section.category ? '' : T('none'), ...categories(state.plan)}, category => section.area ? state.act((plan, s) => setCategory(plan, s, category)) : edit({category})),
     !section.area && el('p', {class: 'hint'}, T('%s in %s.', N('%d seat', '%d seats', seatsOf(section).length), N('%d row', '%d rows', partsOf(section).length))),
     section.outline && !section.area && button(T('Draw the outline around the seats'), () => edit({outline: undefined})),
     !section.area && button(T('Draw the outline by hand'), () => { state.section = key; state.use('outline') }))
 }
+
+const floorChoice = (state, thing) => state.plan.floors && choice(T('Floor'), thing.floor, Object.fromEntries(state.plan.floors.map(f => [f.name, f.name])), name => state.act((plan, selection) => ({plan: toFloor(plan, new Set([thing[KEY]]), thing, name), selection})))
 
 function partFields(state, part) {
   const key = part[KEY], round = part.radius !== undefined
@@ -114,7 +118,7 @@ function layout(state, rows) {
 }
 
 function assignment(state) {
-  const sections = state.plan.sections.filter(s => !s.area), only = state.onlySection()
+  const sections = state.shown.sections.filter(s => !s.area), only = state.onlySection()
   return group(T('Section'), choice(T('Put them into'), only?.[KEY]?.toString() ?? '', {...only ? {} : {'': T('several')}, ...Object.fromEntries(sections.map(s => [s[KEY], s.name])), new: T('a new section')}, to => state.act((plan, selection, mint) => {
     if (to === 'new') {
       const made = makeSection(plan, T('Section'), mint)
@@ -131,7 +135,9 @@ function shapeFields(state, shape) {
     shape.kind === 'text' && numberField(T('Height'), shape.size, n => edit({size: Math.max(2, n)})),
     shape.kind === 'ellipse' && numberField(T('Width'), 2 * shape.rx, n => edit({rx: Math.max(1, n / 2)})),
     shape.kind === 'ellipse' && numberField(T('Height'), 2 * shape.ry, n => edit({ry: Math.max(1, n / 2)})),
-    choice(T('It is'), shape.role, {stage: T('a stage'), wall: T('a wall'), table: T('a table'), label: T('a label'), other: T('something else')}, role => edit({role})))
+    floorChoice(state, shape),
+    shape.kind === 'icon' && numberField(T('Size'), shape.size, n => edit({size: Math.max(4, n)})),
+    choice(T('It is'), shape.role, shape.kind === 'icon' ? OBJECTS : {stage: T('a stage'), wall: T('a wall'), table: T('a table'), label: T('a label'), other: T('something else')}, role => edit({role})))
 }
 
 // position moves, turns, lines up, copies and deletes, whatever it is.

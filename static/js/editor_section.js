@@ -81,6 +81,7 @@ export function problems(plan) {
     else if (name.includes('/')) add(T('The name “%s” has a slash. A slash separates the names in a label, so none of them can have one.', name), key)
   }
   named(plan.name, undefined, T('The plan has no name.'))
+  for (const floor of plan.floors ?? []) named(floor.name, undefined, T('A floor has no name.'))
   const seen = new Map()
   for (const section of plan.sections) {
     named(section.name, section[KEY], T('A section has no name.'))

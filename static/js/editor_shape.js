@@ -35,6 +35,7 @@ export function pointsOf(shape) {
   if (shape.points) return shape.points
   const [x, y] = shape.center ?? [0, 0]
   const w = shape.kind === 'text' ? shape.text.length * shape.size * .28 : Math.max(shape.rx, shape.ry), h = shape.kind === 'text' ? shape.size * .6 : w
+  if (shape.kind === 'icon') return [[x - shape.size / 2, y - shape.size / 2], [x + shape.size / 2, y + shape.size / 2]]
   return [[x - w, y - h], [x + w, y + h]]
 }
 

@@ -5,6 +5,7 @@ import {Camera} from 'usher/editor_camera'
 import {act, begin, redo, saved, select, undo, unsaved} from 'usher/editor_history'
 import {KEY, alive, index, load, partsOf} from 'usher/editor_model'
 import {sectionPoints} from 'usher/editor_edit'
+import {placed, shown} from 'usher/editor_floors'
 import {boxOf, pointsOf} from 'usher/editor_shape'
 
 export class State extends EventTarget {
@@ -13,31 +14,44 @@ export class State extends EventTarget {
   level = 'rows' // what a tap selects: seats, rows, sections
   snaps = true
   section = undefined // key of the section that new rows go to
+  floor = undefined // the name of the one that is seen
   marks = {} // what the hand is at
   ghost = undefined // what is being moved, and how
+  moved = undefined // how the picture to trace is being moved
+  opacity = undefined // of the picture to trace, while it is being chosen
 
   constructor(document, mint) {
     super()
     this.mint = mint
     this.h = begin(load(document, mint))
+    this.#onFloor()
   }
 
   get plan() { return this.h.plan }
+  get shown() { return shown(this.plan, this.floor) } // what is on the floor that is seen
   get selection() { return this.h.selection }
   get unsaved() { return unsaved(this.h) }
 
   #to(h) {
     if (h === this.h) return
     this.h = h
+    this.#onFloor()
     if (this.section && !index(h.plan).has(this.section)) this.section = undefined
     this.#tell('change')
+  }
+  // #onFloor sees the floor of what is selected, or one that is still there.
+  #onFloor() {
+    const {floors} = this.plan, at = index(this.plan).get([...this.selection][0])
+    const floor = floors && ((at?.section ?? at?.shape)?.floor ?? (floors.some(f => f.name === this.floor) ? this.floor : floors[0].name))
+    if (floor !== this.floor) this.section = undefined
+    this.floor = floor
   }
   #tell(what) { this.dispatchEvent(new Event(what)) }
 
   // act does an edit: f takes the plan, the selection and the mint and returns {plan, selection}.
   act(f, mark) {
     const {plan, selection = this.selection} = f(this.plan, this.selection, this.mint)
-    this.#to(act(this.h, {plan, selection: alive(plan, selection)}, mark))
+    this.#to(act(this.h, {plan: placed(plan, this.floor ?? plan.floors?.[0].name), selection: alive(plan, selection)}, mark))
   }
   undo() { this.#to(undo(this.h)) }
   redo() { this.#to(redo(this.h)) }
@@ -75,11 +89,18 @@ export class State extends EventTarget {
     this.marks = {}
     this.#tell('change')
   }
+  toFloor(name) {
+    this.h = select(this.h, new Set())
+    this.floor = name
+    this.section = undefined
+    this.whole()
+    this.#tell('change')
+  }
   look() { this.#tell('look') }
 
   // whole shows all of the plan.
   whole() {
-    const points = [...this.plan.sections.flatMap(sectionPoints), ...(this.plan.shapes ?? []).flatMap(pointsOf)]
+    const points = [...this.shown.sections.flatMap(sectionPoints), ...(this.shown.shapes ?? []).flatMap(pointsOf)]
     this.camera.fit(boxOf(points) ?? {left: 0, top: 0, right: this.plan.width || 1000, bottom: this.plan.height || 700}, 2)
     this.look()
   }

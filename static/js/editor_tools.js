@@ -8,11 +8,12 @@ import {editSection} from 'usher/editor_section'
 import {enclosed, keysOf, pick, snap} from 'usher/editor_pick'
 import {ROW_SPACING, SPACING, around, line, mover, tenth, turner} from 'usher/editor_shape'
 import {set} from 'usher/editor_model'
+import {editUnderlay, measured, scaledBy, underlayOf} from 'usher/editor_under'
 import {T} from 'usher/text'
 
 export const wishes = { // what the next thing will be, as the forms of the tools say
   rows: {rows: 5, seats: 12, bend: 0, grow: 0, row: '', number: '1', step: '1', from: 'left'},
-  round: {seats: 8}, long: {seats: 8, width: 120, depth: 40}, area: {capacity: 100}, shape: {kind: 'polygon', role: 'stage'}, text: {text: T('Text'), size: 24},
+  round: {seats: 8}, long: {seats: 8, width: 120, depth: 40}, area: {capacity: 100}, shape: {kind: 'polygon', role: 'stage'}, object: {role: 'entrance', size: 30}, text: {text: T('Text'), size: 24},
 }
 
 const rectangle = ([ax, ay], [bx, by]) => [[Math.min(ax, bx), Math.min(ay, by)], [Math.max(ax, bx), Math.min(ay, by)], [Math.max(ax, bx), Math.max(ay, by)], [Math.min(ax, bx), Math.max(ay, by)]]
@@ -43,7 +44,7 @@ export const tools = {
     if (turn && far(turn, at) < handleReach(state) * 1.5) return turning(state)
     const polygon = polygonOf(state), corner = polygon?.points.findIndex(p => far(p, at) < handleReach(state)) ?? -1
     if (corner >= 0) return cornering(state, polygon, corner)
-    const found = pick(state.plan, at, reach), keys = keysOf(found, state.level), many = event.shiftKey || event.ctrlKey || event.metaKey
+    const found = pick(state.shown, at, reach), keys = keysOf(found, state.level), many = event.shiftKey || event.ctrlKey || event.metaKey
     if (!keys.length) return event.pointerType === 'touch' ? undefined : lasso(state, at, many, event.altKey)
     const had = keys.every(key => state.selection.has(key))
     if (many && had) return {move() {}, end: () => state.deselect(keys), cancel() {}}
@@ -71,10 +72,37 @@ export const tools = {
   round: (state, at) => placing(state, at, p => around({center: p, radius: roundRadius(wishes.round.seats)}, wishes.round.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.round.seats}, state.section, mint))),
   long: (state, at) => placing(state, at, p => around({center: p, size: longSize()}, wishes.long.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.long.seats, size: longSize()}, state.section, mint))),
   text: (state, at) => placing(state, at, p => [p], p => state.act((plan, _, mint) => makeShape(plan, {kind: 'text', role: 'label', center: p, text: wishes.text.text, size: wishes.text.size}, mint))),
+  object: (state, at) => placing(state, at, p => [p], p => state.act((plan, _, mint) => makeShape(plan, {kind: 'icon', center: p, ...wishes.object}, mint))),
   focus: (state, at) => placing(state, at, p => [p], p => {
     state.act(plan => ({plan: set(plan, 'focus', p)}))
     state.use('select')
   }),
+
+  under(state, from) {
+    const u = underlayOf(state.shown)
+    let by = [0, 0]
+    return u && {
+      move(to) {
+        by = [tenth(to[0] - from[0]), tenth(to[1] - from[1])]
+        state.moved = [...by, 1]
+        state.look()
+      },
+      end() {
+        done(state)
+        if (by[0] || by[1]) state.act(plan => ({plan: editUnderlay(plan, u, {x: tenth(u.x + by[0]), y: tenth(u.y + by[1])})}))
+      },
+      cancel: () => done(state),
+    }
+  },
+  scale(state, from) {
+    const u = underlayOf(state.shown)
+    let to
+    return u && drawing(state, p => {
+      to = p
+      state.marks = {path: [from, to], handles: [from, to]}
+      state.look()
+    }, () => to && far(from, to) > 1 && state.act(plan => ({plan: editUnderlay(plan, u, scaledBy(u, from, to, measured.seats))})))
+  },
 
   area: (state, at) => outlining(state, at, outline => state.act((plan, _, mint) => makeArea(plan, {outline, capacity: wishes.area.capacity}, mint))),
   outline: (state, at) => outlining(state, at, outline => {
@@ -108,7 +136,7 @@ function moving(state, from, found) {
     move(to) {
       let goal = [anchor[0] + to[0] - from[0], anchor[1] + to[1] - from[1]], guides = []
       if (state.snaps) {
-        const s = snap(state.plan, goal, state.selection, 6 / state.camera.scale)
+        const s = snap(state.shown, goal, state.selection, 6 / state.camera.scale)
         goal = [s.x, s.y]
         guides = s.lines
       }
@@ -171,7 +199,7 @@ function lasso(state, from, add, free) {
     },
     end() {
       done(state)
-      state.select(polygon.length > 2 ? enclosed(state.plan, polygon, state.level) : [], add)
+      state.select(polygon.length > 2 ? enclosed(state.shown, polygon, state.level) : [], add)
     },
     cancel: () => done(state),
   }
@@ -229,7 +257,7 @@ function outlining(state, at, end, least = 3) {
 
 // done puts away what the hand was at.
 export function done(state) {
-  state.ghost = undefined
+  state.ghost = state.moved = undefined
   state.corners = undefined
   state.marks = {}
   state.look()

@@ -28,12 +28,15 @@ export function start(stage) {
     legend.closest('fieldset').scrollIntoView({block: 'nearest'})
   })
 
+  const floorOf = ({seats}) => house.sections[house.section[seats[0]]].floor ?? 0
+
   // show frames the options that the page has.
   function show() {
     options = $$('#options input[name=proposal]').map(input => ({input, seats: input.value.split(' ').map(Number)}))
     const seats = options.flatMap(o => o.seats)
     stage.frame.dispatchEvent(new CustomEvent('found', {detail: seats.length > 0, bubbles: true}))
     if (!seats.length) return stage.redraw()
+    stage.climb(floorOf(options.find(o => o.input.checked) ?? options[0]))
     const xs = seats.map(idx => house.x[idx]), ys = seats.map(idx => house.y[idx]), {pitch} = house.sections[house.section[seats[0]]]
     const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys)
     const room = Math.max(pitch * ROOM, EDGE * Math.max(right - left, bottom - top))
@@ -57,7 +60,11 @@ export function start(stage) {
     }
     return option
   }
-  document.addEventListener('change', event => { if (event.target.name === 'proposal') stage.redraw() })
+  document.addEventListener('change', event => {
+    if (event.target.name !== 'proposal') return
+    stage.climb(floorOf(options.find(o => o.input === event.target)))
+    stage.redraw()
+  })
 
   live.addEventListener('change', () => {
     for (const {input, seats} of options) {
@@ -76,6 +83,7 @@ export function start(stage) {
     g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
     g.lineCap = g.lineJoin = 'round'
     options.forEach(({input, seats}, i) => {
+      if (!house.here(house.sections[house.section[seats[0]]])) return
       const at = seats.map(stage.place, stage), r = Math.max(4, house.sections[house.section[seats[0]]].pitch * view.scale * .4)
       const line = (width, how, style) => {
         g.globalCompositeOperation = how

@@ -15,6 +15,7 @@ function sums(coded, into, at) {
 export function unpack(g) {
   const n = g.sections.reduce((most, s) => Math.max(most, s.first + s.count), 0)
   const house = {
+    here: s => house.floor === undefined || house.floor === (s.floor ?? 0), // one floor is seen at a time, or all are
     w: g.w / 10, h: g.h / 10, n, categories: g.categories, x: new Float32Array(n), y: new Float32Array(n),
     category: new Uint8Array(n), flags: new Uint8Array(n), section: new Uint16Array(n), row: new Uint32Array(n), rows: [],
   }

@@ -58,9 +58,13 @@ function tapped({detail: {x, y, touch}}) {
   view.fly(close, px - view.width / close / 2, py - view.height / close / 2)
 }
 
+// climb shows the floor that a section is on.
+const climb = at => stage.climb(house.sections[at].floor ?? 0)
+
 // enter opens the rows of a section beside the map, at their own address.
 async function enter(at, push = true) {
   frame.dataset.section = at
+  climb(at)
   try {
     await openSection(at)
   } catch {
@@ -132,7 +136,7 @@ function hideCard() {
 function changed({detail: idxs}) {
   painter.touch(idxs)
   if (idxs && !calm.matches && !document.hidden) {
-    for (const idx of idxs.slice(0, RINGS - rings.size)) if (house.sections[house.section[idx]].pitch) rings.set(idx, rings.get(idx) ?? performance.now())
+    for (const idx of idxs.slice(0, RINGS - rings.size)) if (house.sections[house.section[idx]].pitch && house.here(house.sections[house.section[idx]])) rings.set(idx, rings.get(idx) ?? performance.now())
   }
   stage.redraw()
 }
@@ -147,6 +151,7 @@ function follow(event) {
   const box = event.target.matches?.('#rows input[name=seat]') ? event.target : undefined, before = focused
   focused = box?.matches(':focus-visible') ? Number(box.dataset.idx) : -1
   if (focused >= 0) {
+    climb(house.section[focused])
     const [x, y] = stage.place(focused)
     if (x < 30 || y < 30 || x > view.width - 30 || y > view.height - 30) {
       view.fly(view.scale, house.x[focused] - view.width / view.scale / 2, house.y[focused] - view.height / view.scale / 2)
@@ -167,6 +172,7 @@ function unfollow() {
 function placed() {
   const seats = [...hold.seats.keys()].filter(idx => house.sections[house.section[idx]].pitch)
   if (!seats.length) return
+  climb(house.section[seats[0]])
   const xs = seats.map(idx => house.x[idx]), ys = seats.map(idx => house.y[idx]), room = house.sections[house.section[seats[0]]].pitch * 6
   view.show({left: Math.min(...xs) - room, right: Math.max(...xs) + room, top: Math.min(...ys) - room, bottom: Math.max(...ys) + room})
 }
@@ -184,6 +190,12 @@ function listen() {
     point(-1)
   })
   live.addEventListener('change', changed)
+  for (const link of $$('.floors a')) {
+    link.addEventListener('click', event => {
+      event.preventDefault()
+      stage.climb(Number(link.dataset.floor))
+    })
+  }
   hold.addEventListener('change', held)
   hold.addEventListener('placed', placed)
   filter.addEventListener('change', () => stage.again())

@@ -42,7 +42,7 @@ export function start(stage) {
         if (mine !== turn) return
         began = performance.now()
       }
-      puts[i] = seen(s, at) && place(i, layouts(i, text), taken)
+      puts[i] = house.here(s) && seen(s, at) && place(i, layouts(i, text), taken)
       if (puts[i]) taken.push(puts[i].box)
     }
     even(text)
@@ -55,7 +55,7 @@ export function start(stage) {
   function even(text) {
     const alike = new Map()
     for (const [i, s] of house.sections.entries()) {
-      if (s.pitch * at.scale < SEATS && within(s, at)) alike.set(s.count, [...alike.get(s.count) ?? [], i])
+      if (house.here(s) && s.pitch * at.scale < SEATS && within(s, at)) alike.set(s.count, [...alike.get(s.count) ?? [], i])
     }
     for (const all of alike.values()) {
       const least = Math.min(...all.map(i => puts[i]?.rank ?? Infinity)), few = all.filter(i => puts[i]).length * 2 < all.length
@@ -122,7 +122,7 @@ export function start(stage) {
   }
 
   function show(i, put) {
-    const span = spans[i] ??= put && over.appendChild(document.createElement('span'))
+    const span = spans[i] ||= put && over.appendChild(document.createElement('span'))
     if (!span) return
     span.hidden = !put
     if (!put) return
@@ -186,7 +186,7 @@ export function start(stage) {
     const list = []
     for (const [i, s] of house.sections.entries()) {
       const gap = s.pitch * view.scale
-      if (gap < LETTERS || !seen(s, view)) continue
+      if (!house.here(s) || gap < LETTERS || !seen(s, view)) continue
       for (const row of rows[i]) {
         if (!seen(row, view)) continue
         const font = `600 ${Math.min(14, Math.max(10, gap * .5)) * (row.name.length > 2 ? .75 : 1)}px Instrument, sans-serif`

@@ -118,7 +118,7 @@ export class Painter extends Sheet {
   faint(idx, state) { return state !== 'mine' && state !== 'lapsed' && !this.filter.fits(idx) }
 
   #seen({x, y, scale, width, height}) {
-    return this.house.sections.filter(s => s.pitch && (s.right - x) * scale > -9 && (s.left - x) * scale < width + 9 &&
+    return this.house.sections.filter(s => s.pitch && this.house.here(s) && (s.right - x) * scale > -9 && (s.left - x) * scale < width + 9 &&
       (s.bottom - y) * scale > -9 && (s.top - y) * scale < height + 9)
   }
 

@@ -2,7 +2,7 @@
 // it is drawn anew. What is written on it comes later.
 
 import {inside, unpack} from 'usher/geometry'
-import {$, data} from 'usher/page'
+import {$, $$, data} from 'usher/page'
 import {along} from 'usher/sheet'
 import {View} from 'usher/view'
 
@@ -25,7 +25,8 @@ export class Stage extends EventTarget {
     const answer = await fetch(data.geometry)
     if (!answer.ok) throw answer
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
-    const view = this.view = new View(this.frame, this.canvas, {x, y, w, h})
+    const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]', this.frame)?.dataset.floor
+    if (floor) house.floor = Number(floor)
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
     return house
   }
@@ -90,12 +91,31 @@ export class Stage extends EventTarget {
     this.#at = {...view}
   }
 
+  // climb shows another floor, whose box the link to it names: its shapes and sections, and seats when they are drawn anew.
+  climb(floor) {
+    const {house, view, drawing} = this
+    if (floor === house.floor || house.floor === undefined) return
+    house.floor = floor
+    for (const link of $$('.floors a')) {
+      const on = Number(link.dataset.floor) === floor
+      if (on) {
+        const [x, y, w, h] = link.dataset.box.split(' ').map(Number)
+        view.bound({x, y, w, h})
+      }
+      link.ariaCurrent = on || null
+    }
+    const put = (node, on) => node.setAttribute('visibility', on ? 'visible' : 'hidden')
+    for (const shapes of $$('g[data-floor]', drawing)) put(shapes, Number(shapes.dataset.floor) === floor)
+    $$('a', drawing).forEach((link, i) => put(link, house.here(house.sections[i])))
+    this.again()
+  }
+
   // place is where a seat is, in px.
   place(idx) { return [(this.house.x[idx] - this.view.x) * this.view.scale, (this.house.y[idx] - this.view.y) * this.view.scale] }
 
   sectionAt(px, py) {
     const [x, y] = this.view.plan(px, py)
-    return this.house.sections.findIndex(s => inside(s.outline, x, y))
+    return this.house.sections.findIndex(s => this.house.here(s) && inside(s.outline, x, y))
   }
 
   // seatAt is the seat at a point in px, -1 if there is none or seats are less than so many px apart: too small to pick.
@@ -103,7 +123,7 @@ export class Stage extends EventTarget {
     const {house, view} = this, [x, y] = view.plan(px, py)
     let found = -1, near = Infinity
     for (const s of house.sections) {
-      if (s.pitch * view.scale < least || x < s.left - s.pitch || x > s.right + s.pitch || y < s.top - s.pitch || y > s.bottom + s.pitch) continue
+      if (!house.here(s) || s.pitch * view.scale < least || x < s.left - s.pitch || x > s.right + s.pitch || y < s.top - s.pitch || y > s.bottom + s.pitch) continue
       for (let idx = s.first; idx < s.first + s.count; idx++) {
         const d = Math.hypot(house.x[idx] - x, house.y[idx] - y)
         if (d < near && d < s.pitch * .6) [found, near] = [idx, d]

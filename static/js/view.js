@@ -63,6 +63,14 @@ export class View extends EventTarget {
     else this.#set(this.scale, cx - this.width / this.scale / 2, cy - this.height / this.scale / 2)
   }
 
+  // bound shows all of another part of the plane; one looks at nothing beyond it.
+  bound(box) {
+    this.box = box
+    this.width = 0 // it is measured anew
+    this.#measure()
+    this.fit()
+  }
+
   get whole() { return this.scale <= this.least * 1.02 }
   plan(px, py) { return [px / this.scale + this.x, py / this.scale + this.y] }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,8 @@ type EditorPage struct {
 }
 
 func (p EditorPage) facts() templ.Attributes {
-	return templ.Attributes{"class": "editor-page", "data-plan": strconv.FormatInt(p.ID, 10), "data-version": strconv.Itoa(p.Version.Version)}
+	objects, _ := json.Marshal(shop.Objects) // texts
+	return templ.Attributes{"data-objects": string(objects), "class": "editor-page", "data-plan": strconv.FormatInt(p.ID, 10), "data-version": strconv.Itoa(p.Version.Version)}
 }
 
 // tool is a tool of the editor.
@@ -68,6 +70,7 @@ var editorTools = []tool{
 	{"long", text.Mark("Long table"), "M3 6h10v4H3zM5 3h0M8 3h0M11 3h0M5 13h0M8 13h0M11 13h0"},
 	{"area", text.Mark("Area without seats"), "M3 4l10-1v9l-9 1z"},
 	{"shape", text.Mark("Shape"), "M2 5h12v4H2zM8 9v4"},
+	{"object", text.Mark("Object"), "M2.5 3h11L8 9zM8 9v4.5M5 13.5h6"},
 	{"text", text.Mark("Text"), "M3 4V3h10v1M8 3v10M6 13h4"},
 }
 

@@ -1772,7 +1772,7 @@ func Sections(s Sale, current int) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if slices.Contains(tier.sections, current) || current < 0 && i == 0 {
+				if slices.Contains(tier.sections, current) || current < 0 && (i == 0 || len(s.Plan.Floors) > 0) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 151, " open")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -25,7 +25,11 @@ func Points(outline []seats.Point) string {
 // margin is kept free around the drawing, as a part of its longer side.
 const margin = 0.02
 
+// ViewBox is the part of the drawing that the map shows: all of it, or one floor.
 func (s Sale) ViewBox() string {
+	if s.Filter.Floor > 0 {
+		return s.floorBox(s.Filter.Floor - 1)
+	}
 	edge := margin * max(s.Plan.Width, s.Plan.Height)
 	return strings.Join([]string{Tenth(-edge), Tenth(-edge), Tenth(s.Plan.Width + 2*edge), Tenth(s.Plan.Height + 2*edge)}, " ")
 }
@@ -53,7 +57,11 @@ func centre(outline []seats.Point) (x, y float64) {
 
 // form tells flat drawings from high ones, so that phones give each the room it needs.
 func (s Sale) form() string {
-	if s.Plan.Height < 0.85*s.Plan.Width {
+	low, high := seats.Point{}, seats.Point{X: s.Plan.Width, Y: s.Plan.Height}
+	if s.Filter.Floor > 0 {
+		low, high = s.extentOf(s.Filter.Floor - 1)
+	}
+	if high.Y-low.Y < 0.85*(high.X-low.X) {
 		return "flat"
 	}
 	return "high"

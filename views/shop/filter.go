@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -18,6 +19,7 @@ type Filter struct {
 	Prices     []int // positions in Plan.Categories, in their order
 	Accessible bool
 	Type       string // key of the ticket type that prices are shown of; empty: the usual one of each seat
+	Floor      int    // that the map shows, counted from 1; 0: all, or the plan has none
 }
 
 // FilterOf reads the filter of a page's address, such as "?price=A&accessible=1". What the plan does not have is left out.
@@ -28,6 +30,10 @@ func FilterOf(p *seats.Plan, q url.Values) (f Filter) {
 		}
 	}
 	f.Accessible = q.Has("accessible") && accessible(p)
+	if len(p.Floors) > 0 {
+		n, _ := strconv.Atoi(q.Get("floor")) // what is no floor is the first
+		f.Floor = min(max(n, 1), len(p.Floors))
+	}
 	return f
 }
 
@@ -46,6 +52,9 @@ func (s Sale) query(f Filter) string {
 	}
 	if f.Accessible {
 		parts = append(parts, "accessible=1")
+	}
+	if f.Floor > 1 {
+		parts = append(parts, "floor="+strconv.Itoa(f.Floor))
 	}
 	if f.Type != "" {
 		parts = append(parts, "type="+url.QueryEscape(f.Type))
@@ -118,7 +127,7 @@ func (s Sale) Here() string { return s.page() + s.query(s.Filter) }
 
 // unfiltered is this page with every seat.
 func (s Sale) unfiltered() templ.SafeURL {
-	return templ.SafeURL(s.page() + s.query(Filter{Type: s.Filter.Type}))
+	return templ.SafeURL(s.page() + s.query(Filter{Type: s.Filter.Type, Floor: s.Filter.Floor}))
 }
 
 // section is the address of a section's page with the filter.
@@ -128,7 +137,7 @@ func (s Sale) section(i int) templ.SafeURL {
 
 // toggled is the address of this page with one price more, or one less.
 func (s Sale) toggled(category int) templ.SafeURL {
-	f := Filter{Accessible: s.Filter.Accessible, Type: s.Filter.Type}
+	f := Filter{Accessible: s.Filter.Accessible, Type: s.Filter.Type, Floor: s.Filter.Floor}
 	for i := range s.Plan.Categories {
 		if slices.Contains(s.Filter.Prices, i) != (i == category) {
 			f.Prices = append(f.Prices, i)

@@ -18,9 +18,9 @@ const (
 // fine is how far the drawing may be off.
 func (s Sale) fine() float64 {
 	if len(s.Plan.Sections) <= few {
-		return max(s.Plan.Width, s.Plan.Height) * smooth
+		return s.long() * smooth
 	}
-	return max(s.Plan.Width, s.Plan.Height) * fineness
+	return s.long() * fineness
 }
 
 // step is the length the outlines and names of sections are written in: short numbers in large venues, where every byte

@@ -58,6 +58,9 @@ func (s Sale) SaleRules(section int) (rules string) {
 	if s.Codes.Asks || len(s.Codes.Entered) > 0 {
 		rules += static.Style("codes.css")
 	}
+	if s.Filter.Floor > 0 {
+		rules += static.Style("floors.css")
+	}
 	return rules + paletteOf(s.Plan).rules
 }
 

@@ -14,7 +14,7 @@ type tier struct {
 	sections []int
 }
 
-// tiers groups the sections with rows. Few are one tier. Many are grouped by their names, where these are numbers such as 101,
+// tiers groups the sections with rows: by floors, where the plan has them. Else few are one tier; many are grouped by their names, where these are numbers such as 101,
 // and else by their categories.
 func (s Sale) tiers() (list []tier) {
 	var seated []int
@@ -22,6 +22,9 @@ func (s Sale) tiers() (list []tier) {
 		if !section.Area {
 			seated = append(seated, i)
 		}
+	}
+	if len(s.Plan.Floors) > 0 {
+		return s.byFloor(seated)
 	}
 	if len(seated) <= manySections {
 		return []tier{{sections: seated}}
@@ -80,4 +83,20 @@ func (s Sale) tierPrices(ctx context.Context, t tier) string {
 		return s.notSold(ctx)
 	}
 	return s.span(ctx, low, high)
+}
+
+// byFloor groups sections by the floors they are on.
+func (s Sale) byFloor(sections []int) (list []tier) {
+	for floor, f := range s.Plan.Floors {
+		t := tier{title: f.Name}
+		for _, i := range sections {
+			if s.Plan.Sections[i].Floor == floor {
+				t.sections = append(t.sections, i)
+			}
+		}
+		if len(t.sections) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
 }

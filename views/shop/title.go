@@ -16,7 +16,7 @@ type title struct {
 // titles finds room for the names of the sections; Size is 0 where there is none. None is larger
 // than the usual one: it would look more important than its neighbours.
 func (s Sale) titles() []title {
-	scale := max(s.Plan.Width, s.Plan.Height)
+	scale := s.long()
 	list := make([]title, len(s.Plan.Sections))
 	var sizes []float64
 	for i, section := range s.Plan.Sections {

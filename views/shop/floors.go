@@ -1,0 +1,74 @@
+package shop
+
+import (
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"github.com/usherbox/usher/seats"
+)
+
+// onFloor reports whether the map shows what is on a floor: the one that was asked for, or all.
+func (s Sale) onFloor(floor int) bool { return s.Filter.Floor == 0 || s.Filter.Floor == floor+1 }
+
+// hiddenOff hides what is on another floor than the map shows.
+func (s Sale) hiddenOff(floor int) templ.Attributes {
+	if s.onFloor(floor) {
+		return nil
+	}
+	return templ.Attributes{"visibility": "hidden"}
+}
+
+// floorPath is the address of the map with another floor.
+func (s Sale) floorPath(floor int) templ.SafeURL {
+	f := s.Filter
+	f.Floor = floor + 1
+	return templ.SafeURL(s.MapPath() + s.query(f))
+}
+
+// shapesOn are the shapes of a floor.
+func (s Sale) shapesOn(floor int) (list []seats.Shape) {
+	for _, shape := range s.Plan.Shapes {
+		if shape.Floor == floor {
+			list = append(list, shape)
+		}
+	}
+	return list
+}
+
+// storeys are the positions of the floors; one if the plan has none.
+func (s Sale) storeys() int { return max(1, len(s.Plan.Floors)) }
+
+// floorName is the floor of a section, to be said with its name; empty if the plan has none.
+func (s Sale) floorName(section int) string {
+	if len(s.Plan.Floors) == 0 {
+		return ""
+	}
+	return s.Plan.Floors[s.Plan.Sections[section].Floor].Name
+}
+
+// extentOf is the rectangle around what is drawn on a floor; all of the drawing if the plan has none.
+func (s Sale) extentOf(floor int) (low, high seats.Point) {
+	if len(s.Plan.Floors) == 0 {
+		return seats.Point{}, seats.Point{X: s.Plan.Width, Y: s.Plan.Height}
+	}
+	return s.Plan.Floors[floor].Low, s.Plan.Floors[floor].High
+}
+
+// long is the longer side of the drawing: of its largest floor, as one is seen at a time.
+func (s Sale) long() (long float64) {
+	for floor := range s.storeys() {
+		low, high := s.extentOf(floor)
+		long = max(long, high.X-low.X, high.Y-low.Y)
+	}
+	return long
+}
+
+// floorBox is the part of the drawing that shows a floor.
+func (s Sale) floorBox(floor int) string {
+	low, high := s.extentOf(floor)
+	edge := 2 * margin * max(high.X-low.X, high.Y-low.Y)
+	return Tenth(low.X-edge) + " " + Tenth(low.Y-edge) + " " + Tenth(high.X-low.X+2*edge) + " " + Tenth(high.Y-low.Y+2*edge)
+}
+
+func floorAt(floor int) string { return strconv.Itoa(floor) }
