@@ -163,7 +163,7 @@ func (n *node) homeOf(ctx context.Context, event, home string) string {
 
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
-	n.office.Committed = n.notifier.Notify
+	n.office.Committed, n.office.Told = n.notifier.Notify, n.hooks.Wake
 	n.office.Admission = waitingroom.Admission
 	n.office.Changed = func(s *seats.Sale) {
 		n.hub.Changed(s)
@@ -189,6 +189,7 @@ func (n *node) introduce() {
 	n.waits.Wrote = func() {
 		n.outbox.Wake()
 		n.turns.Wake()
+		n.hooks.Wake()
 	}
 	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }

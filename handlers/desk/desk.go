@@ -146,6 +146,9 @@ func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *
 			return err
 		}
 		web.Admit(r)
+		if r.Method == http.MethodPost {
+			defer h.Hooks.Wake() // what was changed may be told
+		}
 		return invalidHere(r.Context(), next(w, r, m))
 	}
 }
