@@ -201,7 +201,9 @@ POST /desk/hooks/HOOK/tests {}
 		webhooks.RoomChanged: `"phase": "paused"`, webhooks.HoldExpired: `"seats": ["`,
 	} {
 		g.mu.Lock()
-		if !slices.ContainsFunc(g.bodies[kind], func(body string) bool { return strings.Contains(strings.ReplaceAll(body, ":", ": "), want) || strings.Contains(body, want) }) {
+		if !slices.ContainsFunc(g.bodies[kind], func(body string) bool {
+			return strings.Contains(strings.ReplaceAll(body, ":", ": "), want) || strings.Contains(body, want)
+		}) {
 			t.Errorf("%s says %s, want %s", kind, g.bodies[kind], want)
 		}
 		g.mu.Unlock()
