@@ -141,6 +141,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
+		jobs.Hourly("delete old requests with API keys", n.organizers.DeleteOldRequests),
 		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),
 		jobs.Hourly("erase persons of old events", n.privacy.EraseOld),
 		jobs.Hourly("delete pictures that no page has", n.pages.Purge),

@@ -186,7 +186,9 @@ func (h *Handlers) still(r *http.Request, need organizers.Need) bool {
 func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
 	from := h.Client(r)
 	if key, keyed := web.APIKey(r); keyed {
-		return h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
+		m, err := h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
+		web.NoteKey(r, m.Key)
+		return m, err
 	}
 	m, err := h.Organizers.Member(r.Context(), h.session(r), r.PathValue("slug"))
 	m.From = from
