@@ -60,6 +60,7 @@ func TestRequestLog_TellsADeveloperWhatWasWrongAndNothingOfAPerson(t *testing.T)
 		ask("POST", "/desk/events/evening/sales", `{"seat":["`+label+`"],"method":"cash","name":"Eve Adams","email":"eve@example.org"}`, "Idempotency-Key", "eve@example.org")
 	}
 	ask("POST", "/desk/events/evening/sales", `{"key":"c","seat":["`+label+`"],"method":"cash","name":"Eve Adams"}`)
+	ask("POST", "/desk/events/evening/sales", `{"seat":["`+label+`"],"method":"terminal","name":"Eve Adams"}`, "Idempotency-Key", "eve@example.org")
 	ask("POST", "/desk/events/evening/cancellations", `{}`)
 	ask("POST", "/api/v1/events/evening/claims", `{"seats":["`+label+`"]}`)
 	send(t, program, "GET", s.url+"/desk/events/evening", "", "Authorization", "Bearer usher_nothing")
@@ -71,6 +72,7 @@ func TestRequestLog_TellsADeveloperWhatWasWrongAndNothingOfAPerson(t *testing.T)
 		{Method: "POST", Route: "/desk/events/{slug}/sales", Status: 201, Once: true},
 		{Method: "POST", Route: "/desk/events/{slug}/sales", Status: 201, Once: true, Repeat: true},
 		{Method: "POST", Route: "/desk/events/{slug}/sales", Status: 409, Code: "taken"},
+		{Method: "POST", Route: "/desk/events/{slug}/sales", Status: 409, Once: true, Code: "key"},
 		{Method: "POST", Route: "/desk/events/{slug}/cancellations", Status: 403, Code: "role", Message: "Your role in this team does not allow that."},
 		{Method: "POST", Route: "/events/{slug}/claims", Status: 409, Code: "taken"},
 	} {
@@ -83,13 +85,13 @@ func TestRequestLog_TellsADeveloperWhatWasWrongAndNothingOfAPerson(t *testing.T)
 			t.Errorf("request %d is %+v, want %+v", i, got, want)
 		}
 	}
-	if len(list) != 8 {
-		t.Errorf("%d requests are in the log, want 8", len(list))
+	if len(list) != 9 {
+		t.Errorf("%d requests are in the log, want 9", len(list))
 	}
 	if n := s.count(t, `api_request r WHERE r::text ~* 'eve[ @]|adams|stalls|floor'`); n != 0 {
 		t.Errorf("%d rows have something that was typed", n)
 	}
-	if list := s.notedBy(t, owner, "?status=4xx"); len(list) != 5 {
+	if list := s.notedBy(t, owner, "?status=4xx"); len(list) != 6 {
 		t.Errorf("4xx are %+v", list)
 	}
 	if list := s.notedBy(t, owner, "?status=403"); len(list) != 1 || list[0].Status != 403 {

@@ -125,7 +125,7 @@ type RequestFilter struct {
 // A repeat is one that came after a request with its Idempotency-Key was done.
 const requestsSQL = `
 SELECT k.id, k.name, r.id, r.at, r.method, r.route, r.status, r.took, r.request_id, r.once,
-       r.once IS NOT NULL AND EXISTS (SELECT FROM api_request b WHERE b.key_id = r.key_id AND b.id < r.id AND b.once = r.once AND b.method = r.method AND b.route = r.route AND b.status < 400),
+       r.status < 400 AND r.once IS NOT NULL AND EXISTS (SELECT FROM api_request b WHERE b.key_id = r.key_id AND b.id < r.id AND b.once = r.once AND b.method = r.method AND b.route = r.route AND b.status < 400),
        r.code, r.words, r.fields
   FROM api_key k, LATERAL (SELECT * FROM api_request q WHERE q.key_id = k.id AND ($3 = 0 OR q.id < $3) AND ($4 = 0 OR q.status BETWEEN $4 AND $5) ORDER BY q.id DESC LIMIT $6) r
  WHERE k.team_id = $1 AND ($2 = 0 OR k.id = $2)
