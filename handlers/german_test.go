@@ -209,7 +209,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(ann, "/orders/"+code, 200)
 	visit(owner, "/desk/customers/"+w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), 200)
 	for _, page := range []string{
-		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/books/email", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/alerts", "/desk/hooks", "/desk/legal",
+		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/books/email", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/keys/requests", "/desk/alerts", "/desk/hooks", "/desk/legal",
 		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
