@@ -129,14 +129,15 @@ attack: postgres build ## try every known attack on box offices of its own; none
 
 client: postgres ## make clients of openapi.yaml in Go and TypeScript, and buy tickets with each (tools/client)
 	@cd tools/client && mkdir -p api && GOWORK=off go tool oapi-codegen -generate types,client -package api -o api/api.gen.go ../../handlers/openapi.yaml
-	@cd tools/client/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && \
+	@cd tools/client/typescript && { cmp -s package-lock.json node_modules/.installed || \
+	  { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed; }; } && \
 	  npx --no-install openapi-typescript ../../../handlers/openapi.yaml -o api.ts >/dev/null && npx --no-install tsc
 	@cd tools/client && GOWORK=off $(TEST) -count=1 .
 
 test: unit e2e ## every test, end to end included
 
 check: ## exactly what CI runs, with the seconds of each stage; after a change to a decoder also run make fuzz
-	@for stage in lint drift unit e2e; do SECONDS=0; $(MAKE) --no-print-directory $$stage || exit; echo "$$stage took $$SECONDS s"; done
+	@for stage in lint drift unit client e2e; do SECONDS=0; $(MAKE) --no-print-directory $$stage || exit; echo "$$stage took $$SECONDS s"; done
 
 postgres:
 	@if [ -z "$$DATABASE_URL" ] && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then \

@@ -147,6 +147,7 @@ var matrix = map[string]access{
 	"POST /desk/team/second-factor":                  {need: organizers.Own, proved: true}, // turned off
 	"GET /desk/keys":                                 {need: organizers.Own},
 	"POST /desk/keys":                                {need: organizers.Own, proved: true, form: "name="},
+	"GET /desk/keys/requests":                        {need: organizers.Look, refuses: true}, // owners, and a program those of its key
 	"POST /desk/keys/{id}/revocation":                {need: organizers.Own},
 	"GET /desk/alerts":                               {need: organizers.Look},
 	"POST /desk/alerts":                              {need: organizers.Look},

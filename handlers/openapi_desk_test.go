@@ -301,6 +301,7 @@ POST /desk/team/invitations/INVITATION/withdrawal {}
 POST /desk/team/members/EXTRA {"role":"door"}
 POST /desk/team/members/EXTRA/removal {}
 POST /desk/keys {"name":"Robot","scopes":["look"]}
+GET /desk/keys/requests?status=4xx
 POST /desk/keys/ROBOT/revocation {}
 POST /desk/events/evening/page {"town":"Vienna","doors":45,"running":160,"intervals":1,"description":"A **play**."}
 GET /desk/events/evening/page

@@ -337,6 +337,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/team/second-factor", h.desk.Proved(organizers.Own, h.desk.DemandSecond), secretRule},
 		{"GET /desk/keys", h.desk.Member(organizers.Own, h.desk.APIKeys), secretRule},
 		{"POST /desk/keys", h.desk.Proved(organizers.Own, h.desk.NewAPIKey), secretRule},
+		{"GET /desk/keys/requests", h.desk.Member(organizers.Look, h.desk.KeyRequests), secretRule},
 		{"POST /desk/keys/{id}/revocation", h.desk.Member(organizers.Own, h.desk.RevokeAPIKey), secretRule},
 		{"GET /desk/alerts", h.desk.Member(organizers.Look, h.desk.Alerts), secretRule},
 		{"POST /desk/alerts", h.desk.Member(organizers.Look, h.desk.ChooseAlerts), secretRule},
@@ -464,7 +465,7 @@ func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
 	keyed := map[string][]string{} // methods that a site key opens, by path
 	for _, r := range list {
-		mux.Handle(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.handler))))
+		mux.Handle(r.pattern, h.Logged(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.handler)))))
 		table.HandleFunc(r.pattern, http.NotFound)
 		if method, path, _ := strings.Cut(r.pattern, " "); r.rule.Keyed {
 			keyed[path] = append(keyed[path], method)

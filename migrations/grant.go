@@ -19,7 +19,7 @@ var rights = map[string]string{
 	"INSERT":                 "added called cancellation change confirmation consent control credit_transfer deed erasure errand_order exchange invoice legal_text letter_run message payment_share payout_line plan_version price receipt scan section seen subscriber subscriber_order terms till_entry wait_step",
 	"INSERT, UPDATE":         "admission alert_choice alert_look allowance api_key block book_accounts booking carried category code counter credit_account credit_hold credit_voucher demo_charge demo_news door email_change entrant entry erasure_key errand event event_limit event_page event_share gift_card gift_card_offer history hook hook_secret inbox intention invitation invoice_sender invoice_series mandate membership membership_kind offer order_change orders organizer password_link payment payout payout_reading performance phase place_key plan presence purchase_key push_key ready refund refusal renewal resale resale_offer room seat seat_state series share slot statement statement_entry tally team team_plan ticket ticket_key ticket_transfer ticket_type till_session till_setting wait_list",
 	"INSERT, UPDATE, DELETE": "account_passkey alert attempt bank_account book_schedule customer_note desk_device desk_session event_picture event_text guest hold idempotency_key link mail member notice openid passkey picture_file plan_picture recovery_code seat_code security_event session setup totp turn_request typed wallet_device",
-	"INSERT, DELETE":         "invoice_due order_touch plan_import question renewal_seat unsubscribed",
+	"INSERT, DELETE":         "api_request invoice_due order_touch plan_import question renewal_seat unsubscribed",
 	"":                       "migration credit_entry",
 }
 

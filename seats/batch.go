@@ -426,6 +426,9 @@ func (s *Sale) committed(ctx context.Context, b *batch) {
 	for _, done := range b.resold {
 		done()
 	}
+	if b.told {
+		s.inventory.Told()
+	}
 	if b.change.Version == 0 {
 		return
 	}
@@ -515,6 +518,8 @@ type batch struct {
 	extended map[int]bool // seats with a later end
 	dirty    map[int]ID   // idx → the holder for whom it changes
 	newEnd   *time.Time   // the first end of the holds that are new or were extended
+	over     []string     // what webhooks are told of holds that expired
+	told     bool         // one was told
 	id       ID
 	change   Change // as committed
 }

@@ -2,12 +2,14 @@ package seats
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/usherbox/usher/seats/text"
@@ -317,6 +319,7 @@ func (s *Sale) expire(ctx context.Context, holder ID) error {
 		if h == nil || live || h.expired {
 			return Hold{}, nil
 		}
+		b.toTell(h)
 		for _, idx := range b.still(h) {
 			if r := b.rows[idx]; (r.state == Held || r.state == Paying) && r.open(b.now) {
 				b.set(idx, holder, b.afterExpiry(r))
@@ -329,6 +332,35 @@ func (s *Sale) expire(ctx context.Context, holder ID) error {
 		return Hold{}, nil
 	}})
 	return err
+}
+
+// tellExpiredSQL writes webhook deliveries, of an event for which a webhook asks for them.
+const tellExpiredSQL = `SELECT tell($1, 'hold.expired', said::jsonb) FROM unnest($2::text[]) said WHERE listens($1, 'hold.expired')`
+
+// toTell notes that a hold expires, with the seats that it still has. Seats that come back for the waitlist are nobody's.
+func (b *batch) toTell(h *holdRow) {
+	if h.holder == waitList {
+		return
+	}
+	labels := []string{}
+	for _, idx := range b.still(h) {
+		labels = append(labels, b.sale.Plan.Label(idx))
+	}
+	said, err := json.Marshal(map[string]any{"hold": h.id, "seats": labels, "expired_at": h.expiresAt.UTC()})
+	if err != nil {
+		panic("seats: an expired hold has no text: " + err.Error()) // of values that all have one
+	}
+	b.over = append(b.over, string(said))
+}
+
+// queueExpired tells of the holds that expired. A batch without one has no such statement.
+func (b *batch) queueExpired(q *pgx.Batch) {
+	if len(b.over) > 0 {
+		q.Queue(tellExpiredSQL, b.sale.Event.ID, b.over).Exec(func(tag pgconn.CommandTag) error {
+			b.told = tag.RowsAffected() > 0
+			return nil
+		})
+	}
 }
 
 // afterExpiry is what becomes of an expired seat: others may take it. In a strict event it has no holder, and while

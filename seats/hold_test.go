@@ -2,6 +2,8 @@ package seats_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +63,57 @@ func TestHold_ExpiredSeatCanBeClaimedUnannounced(t *testing.T) {
 	}
 	if _, err := b.sale.Hold(t.Context(), who); !errors.Is(err, seats.ErrNoHold) {
 		t.Errorf("the first one still has %v", err)
+	}
+}
+
+func TestHold_ExpiryIsToldToWebhooksThatAskForItAndWritesNothingElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{HoldLength: 2 * time.Second}, hall(1, 1))
+	woken := make(chan struct{}, 9)
+	b.inventory.Told = func() { woken <- struct{}{} }
+	told := func() (list []string) {
+		if err := b.db.QueryRow(t.Context(), `SELECT coalesce(array_agg(kind || ' ' || (data->>'hold') || ' ' || (data->>'seats') ORDER BY at), '{}') FROM notice`).Scan(&list); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	expires := func() seats.Hold {
+		who := seats.NewID()
+		h := b.claim(t, who, seats.ClaimRequest{Best: 2})
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			var over bool
+			if err := b.db.QueryRow(t.Context(), `SELECT lapsed FROM hold WHERE holder = $1`, who).Scan(&over); err != nil || time.Now().After(end) {
+				t.Fatal("the hold did not expire", err)
+			}
+			if over {
+				return h
+			}
+		}
+	}
+	if _, err := b.db.Exec(t.Context(), `INSERT INTO hook (team_id, url, kinds) SELECT team_id, 'http://example.org', '{order.paid}' FROM event`); err != nil {
+		t.Fatal(err)
+	}
+	expires()
+	if list := told(); len(list) != 0 || len(woken) != 0 {
+		t.Fatalf("a webhook that did not ask is told %q", list)
+	}
+	if _, err := b.db.Exec(t.Context(), `UPDATE hook SET kinds = '{hold.expired}'`); err != nil {
+		t.Fatal(err)
+	}
+	who := seats.NewID()
+	b.claim(t, who, seats.ClaimRequest{Best: 1})
+	if _, err := b.sale.Release(t.Context(), who); err != nil {
+		t.Fatal(err)
+	}
+	h := expires()
+	want := fmt.Sprintf(`hold.expired %s ["%s", "%s"]`, h.ID, b.sale.Plan.Label(h.Seats[0]), b.sale.Plan.Label(h.Seats[1]))
+	if list := told(); !slices.Equal(list, []string{want}) {
+		t.Errorf("it is told %q, want %q", list, want)
+	}
+	select {
+	case <-woken:
+	case <-time.After(30 * time.Second):
+		t.Error("the node was not woken to send it")
 	}
 }
 

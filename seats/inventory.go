@@ -25,6 +25,8 @@ type Inventory struct {
 	Changed func(*Sale)
 	// Committed is told of each version this node committed. It must return at once.
 	Committed func(event, version int64)
+	// Told is called after this node committed webhook deliveries about holds that expired. It must return at once.
+	Told func()
 	// Admission returns the part of a waiting room in a batch of an event. Without it, an event with a room admits no holder.
 	Admission func(room, event int64) Admission
 	// Resold queues what becomes of an order when seats that it offers back are sold again: their tickets end, and what was paid goes back.
@@ -51,6 +53,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 	return &Inventory{
 		Changed:   func(*Sale) {},
 		Committed: func(int64, int64) {},
+		Told:      func() {},
 		Admission: func(int64, int64) Admission { return closed{} },
 		Resold:    func(*pgx.Batch, int64, ID, []Resale) func() { return func() {} },
 		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},

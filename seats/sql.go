@@ -107,6 +107,7 @@ func saveBatches(ctx context.Context, conn *pgx.Conn, also TxHook, batches ...*b
 	also.queue(&q)
 	each((*batch).queueHolds) // before the counter row, as fast-path batches do: two nodes may make one holder's first hold
 	each((*batch).queueAdmission)
+	each((*batch).queueExpired)
 	each((*batch).queueExtended)
 	each((*batch).queueSessions)
 	each((*batch).queueRenewals)

@@ -146,6 +146,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
 		jobs.Hourly("delete old security events", n.organizers.DeleteOldEvents),
+		jobs.Hourly("delete old requests with API keys", n.organizers.DeleteOldRequests),
 		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),
 		jobs.Hourly("erase persons of old events", n.privacy.EraseOld),
 		jobs.Hourly("delete pictures that no page has", n.pages.Purge),
@@ -168,7 +169,7 @@ func (n *node) homeOf(ctx context.Context, event, home string) string {
 
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
-	n.office.Committed = n.notifier.Notify
+	n.office.Committed, n.office.Told = n.notifier.Notify, n.hooks.Wake
 	n.office.Admission = waitingroom.Admission
 	n.office.Changed = func(s *seats.Sale) {
 		n.hub.Changed(s)
@@ -194,6 +195,7 @@ func (n *node) introduce() {
 	n.waits.Wrote = func() {
 		n.outbox.Wake()
 		n.turns.Wake()
+		n.hooks.Wake()
 	}
 	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }

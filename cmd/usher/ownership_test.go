@@ -42,7 +42,7 @@ var owners = map[string]string{
 
 	"seats/pages":         "event_page event_picture event_text legal_text picture_file plan_picture team_branding team_picture",
 	"seats/privacy":       "erasure erasure_key retention",
-	"seats/organizers":    "api_key attempt deed desk_device desk_session invitation member openid organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
+	"seats/organizers":    "api_key api_request attempt deed desk_device desk_session invitation member openid organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
 	"seats/sales":         "history refusal seen tally",
 	"seats/series":        "performance series",
 	"seats/sessions":      "session",

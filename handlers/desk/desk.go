@@ -150,6 +150,9 @@ func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *
 			return err
 		}
 		web.Admit(r)
+		if r.Method == http.MethodPost {
+			defer h.Hooks.Wake() // what was changed may be told
+		}
 		return invalidHere(r.Context(), next(w, r, m))
 	}
 }
@@ -187,7 +190,9 @@ func (h *Handlers) still(r *http.Request, need organizers.Need) bool {
 func (h *Handlers) whoIs(r *http.Request) (organizers.Member, error) {
 	from := h.Client(r)
 	if key, keyed := web.APIKey(r); keyed {
-		return h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
+		m, err := h.Organizers.ByKey(r.Context(), key, r.PathValue("slug"), from)
+		web.NoteKey(r, m.Key)
+		return m, err
 	}
 	m, err := h.Organizers.Member(r.Context(), h.session(r), r.PathValue("slug"))
 	m.From = from

@@ -41,6 +41,7 @@ func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
 // admitProgram returns the team for which a program sells, and the name of its key.
 func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, err error) {
 	m, err := h.Organizers.ByKey(r.Context(), key, "", h.Client(r))
+	NoteKey(r, m.Key)
 	switch {
 	case errors.Is(err, organizers.ErrKey):
 		w.Header().Set("WWW-Authenticate", "Bearer")

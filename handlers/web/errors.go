@@ -188,6 +188,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "3")
 		p = errBroken
 	}
+	noteError(r, p.Code, messageOf(err, p), fields(ctx, err))
 	h.unshared(w, r)
 	RetryLater(w, err)
 	p.TooOften(w)
@@ -262,6 +263,7 @@ func fields(ctx context.Context, err error) map[string]string {
 
 // WriteRefusal answers a program after a refused claim, order or other change of seats.
 func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
+	noteError(r, refusal.Code, refusal.Message, nil)
 	status, to := http.StatusConflict, ""
 	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
 		status, to = http.StatusForbidden, h.At(r, "/rooms/"+room.Slug)

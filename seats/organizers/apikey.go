@@ -51,7 +51,7 @@ UPDATE api_key SET used_at = clock_timestamp(),
 // the member may not do.
 //
 // Errors: ErrKey if the key opens nothing, it expired, or its maker left the team; ErrNotYours if there is no such event in its
-// team; the database's.
+// team, with the key alone; the database's.
 func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
 	var ours, rarely, fresh, first bool
 	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
@@ -64,7 +64,7 @@ func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Mem
 		return Member{}, fmt.Errorf("organizers: find the maker of a key: %w", err)
 	case !ours:
 		d.Report(SecurityEvent{Kind: RefusedByTeam, Organizer: m.Organizer, Team: m.Team, Network: from.network(), Detail: "key " + m.KeyName})
-		return Member{}, ErrNotYours
+		return Member{Key: m.Key}, ErrNotYours
 	}
 	m.From = from
 	m.Name += ", by the key " + m.KeyName

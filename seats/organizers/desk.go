@@ -30,7 +30,11 @@ type Desk struct {
 	events        sync.Mutex
 	happened      map[SecurityEvent]*pending // of this minute; guarded by events
 	wrote         map[SecurityEvent]bool     // of these, those of which a row was written; guarded by events
-	happenedFirst chan struct{}              // there is a new one
+	happenedFirst chan struct{}              // there is a new one, or a request to note
+
+	requests []Request     // with API keys, to be written; guarded by events
+	unnoted  int           // of these, those that were too many; guarded by events
+	written  map[int64]int // requests by key since this node deleted old ones; guarded by events
 
 	// Requests does forms that change seats or orders, once.
 	Requests *idempotency.Requests
@@ -51,7 +55,7 @@ func (d *Desk) MailWritten() { d.wake() }
 func New(db *pgxpool.Pool, wake func()) *Desk {
 	return &Desk{
 		db: db, Requests: idempotency.NewRequests(db), hands: make(chan struct{}, atOnce), decoy: sync.OnceValue(newDecoy), wake: wake,
-		waiting: map[string]int{}, happened: map[SecurityEvent]*pending{}, wrote: map[SecurityEvent]bool{}, happenedFirst: make(chan struct{}, 1), Log: slog.New(slog.DiscardHandler),
+		waiting: map[string]int{}, happened: map[SecurityEvent]*pending{}, wrote: map[SecurityEvent]bool{}, written: map[int64]int{}, happenedFirst: make(chan struct{}, 1), Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -70,7 +70,7 @@ func (d *Desk) Report(e SecurityEvent) {
 	p.n++
 }
 
-// Run writes security events until ctx is done.
+// Run writes security events and requests with API keys until ctx is done.
 func (d *Desk) Run(ctx context.Context) error {
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
@@ -81,6 +81,7 @@ func (d *Desk) Run(ctx context.Context) error {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
 			d.writeEvents(last, true)
+			d.writeRequests(last)
 			return ctx.Err()
 		case <-minute.C:
 			over = true
@@ -94,6 +95,7 @@ func (d *Desk) Run(ctx context.Context) error {
 		}
 		if ctx.Err() == nil {
 			d.writeEvents(ctx, over)
+			d.writeRequests(ctx)
 		}
 	}
 }

@@ -1,7 +1,8 @@
-// Package webhooks tells other programs what happens to a team's orders and tickets, by signed webhooks.
+// Package webhooks tells other programs what happens to a team's events, orders, tickets and money, by signed webhooks.
 //
 // A hook is an address that an owner of a team added. A delivery takes one fact to one hook. Triggers of the
-// database write it in the transaction of the fact, so that nothing is told that did not happen, and nothing is forgotten.
+// database write it in the transaction of the fact, so that nothing is told that did not happen, and nothing is forgotten. Of a hold
+// that expired the batch that announces it does. What no webhook asks for is not written.
 // It contains no personal data: it has the code of the order, and the receiver asks for the rest with an API key.
 //
 // # Sending

@@ -35,13 +35,36 @@ const (
 	Exchanged Kind = "order.exchanged" // tickets of it, for those of another order; amount pays that one
 	Moved     Kind = "ticket.moved"    // to another seat or to a friend: another ticket is in its place
 	Scanned   Kind = "ticket.scanned"  // it was checked in
-	Alert     Kind = "alert.raised"    // something needs a person of the team
-	Test      Kind = "test"
+
+	Offered   Kind = "transfer.offered" // a ticket was offered to a friend
+	Accepted  Kind = "transfer.accepted"
+	Withdrawn Kind = "transfer.withdrawn"
+
+	HoldExpired Kind = "hold.expired" // one for each hold: many in a rush
+
+	EventCreated     Kind = "event.created"
+	EventChanged     Kind = "event.changed"     // name, venue, time or status
+	PerformanceAdded Kind = "performance.added" // an event became one of a series
+
+	WaitJoined  Kind = "waitlist.joined"  // and confirmed the address
+	WaitOffered Kind = "waitlist.offered" // seats
+	WaitMissed  Kind = "waitlist.missed"  // an offer, and waits on
+	WaitLeft    Kind = "waitlist.left"    // with tickets or without
+	RoomChanged Kind = "room.changed"     // its phase
+
+	PayoutCreated Kind = "payout.created"
+	PayoutChanged Kind = "payout.changed" // its status
+
+	Alert Kind = "alert.raised" // something needs a person of the team
+	Test  Kind = "test"
 )
 
 // Kinds are those that a hook chooses from.
 func Kinds() []Kind {
-	return []Kind{Confirmed, Paid, Cancelled, Refunded, Exchanged, Moved, Scanned, Alert}
+	return []Kind{
+		Confirmed, Paid, Cancelled, Refunded, Exchanged, Moved, Scanned, Offered, Accepted, Withdrawn, HoldExpired, EventCreated, EventChanged, PerformanceAdded,
+		WaitJoined, WaitOffered, WaitMissed, WaitLeft, RoomChanged, PayoutCreated, PayoutChanged, Alert,
+	}
 }
 
 const mostHooks = 20 // of a team
@@ -81,7 +104,7 @@ const sealSecretSQL = `UPDATE hook_secret SET secret = $2 WHERE hook_id = $1::te
 // SealWith has secrets sealed with a key outside the database. Call it before anything else.
 func (h *Hooks) SealWith(box *seal.Box) { h.box = box }
 
-// Webhook is an address that is told what happens to a team's orders.
+// Webhook is an address that is told what happens to a team's events, orders and money.
 type Webhook struct {
 	ID           int64
 	URL          string

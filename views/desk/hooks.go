@@ -34,7 +34,7 @@ type HooksPage struct {
 // typed is what stands in the form.
 func (p HooksPage) typed() webhooks.Webhook {
 	if p.Mistakes == nil {
-		return webhooks.Webhook{Kinds: webhooks.Kinds()}
+		return webhooks.Webhook{Kinds: slices.DeleteFunc(webhooks.Kinds(), func(k webhooks.Kind) bool { return k == webhooks.HoldExpired })} // there may be thousands
 	}
 	return webhooks.Webhook{URL: p.URL, Kinds: p.Kinds}
 }
@@ -73,10 +73,62 @@ func kindWords(ctx context.Context, k webhooks.Kind) string {
 		return text.T(ctx, "a ticket moves to another seat")
 	case webhooks.Scanned:
 		return text.T(ctx, "a visitor comes in")
+	case webhooks.Offered:
+		return text.T(ctx, "a ticket is offered to a friend")
+	case webhooks.Accepted:
+		return text.T(ctx, "a friend accepts a ticket")
+	case webhooks.Withdrawn:
+		return text.T(ctx, "an offered ticket is taken back")
+	case webhooks.HoldExpired:
+		return text.T(ctx, "a hold expires")
+	}
+	return otherWords(ctx, k)
+}
+
+func otherWords(ctx context.Context, k webhooks.Kind) string {
+	switch k {
+	case webhooks.EventCreated:
+		return text.T(ctx, "an event is created")
+	case webhooks.EventChanged:
+		return text.T(ctx, "the name, venue, time or status of an event changes")
+	case webhooks.PerformanceAdded:
+		return text.T(ctx, "a series gets a performance")
+	case webhooks.WaitJoined:
+		return text.T(ctx, "someone joins a waiting list")
+	case webhooks.WaitOffered:
+		return text.T(ctx, "a waiting list offers seats")
+	case webhooks.WaitMissed:
+		return text.T(ctx, "an offer of a waiting list is not answered")
+	case webhooks.WaitLeft:
+		return text.T(ctx, "someone leaves a waiting list, with tickets or without")
+	case webhooks.RoomChanged:
+		return text.T(ctx, "a waiting room opens, pauses or ends")
+	case webhooks.PayoutCreated:
+		return text.T(ctx, "the card provider makes a payout")
+	case webhooks.PayoutChanged:
+		return text.T(ctx, "the status of a payout changes")
 	case webhooks.Alert:
 		return text.T(ctx, "something needs attention")
 	}
 	return text.T(ctx, "a test")
+}
+
+// kindGroup is kinds of one subject.
+type kindGroup struct {
+	name  string
+	kinds []webhooks.Kind
+}
+
+// kindGroups are the kinds that a hook chooses from, by subject.
+func kindGroups(ctx context.Context) []kindGroup {
+	return []kindGroup{
+		{text.T(ctx, "Orders"), []webhooks.Kind{webhooks.Confirmed, webhooks.Paid, webhooks.Cancelled, webhooks.Refunded, webhooks.Exchanged}},
+		{text.T(ctx, "Tickets"), []webhooks.Kind{webhooks.Moved, webhooks.Scanned, webhooks.Offered, webhooks.Accepted, webhooks.Withdrawn}},
+		{text.T(ctx, "Events"), []webhooks.Kind{webhooks.EventCreated, webhooks.EventChanged, webhooks.PerformanceAdded}},
+		{text.T(ctx, "Sale"), []webhooks.Kind{webhooks.HoldExpired, webhooks.RoomChanged, webhooks.WaitJoined, webhooks.WaitOffered, webhooks.WaitMissed, webhooks.WaitLeft}},
+		{text.T(ctx, "Payouts"), []webhooks.Kind{webhooks.PayoutCreated, webhooks.PayoutChanged}},
+		{text.T(ctx, "Alerts"), []webhooks.Kind{webhooks.Alert}},
+	}
 }
 
 func toldOf(h webhooks.Webhook, k webhooks.Kind) bool { return slices.Contains(h.Kinds, k) }
@@ -126,7 +178,7 @@ func told(ctx context.Context, n webhooks.Delivery) string {
 		return text.T(ctx, message)
 	}
 	var words []string
-	for _, name := range []string{"event", "order", "ticket", "to", "place", "tickets", "method", "amount", "back", "paid", "total", "currency"} {
+	for _, name := range []string{"event", "series", "room", "alert", "order", "ticket", "to", "place", "tickets", "hold", "seats", "entry", "quantity", "payout", "phase", "state", "status", "changed", "method", "amount", "back", "paid", "total", "currency"} {
 		switch v := data[name].(type) {
 		case nil:
 		case []any:

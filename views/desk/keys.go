@@ -2,11 +2,14 @@ package desk
 
 import (
 	"context"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
 )
 
 // KeysPath is the address of a team's keys for programs.
@@ -22,6 +25,60 @@ type KeysPage struct {
 	Scopes       []organizers.Scope
 	Days         int // as they were chosen; 0: not yet
 	Mistakes     organizers.Mistakes
+}
+
+// RequestsPath is the address of the log of requests with keys.
+const RequestsPath = KeysPath + "/requests"
+
+// RequestsPage is the latest requests with keys of a team.
+type RequestsPage struct {
+	Frame
+	Keys   []organizers.APIKey
+	List   []organizers.Request
+	Filter organizers.RequestFilter
+	Status string // as it was asked for
+	Next   string // cursor of the next page; empty: there is none
+}
+
+// older is the address of the next page.
+func (p RequestsPage) older() string {
+	q := url.Values{"cursor": {p.Next}}
+	if p.Filter.Key != 0 {
+		q.Set("key", views.Decimal(p.Filter.Key))
+	}
+	if p.Status != "" {
+		q.Set("status", p.Status)
+	}
+	return RequestsPath + "?" + q.Encode()
+}
+
+// requestsOf is the address of the log of one key.
+func requestsOf(k organizers.APIKey) string { return RequestsPath + "?key=" + views.Decimal(k.ID) }
+
+var verb = regexp.MustCompile(`%(\[\d+\])?[a-z]`)
+
+// ErrorWords is the message of the error that a request was answered with, with … for what fills it; empty if there is none.
+func ErrorWords(ctx context.Context, r organizers.Request) string {
+	if r.Words == "" {
+		return ""
+	}
+	return verb.ReplaceAllString(text.T(ctx, r.Words), "…")
+}
+
+// badgeOf is how the status of a request looks.
+func badgeOf(r organizers.Request) string {
+	switch {
+	case r.Status >= 500:
+		return "badge bad"
+	case r.Status >= 400:
+		return "badge warn"
+	}
+	return "badge"
+}
+
+// tookWords is how long an answer took.
+func tookWords(ctx context.Context, r organizers.Request) string {
+	return text.T(ctx, "%d ms", r.Took.Milliseconds())
 }
 
 // keyDays are how many days a key may work for, as people choose from them.
