@@ -33,6 +33,9 @@ SELECT 'more-' || n, 'More', '', timestamptz '2033-01-01 20:00Z' + n / 3 * inter
 WITH k AS (INSERT INTO membership_kind (team_id, name, currency, price, months) SELECT 1, 'Kind ' || $1::integer, 'EUR', 4500, 12 RETURNING id)
 INSERT INTO membership (id, team_id, kind_id, name, email, from_on, until_on, currency, price, given_by)
 SELECT gen_random_uuid(), 1, k.id, '', 'member' || n || '@example.org', '2020-01-01', date '2099-12-31' + n / 3, 'EUR', 4500, 'x' FROM k, generate_series($1::integer, $1 + $2 - 1) n`
+	plantRequests = `
+WITH k AS (INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start) SELECT 1, min(id), 'Kiosk', '{look}', ('x' || $1::integer)::bytea, 'x' FROM organizer RETURNING id)
+INSERT INTO api_request (key_id, at, method, route, status, took, request_id) SELECT k.id, now(), 'GET', '/desk', 200, 1, '' FROM k, generate_series($1::integer, $1 + $2 - 1) n`
 	plantCards = `
 INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) SELECT gen_random_uuid(), 1, 'GIFT' || n, 'EUR', 5000, 'ann@example.org', '', '', '', 'demo', 'closed' FROM generate_series($1::integer, $1 + $2 - 1) n`
 )
@@ -53,6 +56,7 @@ func TestPages_OfEveryListHaveEachLineOnceWhileLinesAreAdded(t *testing.T) {
 		{"/desk/memberships?show=all", "memberships", "email", plantMembers, ""},
 		{"/desk/log?what=sold", "deeds", "what", plantDeeds, ""},
 		{"/desk/log?about=security", "events", "id", plantHappen, ""},
+		{"/desk/keys/requests?", "requests", "id", plantRequests, ""},
 		{"/desk/hooks/1?", "notices", "id", plantTold, ""},
 		{"/desk/events/evening/codes?", "codes", "code", plantCodes, ""},
 		{"/desk/events/evening/waitlist?", "entries", "email", plantEntries, ""},

@@ -96,12 +96,13 @@ SELECT oid::regclass::text, ARRAY (SELECT quote_ident(tgname) FROM pg_trigger WH
 
 	countsSQL = `SELECT schemaname || '.' || quote_ident(sequencename), last_value FROM pg_sequences WHERE last_value IS NOT NULL`
 
-	// Whatever is created, altered or dropped changes a row of these.
+	// Whatever is created, altered, dropped or set changes a row of these.
 	schemaSQL = `
 SELECT concat_ws(' ', (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_class), (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_attribute),
        (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_proc), (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_trigger),
        (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_constraint), (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_policy),
-       (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_attrdef), (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_namespace))`
+       (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_attrdef), (SELECT (count(*), sum(xmin::text::bigint)) FROM pg_namespace),
+       (SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE d.datname = current_database()))`
 
 	othersSQL = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'`
 )

@@ -65,6 +65,11 @@ func TestDB_IsNotUsedAgainAfterMoreThanRows(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"a setting of the database": func(t *testing.T, db *pgxpool.Pool) {
+			if _, err := db.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"a connection": func(t *testing.T, db *pgxpool.Pool) {
 			conn, err := db.Acquire(t.Context())
 			if err != nil {
