@@ -27,7 +27,7 @@ var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	}
 	// What a test writes need not survive the machine, and no query of a test is worth the start of parallel workers.
 	p, err := postgres.Start(ctx, dir, slog.New(slog.NewTextHandler(io.Discard, nil)),
-		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB", "max_parallel_workers_per_gather=0", "autovacuum=off")
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB", "max_parallel_workers_per_gather=0", "autovacuum=off", "max_connections=300")
 	if err != nil {
 		return nil, err
 	}

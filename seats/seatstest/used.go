@@ -40,6 +40,9 @@ type count struct {
 	Last     int64
 }
 
+// kept is how many connections of a pool wait for the next test, which rarely needs more.
+const kept = 3
+
 var free struct {
 	sync.Mutex
 	list []*used
@@ -169,7 +172,12 @@ func (u *used) empty(ctx context.Context) error {
 	if schema != u.schema {
 		return errors.New("the test changed the schema")
 	}
-	for _, conn := range u.pool.AcquireAllIdle(ctx) {
+	for i, conn := range u.pool.AcquireAllIdle(ctx) {
+		if i >= kept {
+			_ = conn.Conn().Close(ctx) // and the pool forgets it
+			conn.Release()
+			continue
+		}
 		_, err := conn.Conn().PgConn().Exec(ctx, "CLOSE ALL; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all()").ReadAll()
 		if err == nil {
 			err = u.pool.Config().AfterConnect(ctx, conn.Conn())
