@@ -75,6 +75,12 @@ func (d *Desk) writeRequests(ctx context.Context) {
 	d.events.Lock()
 	list, unnoted := d.requests, d.unnoted
 	d.requests, d.unnoted = nil, 0
+	var full []int64
+	for _, r := range list {
+		if d.written[r.Key]++; d.written[r.Key] >= trimEvery {
+			d.written[r.Key], full = 0, append(full, r.Key)
+		}
+	}
 	d.events.Unlock()
 	if unnoted > 0 {
 		d.Log.Warn("requests with API keys came too fast for their log; some are not in it", "requests", unnoted)
@@ -85,20 +91,22 @@ func (d *Desk) writeRequests(ctx context.Context) {
 	n := len(list)
 	keys, ages, methods, routes, statuses, took := make([]int64, n), make([]float64, n), make([]string, n), make([]string, n), make([]int16, n), make([]int32, n)
 	names, once, codes, words, fields := make([]string, n), make([][]byte, n), make([]string, n), make([]string, n), make([]string, n)
-	var full []int64
 	for i, r := range list {
 		keys[i], ages[i], methods[i], routes[i], statuses[i], took[i] = r.Key, time.Since(r.At).Seconds(), r.Method, r.Route, int16(r.Status), int32(r.Took.Milliseconds())
 		names[i], once[i], codes[i], words[i], fields[i] = r.Name, r.Once, r.Code, r.Words, strings.Join(r.Fields, " ")
-		if d.written[r.Key]++; d.written[r.Key] >= trimEvery {
-			d.written[r.Key], full = 0, append(full, r.Key)
-		}
 	}
+	// They are of all teams: that one reader has gone away, or that the node ends, keeps none of them from their log.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
 	_, err := d.db.Exec(ctx, writeRequestsSQL, keys, ages, methods, routes, statuses, took, names, once, codes, words, fields)
-	if err == nil && len(full) > 0 {
-		_, err = d.db.Exec(ctx, trimRequestsSQL, full, RequestsOfKey)
-	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		d.Log.Error("requests with API keys are not in their log", "requests", n, "error", err)
+		return
+	}
+	if len(full) > 0 {
+		if _, err := d.db.Exec(ctx, trimRequestsSQL, full, RequestsOfKey); err != nil {
+			d.Log.Warn("old requests with API keys were not deleted from their log", "error", err)
+		}
 	}
 }
 

@@ -24,6 +24,9 @@ type treeReader struct {
 
 // surveyJSON reads a file whose format is not known.
 func surveyJSON(data []byte) (*Records, error) {
+	if bytes.Count(data, []byte{','}) > mostCells {
+		return nil, errTable
+	}
 	var root any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -57,6 +60,9 @@ func (in *treeReader) walk(path string, value any, above branch) {
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
+			if in.err != nil {
+				return // what is left may be long
+			}
 			in.item(path, item, above)
 		}
 	case map[string]any:
@@ -72,7 +78,7 @@ func (in *treeReader) item(path string, value any, above branch) {
 		return
 	}
 	if below := in.object(path, object, above); below != nil {
-		if len(in.found) >= mostRecords || len(in.columns) > mostColumns || (len(in.found)+1)*len(in.columns) > mostCells {
+		if len(in.found) >= mostRecords || (len(in.found)+1)*len(in.columns) > mostCells {
 			in.err = errTable
 			return
 		}
@@ -88,6 +94,9 @@ func (in *treeReader) object(path string, object map[string]any, above branch) b
 		own[name] = value
 	}
 	in.facts(path, object, own, lists)
+	if in.err != nil {
+		return nil
+	}
 	keys := make([]string, 0, len(lists))
 	for key := range lists {
 		keys = append(keys, key)
@@ -110,10 +119,17 @@ func (in *treeReader) facts(path string, object map[string]any, own branch, list
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
+		if in.err != nil {
+			return
+		}
 		name := strings.TrimPrefix(path+"."+key, ".")
 		switch v := object[key].(type) {
 		case string, json.Number, bool:
 			if !in.known[name] {
+				if len(in.columns) >= mostColumns { // each object has a copy of what is above it
+					in.err = errTable
+					return
+				}
 				in.known[name] = true
 				in.columns = append(in.columns, name)
 			}

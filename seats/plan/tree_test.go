@@ -2,8 +2,10 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 const nestedJSON = `{"venue": {"title": "House"}, "sections": [
@@ -78,5 +80,30 @@ func TestErrors_AreSaidAllAtOnce(t *testing.T) {
   {"kind": "blob", "role": "stage"}]}`))
 	if !errors.As(err, &told) || len(told.Others) != 3 || told.Line != 3 || told.Others[0].Line != 4 || told.Others[1].Line != 5 || told.Others[2].Line != 7 {
 		t.Errorf("a document: %v", err)
+	}
+}
+
+// What is above a leaf is copied to it, so that a small file may be large in memory, or take hours.
+func TestRecords_JSONThatMultipliesIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	var keys, deep strings.Builder
+	for n := range 20_000 {
+		fmt.Fprintf(&keys, `"k%d": 1, `, n)
+	}
+	for n := range 4_000 {
+		fmt.Fprintf(&deep, `{"a%d": 1, "b%d": 2, "l": [`, n, n)
+	}
+	for name, file := range map[string]string{
+		"wide": `{` + keys.String() + `"seats": [` + strings.Repeat(`{"x": 1}, `, 100_000) + `{"x": 1}]}`,
+		"deep": deep.String() + `{"x": 1}` + strings.Repeat(`]}`, 4_000),
+		"flat": `{"seats": [{` + strings.Repeat(`"a": 1, `, mostCells+1) + `"x": 1}]}`,
+	} {
+		began := time.Now()
+		if _, err := surveyJSON([]byte(file)); !errors.Is(err, errTable) {
+			t.Errorf("%s: %v, want %v", name, err, errTable)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: it took %s", name, took)
+		}
 	}
 }
