@@ -774,7 +774,15 @@ func (l Letters) option(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return mail.Letter{}, err
 	}
+	if s.Event.Status == seats.Cancelled {
+		return mail.Letter{}, &mail.Refused{Reason: "the event was cancelled before the email went out"}
+	}
 	_, cost, err := k.Quote(s)
+	var unpriced *seats.ValidationError
+	var short *seats.Conflict
+	if errors.As(err, &unpriced) || errors.As(err, &short) {
+		return mail.Letter{}, &mail.Refused{Reason: "the option has no price any more: change its prices at the desk, and tell its contact"}
+	}
 	if err != nil {
 		return mail.Letter{}, err
 	}

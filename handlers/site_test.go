@@ -125,7 +125,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings.MailWritten = sold.WroteMail
 	config.Customers = customers.New(db)
-	config.Memberships = memberships.New(config.Desk)
+	config.Memberships = memberships.New(db, config.Desk)
 	config.Alerts = alerts.New(db, config.Desk, sold)
 	config.Alerts.Raised = sold.WroteMail
 	config.Privacy = privacy.New(db, config.Desk)

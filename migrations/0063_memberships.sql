@@ -36,6 +36,7 @@ CREATE TABLE membership (
 );
 CREATE INDEX membership_by_end ON membership (team_id, until_on, id);
 CREATE INDEX membership_by_email ON membership (team_id, email);
+CREATE INDEX membership_by_person ON membership (email);
 CREATE INDEX membership_by_kind ON membership (kind_id, email);
 
 CALL desk_wall('membership_kind', 'team_id = desk_team()', 'SELECT, INSERT, UPDATE');
@@ -46,9 +47,10 @@ ALTER TABLE code ADD COLUMN membership_id uuid REFERENCES membership; -- null: i
 CREATE INDEX code_by_membership ON code (membership_id) WHERE membership_id IS NOT NULL;
 
 -- member_now reports whether the person of a membership is a member of its kind today, at the place of an event. A later membership of the same
--- person counts, too.
+-- person counts, too. One that was given today begins, though it is still yesterday there.
 CREATE FUNCTION member_now(membership uuid, event bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
 SELECT EXISTS (SELECT FROM membership given JOIN membership m ON m.kind_id = given.kind_id AND m.email = given.email
                 WHERE given.id = $1 AND m.email <> '' AND m.ended_at IS NULL
-                  AND (clock_timestamp() AT TIME ZONE (SELECT time_zone FROM event WHERE id = $2))::date BETWEEN m.from_on AND m.until_on)
+                  AND m.from_on <= greatest(d.there, (clock_timestamp() AT TIME ZONE 'UTC')::date) AND m.until_on >= d.there)
+  FROM (SELECT (clock_timestamp() AT TIME ZONE time_zone)::date AS there FROM event WHERE id = $2) d
 $$;

@@ -18,6 +18,7 @@ CREATE TABLE booking (
     CONSTRAINT "a booking is confirmed or cancelled" CHECK (order_id IS NULL OR cancelled_at IS NULL)
 );
 CREATE INDEX booking_by_event ON booking (event_id, n);
+CREATE INDEX booking_by_email ON booking (lower(email));
 CREATE INDEX booking_reminders ON booking (remind_at) WHERE remind_at IS NOT NULL;
 
 ALTER TABLE block ADD CONSTRAINT "a group keeps seats until a time" CHECK (kind <> 'group' OR ends_at IS NOT NULL) NOT VALID;
@@ -26,6 +27,7 @@ CREATE INDEX block_of_groups ON block (event_id) WHERE kind = 'group' AND ended_
 CALL desk_wall('booking', 'event_id IN (SELECT id FROM event)', 'SELECT, INSERT, UPDATE');
 
 -- A mail about an option goes to its contact; about is the id of the booking.
+CREATE INDEX mail_of_options ON mail (about) WHERE kind IN ('option', 'option-ends');
 ALTER TABLE mail
     DROP CONSTRAINT "a mail is of a known kind",
     ADD CONSTRAINT "a mail is of a known kind" CHECK (kind IN ('confirmation', 'cancellation', 'refund', 'moved', 'message', 'lost', 'confirm', 'link', 'security', 'invitation',

@@ -204,7 +204,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, Customers: customers.New(n.db.pool), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, Customers: customers.New(n.db.pool), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

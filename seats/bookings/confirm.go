@@ -97,12 +97,16 @@ func (b *Bookings) sendReminder(ctx context.Context, booking string) (int, error
 // Job is the job that reminds contacts of options that end.
 func (b *Bookings) Job() *jobs.Job { return b.remind }
 
-const eventSQL = `SELECT e.id, e.slug FROM booking b JOIN event e ON e.id = b.event_id WHERE b.id::text = $1`
+const eventSQL = `SELECT e.id, e.slug FROM booking b JOIN event e ON e.id = b.event_id WHERE b.id = $1`
 
 // About returns the booking that a mail is about, and its event. ErrNone if there is none.
 func (b *Bookings) About(ctx context.Context, id string) (event string, k Booking, err error) {
+	booking, err := seats.ParseID(id)
+	if err != nil {
+		return "", k, fmt.Errorf("bookings: find %q: %w", id, err)
+	}
 	var number int64
-	err = b.db.QueryRow(ctx, eventSQL, id).Scan(&number, &event)
+	err = b.db.QueryRow(ctx, eventSQL, booking).Scan(&number, &event)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", k, ErrNone
 	}

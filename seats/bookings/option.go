@@ -122,7 +122,7 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 			return err
 		}
 		_, err := s.Block(ctx, seats.BlockRequest{
-			Seats: k.Seats, Group: id, BlockTerms: seats.BlockTerms{Kind: seats.BlockGroup, Owner: r.Organisation, EndsAt: r.Until},
+			Seats: k.Seats, Group: id, BlockTerms: seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until},
 			Also: seats.Both(func(q *pgx.Batch) {
 				q.Queue(insertSQL, id, s.Event.ID, r.Name, r.Email, r.Organisation, r.Note, len(k.Seats), append([]Price{}, r.Prices...), r.Until)
 				q.Queue(mailSQL, id, MailOption)
@@ -175,7 +175,7 @@ func (b *Bookings) Change(ctx context.Context, m organizers.Member, key string, 
 			return err
 		}
 		return b.desk.Change(ctx, m, key, []any{"change booking", s.Event.Slug, id, r}, func(tx pgx.Tx) error {
-			if err := seats.ChangeBlock(ctx, tx, s.Event.ID, id, seats.BlockTerms{Kind: seats.BlockGroup, Owner: r.Organisation, EndsAt: r.Until}); err != nil {
+			if err := seats.ChangeBlock(ctx, tx, s.Event.ID, id, seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until}); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(ctx, changeSQL, id, r.Name, r.Email, r.Organisation, r.Note, append([]Price{}, r.Prices...), r.Until); err != nil {
@@ -215,7 +215,13 @@ func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, 
 			if len(these) == 0 || left < 1 {
 				return &seats.ValidationError{Message: text.Mark("The group keeps fewer seats than now, and at least one. Nothing was changed. To give up all of them, cancel the option.")}
 			}
-			return b.unblock(ctx, s, k, these, seats.Both(also, func(q *pgx.Batch) { q.Queue(reduceSQL, id, left, trimmed(k.Prices, left)) }))
+			rest := k
+			rest.Seats = slices.DeleteFunc(slices.Clone(k.Seats), func(idx int) bool { return slices.Contains(these, idx) })
+			rest.Prices = trimmed(k.Prices, left)
+			if _, _, err := rest.Quote(s); err != nil {
+				return err
+			}
+			return b.unblock(ctx, s, k, these, seats.Both(also, func(q *pgx.Batch) { q.Queue(reduceSQL, id, left, rest.Prices) }))
 		})
 	})
 	return wrap("reduce", err)

@@ -2,7 +2,7 @@
 //
 // A team has kinds of membership, each with a price and a length in months. A person, by email address, has a membership of a kind from one
 // day to another. It is valid on both days and between them, unless a member of the team ended it before. Days are those of UTC in lists, and those
-// of the event's place where a membership opens something. Days of a membership that was given do not change: who stays a member gets another one.
+// of the event's place where a membership opens something; one that begins today by UTC has begun there, too. Days of a membership that was given do not change: who stays a member gets another one.
 //
 //	given at the desk, or  ──► begins ──► valid ──► over, after its last day
 //	with a list of many           │         │

@@ -204,12 +204,14 @@ const giveSQL = `
 INSERT INTO membership (id, team_id, kind_id, name, email, card, from_on, until_on, currency, price, given_by)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
  WHERE NOT EXISTS (SELECT FROM membership WHERE kind_id = $3 AND email = $5
-                      AND (ended_at IS NULL AND from_on <= $8 AND until_on >= $7 OR $12 AND from_on = $7 AND until_on = $8))`
+                      AND from_on <= $8 AND until_on >= $7 AND (ended_at IS NULL OR $12 AND ($13 OR from_on = $7) AND ($14 OR until_on = $8)))`
 
+// same is one that the list means: a day that the list leaves out is any day.
 const otherSQL = `
-SELECT from_on, until_on FROM membership
- WHERE team_id = $1 AND kind_id = $2 AND email = $3 AND (ended_at IS NULL AND from_on <= $5 AND until_on >= $4 OR from_on = $4 AND until_on = $5)
- ORDER BY (from_on, until_on) = ($4::date, $5::date) DESC, from_on LIMIT 1`
+SELECT from_on, until_on, ($7 OR from_on = $4) AND ($8 OR until_on = $5) AS same FROM membership
+ WHERE team_id = $1 AND kind_id = $2 AND email = $3
+   AND from_on <= $5 AND until_on >= $4 AND (ended_at IS NULL OR $6 AND ($7 OR from_on = $4) AND ($8 OR until_on = $5))
+ ORDER BY same DESC, from_on LIMIT 1`
 
 // give gives memberships. wrong is those whose person has another membership in that time; then the caller takes all of it back. once
 // leaves out those that were given before and ended.
@@ -225,9 +227,14 @@ func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list 
 	if err != nil {
 		return 0, nil, err
 	}
-	var there []Given
+	type line struct {
+		Given
+		anyFrom, anyUntil bool // the list does not say the day
+	}
+	var queued []line
 	q := &pgx.Batch{}
-	for _, g := range list {
+	for _, said := range list {
+		g := line{said, once && said.From.IsZero(), once && said.Until.IsZero()}
 		if g.From.IsZero() {
 			g.From = now
 		}
@@ -238,11 +245,11 @@ func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list 
 			wrong = append(wrong, wrongLine{g.Line, text.Say("It ends before it begins.")})
 			continue
 		}
-		q.Queue(giveSQL, seats.NewID(), m.Team, kind, g.Name, g.Email, g.Card, g.From, g.Until, currency, price, m.Name, once)
-		there = append(there, g)
+		q.Queue(giveSQL, seats.NewID(), m.Team, kind, g.Name, g.Email, g.Card, g.From, g.Until, currency, price, m.Name, once, g.anyFrom, g.anyUntil)
+		queued = append(queued, g)
 	}
-	done, queued := tx.SendBatch(ctx, q), there
-	there = nil
+	done := tx.SendBatch(ctx, q)
+	var there []line
 	for _, g := range queued {
 		tag, err := done.Exec()
 		if err != nil {
@@ -257,10 +264,11 @@ func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list 
 	}
 	for _, g := range there {
 		var from, until time.Time
-		if err := tx.QueryRow(ctx, otherSQL, m.Team, kind, g.Email, g.From, g.Until).Scan(&from, &until); err != nil {
+		var same bool
+		if err := tx.QueryRow(ctx, otherSQL, m.Team, kind, g.Email, g.From, g.Until, once, g.anyFrom, g.anyUntil).Scan(&from, &until, &same); err != nil {
 			return 0, nil, err
 		}
-		if !from.Equal(g.From) || !until.Equal(g.Until) {
+		if !same {
 			wrong = append(wrong, wrongLine{g.Line, text.Say("%s is a member from %s until %s already.", g.Email, from.Format(time.DateOnly), until.Format(time.DateOnly))})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
@@ -17,10 +18,13 @@ import (
 )
 
 // Memberships are those of all teams, for one node.
-type Memberships struct{ desk *organizers.Desk }
+type Memberships struct {
+	db   *pgxpool.Pool
+	desk *organizers.Desk
+}
 
 // New returns the memberships of a desk.
-func New(desk *organizers.Desk) *Memberships { return &Memberships{desk} }
+func New(db *pgxpool.Pool, desk *organizers.Desk) *Memberships { return &Memberships{db, desk} }
 
 // Kind is a kind of membership.
 type Kind struct {
@@ -157,7 +161,7 @@ type Recipient struct {
 const recipientsSQL = `
 SELECT DISTINCT ON (m.email) m.id, m.email FROM membership m, event e
  WHERE m.team_id = $1 AND m.kind_id = $2 AND e.id = $3 AND m.ended_at IS NULL AND m.email <> ''
-   AND (clock_timestamp() AT TIME ZONE e.time_zone)::date BETWEEN m.from_on AND m.until_on
+   AND m.from_on <= greatest((clock_timestamp() AT TIME ZONE e.time_zone)::date, ` + today + `) AND m.until_on >= (clock_timestamp() AT TIME ZONE e.time_zone)::date
  ORDER BY m.email, m.until_on DESC, m.id`
 
 const hasKindSQL = `SELECT EXISTS (SELECT FROM membership_kind WHERE team_id = $1 AND id = $2)`

@@ -52,7 +52,7 @@ func open(t *testing.T) *fixture {
 	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&h.other.Team); err != nil {
 		t.Fatal(err)
 	}
-	h.all = memberships.New(organizers.New(h.db, func() {}))
+	h.all = memberships.New(h.db, organizers.New(h.db, func() {}))
 	h.friends = h.kind(t, h.ann, "Friends")
 	return h
 }
@@ -256,6 +256,18 @@ func TestImport_GivesNothingTwiceAndNothingBack(t *testing.T) {
 	}
 	if err := h.all.Give(t.Context(), h.ann, key(), h.friends, memberships.Given{Email: "cleo@example.org"}); err != nil {
 		t.Errorf("by hand, one that was ended: %v", err)
+	}
+}
+
+func TestImport_OfAListWithoutDaysIsTheSameOnAnotherDay(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	if n, err := h.imports(t, "ann@example.org", "ben@example.org"); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	h.exec(t, `UPDATE membership SET from_on = from_on - 3, until_on = until_on - 3, ended_at = CASE WHEN email = 'ann@example.org' THEN clock_timestamp() END`)
+	if n, err := h.imports(t, "ann@example.org", "ben@example.org", "cleo@example.org"); n != 1 || err != nil {
+		t.Errorf("three days later %d are new, %v; want 1: one was ended, and one goes on", n, err)
 	}
 }
 

@@ -161,6 +161,8 @@ SELECT team_id, email, max(at) FROM (
      UNION ALL
     SELECT team_id, email, given_at FROM membership
      UNION ALL
+    SELECT e.team_id, lower(b.email), b.at FROM booking b JOIN event e ON e.id = b.event_id WHERE b.email <> ''
+     UNION ALL
     SELECT t.id, a.email, to_timestamp(0) FROM credit_account a, team t WHERE a.kind = 'attendee'
      UNION ALL
     SELECT t.id, a.email, a.created_at FROM account_passkey a, team t

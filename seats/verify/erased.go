@@ -46,6 +46,10 @@ WITH known AS (
       FROM credit_account a CROSS JOIN team t, LATERAL (SELECT max(at) AS at FROM credit_transfer WHERE a.id IN (from_id, to_id)) m
      WHERE (SELECT count(*) FROM team) = 1 /* else another team may know the person */ AND a.kind = 'attendee' AND a.balance = 0 AND m.at IS NOT NULL AND NOT EXISTS (SELECT FROM credit_hold WHERE account_id = a.id AND state = 'open')
      UNION ALL
+    SELECT team_id, email, given_at, 'membership ' || id FROM membership WHERE email <> ''
+     UNION ALL
+    SELECT e.team_id, lower(b.email), b.at, 'booking ' || b.id FROM booking b JOIN event e ON e.id = b.event_id WHERE b.email <> ''
+     UNION ALL
     SELECT t.id, a.email, a.created_at, 'a passkey of an account' FROM account_passkey a CROSS JOIN team t WHERE (SELECT count(*) FROM team) = 1
 )
 SELECT k.team_id, k.email, k.at, k.what FROM known k
