@@ -1,8 +1,6 @@
 package shop
 
 import (
-	"strconv"
-
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
@@ -67,8 +65,5 @@ func (s Sale) long() (long float64) {
 // floorBox is the part of the drawing that shows a floor.
 func (s Sale) floorBox(floor int) string {
 	low, high := s.extentOf(floor)
-	edge := 2 * margin * max(high.X-low.X, high.Y-low.Y)
-	return Tenth(low.X-edge) + " " + Tenth(low.Y-edge) + " " + Tenth(high.X-low.X+2*edge) + " " + Tenth(high.Y-low.Y+2*edge)
+	return viewBox(low, high, 2*margin)
 }
-
-func floorAt(floor int) string { return strconv.Itoa(floor) }
