@@ -71,7 +71,8 @@ func TestBookings_BecomeAnOrderWithAnInvoiceAndNames(t *testing.T) {
 		t.Errorf("the page is %s", words(page))
 	}
 	s.refused(t, ann, path+"/names", url.Values{"names": {"A\nB\nC\nD"}}, http.StatusUnprocessableEntity, "4 names for 3 tickets")
-	s.does(t, ann, path+"/names", url.Values{"names": {"Ida  Berg\r\n\r\nOle"}})
+	s.refused(t, ann, path+"/names", url.Values{"names": {"A"}, "tickets": {"4"}}, http.StatusConflict, "Nothing was changed") // as shown before one was used
+	s.does(t, ann, path+"/names", url.Values{"tickets": {"3"}, "names": {"Ida  Berg\r\n\r\nOle"}})
 	order, err := s.sold.Find(t.Context(), k.Order)
 	if err != nil || order.Tickets[0].Name != "Ida Berg" || order.Tickets[1].Name != "" || order.Tickets[2].Name != "Ole" {
 		t.Errorf("the tickets are %+v, %v", order.Tickets, err)

@@ -297,10 +297,19 @@ func (h *Handlers) NameBooking(w http.ResponseWriter, r *http.Request, m organiz
 		if err != nil {
 			return err
 		}
+		var shown *int
+		f := fieldReader{form: form, sale: s}
+		if f.is("tickets") {
+			n := f.whole("tickets")
+			shown = &n
+		}
+		if f.err != nil {
+			return f.err
+		}
 		names := strings.Split(strings.TrimRight(strings.ReplaceAll(strings.Join(form["names"], "\n"), "\r\n", "\n"), " \n"), "\n")
-		act := organizers.Action{Key: key, Form: []any{"names", k.ID, names}, What: text.Mark("wrote the names of a group of"), Subject: "events/" + s.Event.Slug + "/bookings/" + k.ID.String()}
+		act := organizers.Action{Key: key, Form: []any{"names", k.ID, names, shown}, What: text.Mark("wrote the names of a group of"), Subject: "events/" + s.Event.Slug + "/bookings/" + k.ID.String()}
 		return h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
-			return h.Orders.WriteNames(r.Context(), order, names, also)
+			return h.Orders.WriteNames(r.Context(), order, names, shown, also)
 		})
 	})
 }

@@ -56,7 +56,7 @@ type Contact struct {
 type Price struct {
 	Type  string `json:"type"`           // its key
 	Count int    `json:"count"`          // tickets of it; the other seats get the usual type
-	Each  *int64 `json:"each,omitempty"` // what a ticket costs at most, minor units; nil: as listed
+	Each  *int64 `json:"each,omitempty"` // what a ticket costs at most before fees and taxes on top, minor units; nil: as listed
 }
 
 // Booking is the booking of a group.
@@ -91,7 +91,7 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
            SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
             UNION ALL
            SELECT idx FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) u) s
- WHERE b.event_id = $1 AND ($2::text IS NULL OR b.id = $2::text::uuid)
+ WHERE b.event_id = $1 AND ($2::uuid IS NULL OR b.id = $2)
  ORDER BY b.n DESC LIMIT $3`
 
 // mostListed is how many bookings a list has at most.
@@ -104,8 +104,7 @@ func (b *Bookings) List(ctx context.Context, m organizers.Member, event int64) (
 
 // Find returns a booking of an event. ErrNone if there is none.
 func (b *Bookings) Find(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Booking, error) {
-	text := id.String()
-	list, err := b.read(ctx, m, event, &text)
+	list, err := b.read(ctx, m, event, &id)
 	if err == nil && len(list) == 0 {
 		err = ErrNone
 	}
@@ -115,7 +114,7 @@ func (b *Bookings) Find(ctx context.Context, m organizers.Member, event int64, i
 	return list[0], nil
 }
 
-func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, id *string) (list []Booking, err error) {
+func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, id *seats.ID) (list []Booking, err error) {
 	err = b.desk.As(ctx, m, func(tx pgx.Tx) (err error) {
 		list, err = collect(ctx, tx, event, id)
 		return err
@@ -129,7 +128,7 @@ func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, i
 // collect reads the bookings of an event, or one of them.
 func collect(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, event int64, id *string,
+}, event int64, id *seats.ID,
 ) ([]Booking, error) {
 	rows, err := db.Query(ctx, listSQL, event, id, mostListed)
 	if err != nil {
@@ -198,7 +197,7 @@ func (b *Bookings) alone(ctx context.Context, id seats.ID, do func(ctx context.C
 	return b.desk.Requests.Alone(ctx, "booking", id.String(), do)
 }
 
-// open finds a booking whose option lasts.
+// open finds a booking with an option that lasts.
 func (b *Bookings) open(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Booking, error) {
 	k, err := b.Find(ctx, m, event, id)
 	if err != nil {

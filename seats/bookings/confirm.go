@@ -112,7 +112,7 @@ func (b *Bookings) About(ctx context.Context, id string) (event string, k Bookin
 	}
 	var list []Booking
 	if err == nil {
-		list, err = collect(ctx, b.db, number, &id)
+		list, err = collect(ctx, b.db, number, &booking)
 	}
 	if err != nil {
 		return "", k, fmt.Errorf("bookings: find %s: %w", id, err)

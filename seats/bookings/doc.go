@@ -8,13 +8,13 @@
 //	                               │ └ given up ────────────────────► cancelled   seats on sale
 //	                               └ fewer seats: the others are on sale
 //
-// The seats of an option are a block of package seats (seats.BlockGroup), whose id is that of the booking and whose end is that of the
-// option. Nobody but the booking takes its seats. What a confirmed booking makes is an order of package orders that is sold at the box
+// The seats of an option are a block of package seats (seats.BlockGroup) with the id of the booking and the end of the
+// option. The booking alone takes its seats. What a confirmed booking makes is an order of package orders that is sold at the box
 // office on account, so its payment, its reminder, its invoice and its cancellation are those of any such order.
 //
 // # Promises
 //
-//	GB1 A seat of an option is sold to nobody but its group, until the option ends.
+//	GB1 A seat of an option is sold to its group alone, until the option ends.
 //	GB2 The seats of an option that expired or was cancelled are on sale again, once, whatever node was down.
 //	GB3 A booking makes one order, of all of its seats or of none, however often and by however many people it is confirmed.
 package bookings

@@ -69,7 +69,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $4 <> '' AND $9::timestamptz >
 	mailSQL = `INSERT INTO mail (kind, email, about, language) SELECT $2, b.email, b.id::text, e.language FROM booking b JOIN event e ON e.id = b.event_id WHERE b.id = $1 AND b.email <> ''`
 )
 
-// Kinds of mail. Both are about the booking whose id they have.
+// Kinds of mail. Both have the id of their booking.
 const (
 	MailOption = "option"      // what is kept, until when, and what it costs
 	MailEnds   = "option-ends" // the option ends soon

@@ -83,6 +83,11 @@ func (o Order) Nameable(e seats.Event) (list []Ticket) {
 	if !o.Changeable() || !e.TicketNames.Asked() || e.Policy.NoTransfers {
 		return nil
 	}
+	return o.Unused()
+}
+
+// Unused are the valid tickets that were neither used nor sent to another person, by seat.
+func (o Order) Unused() (list []Ticket) {
 	for _, t := range o.Tickets {
 		if !t.Revoked && t.In == nil && t.Friend == nil {
 			list = append(list, t)
@@ -146,22 +151,23 @@ func (o Order) rename(ctx context.Context, tx pgx.Tx, changed map[seats.ID]strin
 	}
 	tag, err := tx.Exec(ctx, renameSQL, o.ID, ids, names)
 	if err == nil && int(tag.RowsAffected()) < len(ids) {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A ticket with a new name was used, cancelled or sent to another person, so its name stays as it is. Nothing was changed. Look at the order again.")}
+		return changedTickets
 	}
 	return err
 }
 
-// WriteNames writes names on the tickets of an order that nobody used or was sent, in the order of its seats, with what is to commit with
-// it. An organizer may, whatever the event asks buyers for. Tickets beyond the last name have none.
+var changedTickets = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A ticket with a new name was used, cancelled or sent to another person, so its name stays as it is. Nothing was changed. Look at the order again.")}
+
+// WriteNames writes names on the tickets of an order that were neither used nor sent, in the order of its seats, with what is to commit with
+// it. An organizer may, whatever the event asks buyers for. Tickets beyond the last name have none. shown is for how many of these tickets the
+// names were written down: if it is another number now, they would be on other tickets. nil: it is not known.
 //
-// Errors: *seats.ValidationError if there are more names than tickets, or one cannot be printed; a *seats.Conflict if a ticket was used in this moment; the
+// Errors: *seats.ValidationError if there are more names than tickets, or one cannot be printed; a *seats.Conflict if a ticket was used or sent meanwhile; the
 // database's.
-func (o *Orders) WriteNames(ctx context.Context, order Order, names []string, also seats.TxHook) error {
-	var open []Ticket
-	for _, t := range order.Tickets {
-		if !t.Revoked && t.In == nil && t.Friend == nil {
-			open = append(open, t)
-		}
+func (o *Orders) WriteNames(ctx context.Context, order Order, names []string, shown *int, also seats.TxHook) error {
+	open := order.Unused()
+	if shown != nil && *shown != len(open) {
+		return changedTickets
 	}
 	if len(names) > len(open) {
 		return &seats.ValidationError{Message: text.Mark("There are %[1]d names for %[2]d tickets that can have another one. Nothing was changed."), Args: []any{len(names), len(open)}}

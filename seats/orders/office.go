@@ -35,7 +35,7 @@ type OfficeForm struct {
 	Code  string         // a discount code; empty for none
 
 	Account *Account         // to be paid by invoice later; Method is not asked then. nil: it is paid
-	Agreed  map[string]int64 // what a ticket costs at most, by the key of its type, in place of offers; nil: nothing was agreed
+	Agreed  map[string]int64 // what a ticket costs at most before fees and taxes on top, by the key of its type; then no offer counts. nil: nothing was agreed
 	Group   seats.ID         // the block of a group, of which the seats are; zero: of none
 
 	Entry func(q *pgx.Batch, order seats.ID) `json:"-"` // commits with the order; nil: nothing does

@@ -85,7 +85,7 @@ func (p BookingsPage) typed(field string) string {
 	return p.Form.Get(field)
 }
 
-// usualEnd is when an option ends unless somebody says otherwise: in two weeks, or a day before the event begins.
+// usualEnd is when an option ends unless the form says otherwise: in two weeks, or a day before the event begins.
 func usualEnd(e *seats.Event) time.Time {
 	at := e.Local(time.Now()).AddDate(0, 0, 14)
 	at = time.Date(at.Year(), at.Month(), at.Day(), 18, 0, 0, 0, at.Location())
@@ -177,10 +177,8 @@ func (p BookingPage) names() string {
 		return p.Form.Get("names")
 	}
 	var names []string
-	for _, t := range p.Order.Tickets {
-		if !t.Revoked && t.In == nil && t.Friend == nil {
-			names = append(names, t.Name)
-		}
+	for _, t := range p.Order.Unused() {
+		names = append(names, t.Name)
 	}
 	return strings.TrimRight(strings.Join(names, "\n"), "\n")
 }
