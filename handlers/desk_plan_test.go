@@ -289,4 +289,11 @@ func TestPlanPicture_IsKeptWithThePlanForTheTeamAlone(t *testing.T) {
 	if a, told := send(t, ann, "POST", w.url+at+"/pictures", body, "Accept", "application/json", "Content-Type", kind, "Idempotency-Key", "r"); a.StatusCode != 422 || !strings.Contains(told, "in no version") {
 		t.Errorf("one too many: %d %s", a.StatusCode, told)
 	}
+	w.exec(t, `UPDATE plan_picture SET at = at - interval '2 days'`)
+	if err := w.config.Pages.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.id("SELECT count(*) AS id FROM plan_picture WHERE plan_id = " + w.plans[0]); n != "1" {
+		t.Errorf("after two days without an upload the plan has %s pictures, want that of its version", n)
+	}
 }

@@ -90,10 +90,14 @@ const purgeFilesSQL = `
 DELETE FROM picture_file f WHERE at < clock_timestamp() - interval '1 day' AND NOT EXISTS (SELECT FROM event_picture p WHERE p.hash = f.hash)
    AND NOT EXISTS (SELECT FROM team_picture p WHERE p.hash = f.hash)`
 
-// Purge deletes files that no picture has any more. Those of the last day stay: their rows may be on the way.
+// Purge deletes files that no picture has any more, and pictures of plans that no version has. Those of the last day stay: their rows may be on
+// the way.
 func (p *Pages) Purge(ctx context.Context) error {
 	if _, err := p.db.Exec(ctx, purgeFilesSQL); err != nil {
 		return fmt.Errorf("pages: delete files of pictures: %w", err)
+	}
+	if err := p.purgeUnsaved(ctx); err != nil {
+		return fmt.Errorf("pages: delete pictures of plans: %w", err)
 	}
 	return nil
 }

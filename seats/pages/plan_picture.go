@@ -26,6 +26,10 @@ const MostUnsaved = 20
 const (
 	lockTeamPlanSQL = `SELECT id FROM team_plan WHERE id = $1 AND team_id = $2 FOR NO KEY UPDATE`
 
+	unsavedPlansSQL = `
+SELECT DISTINCT t.id, t.team_id FROM plan_picture p JOIN team_plan t ON t.id = p.plan_id WHERE p.at < clock_timestamp() - interval '1 day'
+   AND NOT EXISTS (SELECT FROM plan_version v WHERE v.plan_id = t.id AND p.hash = ANY (v.pictures))`
+
 	// unsavedSQL deletes the pictures of a plan that no version has, those of the last day excepted.
 	unsavedSQL = `
 DELETE FROM plan_picture p WHERE plan_id = $1 AND at < clock_timestamp() - interval '1 day'
@@ -73,6 +77,32 @@ func (p *Pages) AddPlanPicture(ctx context.Context, m organizers.Member, plan in
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("added a picture"), fmt.Sprintf("plans/%d", plan), map[string]any{"hash": pic.Hash})
 	})
+}
+
+// purgeUnsaved deletes pictures of a day ago that no version of their plan has. A version that is saved meanwhile waits, or is waited for.
+func (p *Pages) purgeUnsaved(ctx context.Context) error {
+	rows, err := p.db.Query(ctx, unsavedPlansSQL)
+	if err != nil {
+		return err
+	}
+	type plan struct{ ID, Team int64 }
+	plans, err := pgx.CollectRows(rows, pgx.RowToStructByPos[plan])
+	if err != nil {
+		return err
+	}
+	for _, one := range plans {
+		err := pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, lockTeamPlanSQL, one.ID, one.Team); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, unsavedSQL, one.ID)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("of plan %d: %w", one.ID, err)
+		}
+	}
+	return nil
 }
 
 const planPictureSQL = `

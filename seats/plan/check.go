@@ -22,7 +22,9 @@ const (
 	maxSections = 10_000
 	maxCats     = 200
 	maxFloors   = 20
-	maxPrice    = 1e12 // minor units
+	// Pictures to trace: some for each floor.
+	maxUnderlays = 60
+	maxPrice     = 1e12 // minor units
 )
 
 // Check reports whether a plan keeps the rules: names that can stand in a label and are unique, sections and rows

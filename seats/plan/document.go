@@ -184,6 +184,9 @@ func (doc *document) draft() (*draft, error) {
 		}
 		d.shapes = append(d.shapes, shape)
 	}
+	if len(doc.Underlays) > maxUnderlays {
+		return nil, fail([]any{"underlays"}, "the plan has %d pictures to trace; it has at most %d", len(doc.Underlays), maxUnderlays)
+	}
 	d.underlays = slices.Clone(doc.Underlays)
 	for i := range d.underlays {
 		u := &d.underlays[i]

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// twoFloors is a house whose floors are drawn over each other, as one is traced above the other.
+// twoFloors is a house with floors drawn over each other, as one is traced above the other.
 const twoFloors = `{"format": "usher-plan/1", "name": "House", "width": 400, "height": 300,
  "categories": [{"key": "A", "name": "Seat", "price": 0}],
  "floors": [{"name": "Stalls"}, {"name": "Balcony"}],
@@ -84,5 +84,14 @@ func TestFloors_AreKnownByName(t *testing.T) {
 	}
 	if _, err := Read(strings.NewReader(strings.ReplaceAll(strings.Replace(twoFloors, `{"name": "Stalls"}, `, "", 1), `"floor": "Stalls", `, ""))); err == nil || !strings.Contains(err.Error(), "1 floors") {
 		t.Errorf("one floor: %v", err)
+	}
+}
+
+func TestUnderlays_HaveALimit(t *testing.T) {
+	t.Parallel()
+	one := twoFloors[strings.Index(twoFloors, `{"picture"`):strings.LastIndex(twoFloors, "]")]
+	many := strings.Replace(twoFloors, one, strings.Repeat(one+",", maxUnderlays)+one, 1)
+	if _, err := Read(strings.NewReader(many)); err == nil || !strings.Contains(err.Error(), "61 pictures to trace") {
+		t.Errorf("a plan with %d pictures: %v", maxUnderlays+1, err)
 	}
 }

@@ -69,7 +69,7 @@ var reasons = text.NewStored(
 	text.Mark("the plan has %s floors; it has none, or 2 to %s"), text.Mark("two floors are called \"%s\""), text.Mark("floor \"%s\" is at no place in a drawing"), text.Mark("floor \"%s\" is not among the floors of the plan"),
 	text.Mark("section \"%s\" is on floor %s; the plan has %s"), text.Mark("shape %s is on floor %s; the plan has %s"),
 	text.Mark("a column is no \"%s\"; it may be section, row, number, category, x, y, id, flags or only"), text.Mark("the file has no column \"%s\"; it has %s"),
-	text.Mark("a picture is %s units wide; its width is more than 0 and at most %s"), text.Mark("the opacity of a picture is %s; it is 0 to 1"),
+	text.Mark("the plan has %s pictures to trace; it has at most %s"), text.Mark("a picture is %s units wide; its width is more than 0 and at most %s"), text.Mark("the opacity of a picture is %s; it is 0 to 1"),
 	text.Mark("\"%s\" is no kind of shape; there are %s"), text.Mark("\"%s\" is no role of a shape; there are %s"), text.Mark("\"%s\" is no role of an icon; there are %s"), text.Mark("a %s needs more points"),
 ).Naming(
 	text.Mark("the plan"), text.Mark("floor %s"), text.Mark("a category's key"), text.Mark("category %s"), text.Mark("the number of seat %s"), text.Mark("the row of seat %s"), text.Mark("section %s"), text.Mark("seat %s"),

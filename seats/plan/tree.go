@@ -22,7 +22,7 @@ type treeReader struct {
 	err     error
 }
 
-// surveyJSON reads a file whose format is not known.
+// surveyJSON reads a file of an unknown format.
 func surveyJSON(data []byte) (*Records, error) {
 	if bytes.Count(data, []byte{','}) > mostCells {
 		return nil, errTable
