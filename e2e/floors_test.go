@@ -156,7 +156,7 @@ func TestFloors_TheMapShowsOneAtATime(t *testing.T) {
 			ann.inBothLights("floors-balcony")
 			ann.lit(playwright.ColorSchemeLight)
 
-			// Whoever opens a section is on its floor, and the best seats are shown where they are.
+			// An opened section brings its floor, and the best seats are shown where they are.
 			ann.press(ann.page.Locator(`.sections a[href$="/sections/1"]`).First())
 			check(t, expect.Locator(ann.page.Locator("#rows-title")).ToHaveText("Right"))
 			check(t, expect.Locator(ann.page.Locator("#rows .facts").First()).ToHaveText("Stalls"))

@@ -38,7 +38,7 @@ func TestMemberships_AreImportedGivenAndEnded(t *testing.T) {
 	kind := strconv.FormatInt(s.members(t, ann, "").Kinds[0].ID, 10)
 	s.refused(t, ann, desk.MembershipsPath+"/kinds", url.Values{"name": {"friends <3"}, "price": {"1"}, "currency": {"EUR"}, "months": {"1"}}, http.StatusConflict, "already")
 	s.refused(t, ann, desk.MembershipsPath+"/kinds", url.Values{"name": {"Typed"}, "price": {"many"}, "currency": {"EUR"}, "months": {"1"}}, http.StatusUnprocessableEntity, "not an amount", "Typed")
-	s.refused(t, ann, desk.MembershipsPath+"/imports", url.Values{"kind": {kind}, "members": {"x\nzoe@example.org\ny"}}, http.StatusUnprocessableEntity, "Line 1: ", "Line 3: ", "Nobody was imported.")
+	s.refused(t, ann, desk.MembershipsPath+"/imports", url.Values{"kind": {kind}, "members": {"x\nzoe@example.org\ny"}}, http.StatusUnprocessableEntity, "Line 1: ", "Line 3: ", "Nothing was imported.")
 	s.refused(t, ann, desk.MembershipsPath, url.Values{"kind": {kind}, "email": {"x"}}, http.StatusUnprocessableEntity, "not an email address")
 	for want := range 2 {
 		a, body := send(t, ann, "POST", s.url+desk.MembershipsPath+"/imports", `{"key":"import`+strconv.Itoa(want)+`","kind":`+kind+`,"members":"zoe@example.org,Zoe\nmax@example.org,=Max"}`)
@@ -91,7 +91,7 @@ func recordOf(t *testing.T, s *site, who *http.Client, words string) string {
 	return found.Customers[0].ID
 }
 
-// Members of a kind get a code each for the presale. The one whose membership is ended is told that the code has ended.
+// Members of a kind get a code each for the presale. A member with an ended membership is told that the code has ended.
 func TestMemberships_AreAPresaleWhileTheyAreValid(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, events.Settings{OpensAt: time.Now().Add(time.Hour)})
@@ -99,7 +99,7 @@ func TestMemberships_AreAPresaleWhileTheyAreValid(t *testing.T) {
 	s.does(t, ann, desk.MembershipsPath+"/kinds", url.Values{"name": {"Friends"}, "price": {"45"}, "currency": {"EUR"}, "months": {"12"}})
 	kind := strconv.FormatInt(s.members(t, ann, "").Kinds[0].ID, 10)
 	form := url.Values{"name": {"Friends first"}, "presale": {"on"}, "most": {"1"}, "members": {kind}}
-	s.refused(t, ann, at, form, http.StatusUnprocessableEntity, "Nobody is a member of this kind today", "Friends first")
+	s.refused(t, ann, at, form, http.StatusUnprocessableEntity, "This kind has no members today", "Friends first")
 	s.does(t, ann, desk.MembershipsPath+"/imports", url.Values{"kind": {kind}, "members": {"zoe@example.org\nmax@example.org\nold@example.org,,2020-01-01,2020-12-31"}})
 	both := url.Values{"name": {"Friends first"}, "presale": {"on"}, "members": {kind}, "emails": {"eve@example.org"}}
 	s.refused(t, ann, at, both, http.StatusUnprocessableEntity, "not to both at once")

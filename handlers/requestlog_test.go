@@ -28,7 +28,7 @@ type noted struct {
 	Fields  []string `json:"fields"`
 }
 
-// notedBy is the log as somebody reads it, the first request first.
+// notedBy is the log as its reader sees it, the first request first.
 func (s *site) notedBy(t *testing.T, who *http.Client, query string, header ...string) (list []noted) {
 	t.Helper()
 	a, body := send(t, who, "GET", s.url+"/desk/keys/requests"+query, "", header...)

@@ -43,7 +43,7 @@ CALL desk_wall('membership_kind', 'team_id = desk_team()', 'SELECT, INSERT, UPDA
 CALL desk_wall('membership', 'team_id = desk_team()', 'SELECT, INSERT, UPDATE (ended_at)');
 
 -- A code that was mailed to a member is good while the person is one.
-ALTER TABLE code ADD COLUMN membership_id uuid REFERENCES membership; -- null: it is for whoever has it
+ALTER TABLE code ADD COLUMN membership_id uuid REFERENCES membership; -- null: it is of no member
 CREATE INDEX code_by_membership ON code (membership_id) WHERE membership_id IS NOT NULL;
 
 -- member_now reports whether the person of a membership is a member of its kind today, at the place of an event. A later membership of the same

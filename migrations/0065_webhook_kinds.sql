@@ -40,7 +40,7 @@ CREATE TRIGGER "a ticket that is sent is told" AFTER INSERT ON ticket_transfer F
 CREATE TRIGGER "what became of a sent ticket is told" AFTER UPDATE OF withdrawn_at, accepted_at ON ticket_transfer FOR EACH ROW
   WHEN (OLD.withdrawn_at IS NULL AND OLD.accepted_at IS NULL AND (NEW.withdrawn_at IS NOT NULL OR NEW.accepted_at IS NOT NULL)) EXECUTE FUNCTION tell_transfer();
 
--- An entry that nobody confirmed is not told.
+-- An entry with an unconfirmed address is not told.
 CREATE FUNCTION tell_entry() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     kind text := CASE WHEN NEW.state = 'offered' THEN 'waitlist.offered' WHEN NEW.state IN ('served', 'left', 'over') THEN 'waitlist.left'
@@ -56,7 +56,7 @@ END $$;
 CREATE TRIGGER "an entry is told" AFTER UPDATE OF state ON entry FOR EACH ROW
   WHEN (OLD.state <> NEW.state AND (OLD.state <> 'new' OR NEW.state = 'waiting')) EXECUTE FUNCTION tell_entry();
 
--- A room has no team: those whose events it covers are told, each of its own events.
+-- A room has no team: teams with events in it are told, each of its own.
 CREATE FUNCTION tell_room() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO notice (hook_id, kind, data)

@@ -26,7 +26,7 @@ const (
 	BlockTechnical BlockKind = "technical" // a camera, a desk, a poor view
 	BlockKilled    BlockKind = "killed"    // never on sale at this event
 
-	// BlockGroup keeps seats for a group: nobody but its booking takes them (BlockRequest.Group).
+	// BlockGroup keeps seats for a group: its booking alone takes them (BlockRequest.Group).
 	BlockGroup BlockKind = "group"
 )
 
@@ -78,7 +78,7 @@ type BlockRequest struct {
 	BlockTerms    // of seats to block
 	Of         ID // of seats to unblock: only those of this block; zero: of any
 
-	// Group is the block of a group: the one to be made, or whose seats are unblocked. Zero: that of no group.
+	// Group is the block of a group: the one to be made, or to take seats from. Zero: that of no group.
 	Group ID
 
 	// Rest leaves out what cannot be changed now (of a block what is held or sold), instead of refusing all of it.

@@ -337,7 +337,7 @@ func (s *Sale) expire(ctx context.Context, holder ID) error {
 // tellExpiredSQL writes webhook deliveries, of an event for which a webhook asks for them.
 const tellExpiredSQL = `SELECT tell($1, 'hold.expired', said::jsonb) FROM unnest($2::text[]) said WHERE listens($1, 'hold.expired')`
 
-// toTell notes that a hold expires, with the seats that it still has. Seats that come back for the waitlist are nobody's.
+// toTell notes that a hold expires, with the seats that it still has. Seats held for the waitlist have no buyer to tell of.
 func (b *batch) toTell(h *holdRow) {
 	if h.holder == waitList {
 		return

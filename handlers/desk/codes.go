@@ -46,7 +46,7 @@ type codeGroup struct {
 	From       *time.Time        `json:"from,omitempty"`
 	Until      *time.Time        `json:"until,omitempty"`
 	Unlocks    unlocksBody       `json:"unlocks"`
-	Members    string            `json:"members,omitempty"` // the kind of membership whose members have them
+	Members    string            `json:"members,omitempty"` // the kind of membership that they were mailed for
 	State      pricing.CodeState `json:"state"`
 	Orders     int               `json:"orders"`
 	Saved      int64             `json:"saved"`
@@ -193,7 +193,7 @@ func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form u
 	case strings.TrimSpace(strings.Join(form["emails"], "")) != "":
 		return to, &seats.ValidationError{Message: text.Mark("Email codes to a list or to members, not to both at once. Nothing was changed.")}
 	case len(emails) == 0:
-		return to, &seats.ValidationError{Message: text.Mark("Nobody is a member of this kind today, so no code was created.")}
+		return to, &seats.ValidationError{Message: text.Mark("This kind has no members today, so no code was created.")}
 	}
 	to.emails, err = emailsOf(form, e, emails)
 	return to, err

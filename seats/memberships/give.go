@@ -51,7 +51,7 @@ func (w wrongLines) In(ctx context.Context) string {
 		}
 		words = append(words, text.T(ctx, "Line %d: %s", one.line, one.why))
 	}
-	return strings.Join(append(words, text.T(ctx, "Nobody was imported.")), "\n")
+	return strings.Join(append(words, text.T(ctx, "Nothing was imported.")), "\n")
 }
 
 func (w wrongLines) err() error {
@@ -88,7 +88,7 @@ func Read(typed string) (list []Given, err error) {
 	case len(list) == 0:
 		return nil, &seats.ValidationError{Message: text.Mark("The list is empty. Write one member on each line.")}
 	case len(list) > MostLines:
-		return nil, &seats.ValidationError{Message: text.Mark("Import at most %d members at once. Nobody was imported."), Args: []any{MostLines}}
+		return nil, &seats.ValidationError{Message: text.Mark("Import at most %d members at once. Nothing was imported."), Args: []any{MostLines}}
 	}
 	return list, wrong.err()
 }
@@ -176,7 +176,7 @@ func (s *Memberships) Give(ctx context.Context, m organizers.Member, key string,
 	return wrap("give", err)
 }
 
-// Import gives a membership of a kind to each person of a list, or to nobody. Those who have the same one, or had it until it was ended, are left
+// Import gives a membership of a kind to each person of a list, or nothing at all. Persons who have the same one, or had it until it was ended, are left
 // as they are. It returns how many are new.
 //
 // Errors: ErrNone; a *seats.ValidationError with each wrong line; those of a form that is done once; the database's.
@@ -213,7 +213,7 @@ SELECT from_on, until_on, ($7 OR from_on = $4) AND ($8 OR until_on = $5) AS same
    AND from_on <= $5 AND until_on >= $4 AND (ended_at IS NULL OR $6 AND ($7 OR from_on = $4) AND ($8 OR until_on = $5))
  ORDER BY same DESC, from_on LIMIT 1`
 
-// give gives memberships. wrong is those whose person has another membership in that time; then the caller takes all of it back. once
+// give gives memberships. wrong is the lines of persons with another membership in that time; then the caller takes all of it back. once
 // leaves out those that were given before and ended.
 func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list []Given, once bool) (given int, wrong wrongLines, err error) {
 	var currency string

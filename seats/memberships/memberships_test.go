@@ -193,7 +193,7 @@ func TestMemberships_OneThatIsOverOpensNoPresale(t *testing.T) {
 	}
 	for i, email := range []string{"bob@example.org", "cleo@example.org", "dora@example.org"} {
 		if err := h.claims(t, 10+i, access[email]); !errors.As(err, &refusal) || refusal.Code != seats.CodeShut {
-			t.Errorf("the code of %s, whose membership is over: %v", email, err)
+			t.Errorf("the code of %s, a member no longer: %v", email, err)
 		}
 	}
 	var over int
@@ -275,7 +275,7 @@ func TestImport_NamesEachWrongLineAndGivesNothing(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	_, err := h.imports(t, "ann@example.org,Ann", "bob.example.org,Bob", "cleo@example.org,Cleo,yesterday", "dora@example.org,Dora,2040-02-01,2040-01-31", `eve@example.org,"Eve`, "a@b.org,1,2040-01-01,2040-12-31,5,6")
-	for _, want := range []string{"Line 2: “bob.example.org”", "Line 3: “yesterday” is not a day", "Line 4: It ends before", "Line 5: Its quotation", "Line 6: There is more", "Nobody was imported."} {
+	for _, want := range []string{"Line 2: “bob.example.org”", "Line 3: “yesterday” is not a day", "Line 4: It ends before", "Line 5: Its quotation", "Line 6: There is more", "Nothing was imported."} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

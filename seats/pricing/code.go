@@ -23,7 +23,7 @@ type Code struct {
 	UnlocksTypes  []int      // ticket types that are sold with a code
 	UnlocksBlocks []seats.ID // blocks; their seats are reserved for the code
 	Presale       bool       // seats may be claimed before the event is on sale
-	Members       string     // the kind of membership whose members have it; empty: it is for whoever has it
+	Members       string     // the kind of membership that it was mailed for; empty: it is of no member
 
 	Most      int // orders; 0: no limit
 	PerPerson int // orders of one person; 0: no limit

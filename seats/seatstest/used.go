@@ -40,8 +40,8 @@ type count struct {
 	Last     int64
 }
 
-// kept is how many connections of a pool wait for the next test, which rarely needs more.
-const kept = 3
+// idleConns is how many connections of a pool wait for the next test, which rarely needs more.
+const idleConns = 3
 
 var free struct {
 	sync.Mutex
@@ -153,7 +153,7 @@ func (u *used) filled(ctx context.Context) ([]table, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[table])
 }
 
-var errNotAlone = errors.New("the test left something at work in its database")
+var errBusy = errors.New("the test left something at work in its database")
 
 // empty puts the database and the sessions of its pool back to where they began.
 func (u *used) empty(ctx context.Context) error {
@@ -162,7 +162,7 @@ func (u *used) empty(ctx context.Context) error {
 	if err := u.pool.Ping(ctx); err != nil {
 		return err // the test closed it
 	}
-	if err := u.alone(ctx); err != nil {
+	if err := u.waitIdle(ctx); err != nil {
 		return err
 	}
 	var schema string
@@ -173,7 +173,7 @@ func (u *used) empty(ctx context.Context) error {
 		return errors.New("the test changed the schema")
 	}
 	for i, conn := range u.pool.AcquireAllIdle(ctx) {
-		if i >= kept {
+		if i >= idleConns {
 			_ = conn.Conn().Close(ctx) // and the pool forgets it
 			conn.Release()
 			continue
@@ -190,8 +190,8 @@ func (u *used) empty(ctx context.Context) error {
 	return u.wipe(ctx)
 }
 
-// alone waits until no connection is there but the idle ones of the pool.
-func (u *used) alone(ctx context.Context) error {
+// waitIdle waits until no connection is there but the idle ones of the pool.
+func (u *used) waitIdle(ctx context.Context) error {
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
 		stat, others := u.pool.Stat(), 0
 		if err := u.beside.QueryRow(ctx, othersSQL).Scan(&others); err != nil {
@@ -201,7 +201,7 @@ func (u *used) alone(ctx context.Context) error {
 			return nil
 		}
 		if time.Since(began) > time.Second {
-			return errNotAlone
+			return errBusy
 		}
 	}
 }

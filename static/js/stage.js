@@ -91,7 +91,7 @@ export class Stage extends EventTarget {
     this.#at = {...view}
   }
 
-  // climb shows another floor, whose box the link to it names: its shapes and sections, and seats when they are drawn anew.
+  // climb shows another floor, in the box that its link names: its shapes and sections, and seats when they are drawn anew.
   climb(floor) {
     const {house, view, drawing} = this
     if (floor === house.floor || house.floor === undefined) return
