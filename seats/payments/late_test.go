@@ -165,12 +165,14 @@ func TestStop_AnAnswerOnItsWayDoesNotReviveThePayment(t *testing.T) {
 		p := h.pays(t, who, form)
 		h.bank.moves(p.ID, payments.Authorized)
 		var once sync.Once
+		stopped := make(chan struct{})
 		h.bank.set(func(b *bank) {
 			b.then = func(call string) {
 				if call != "lookup" {
 					return
 				}
 				once.Do(func() {
+					defer close(stopped)
 					h.bank.set(func(b *bank) { b.stuck = stuck })
 					if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
 						t.Error(err)
@@ -181,6 +183,7 @@ func TestStop_AnAnswerOnItsWayDoesNotReviveThePayment(t *testing.T) {
 		if err := h.orders.Payments.Ask(t.Context(), p); err != nil {
 			t.Errorf("the answer that came late: %v", err)
 		}
+		<-stopped // the background work may have been the one to ask
 		h.bank.set(func(b *bank) { b.stuck = "" })
 		if err := h.orders.Payments.Ask(t.Context(), p); err != nil {
 			t.Error(err)
