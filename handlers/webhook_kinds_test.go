@@ -157,10 +157,9 @@ POST /desk/hooks/HOOK/tests {}
 	code, session := s.begins(t, bank)
 	bank.Pays(session, false)
 	s.tells(t, bank.Event(session, "checkout.session.completed"))
-	s.orderOf(t, code)
-	for path, body := range map[string]string{"refunds": `{"key":"back","amount":"12.34","reason":"late"}`, "cancellations": `{"key":"all","all":true}`} {
-		if a, body := send(t, owner, "POST", s.url+"/desk/events/evening/orders/"+code+"/"+path, body); a.StatusCode/100 != 2 {
-			t.Fatal(path, a.StatusCode, body)
+	for _, asks := range [][2]string{{"refunds", `{"key":"back","amount":"12.34","reason":"late"}`}, {"cancellations", `{"key":"all","all":true}`}} {
+		if a, body := send(t, owner, "POST", s.url+"/desk/events/evening/orders/"+code+"/"+asks[0], asks[1]); a.StatusCode/100 != 2 {
+			t.Fatal(asks[0], a.StatusCode, body)
 		}
 	}
 	payout := bank.PaysOut("eur")
