@@ -50,6 +50,8 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/settings":                        {need: organizers.Manage, form: "name="},
 	"GET /desk/events/{slug}/checklist":                        {need: organizers.Manage},
 	"POST /desk/events/{slug}/status":                          {need: organizers.Manage, form: "status=forgotten"},
+	"POST /desk/events/{slug}/test":                            {need: organizers.Manage},
+	"POST /desk/events/{slug}/test/closing":                    {need: organizers.Manage},
 	"POST /desk/events/{slug}/copies":                          {need: organizers.Manage, form: "name=Another"},
 	"GET /desk/events/{slug}/preview":                          {need: organizers.Look},
 	"GET /desk/events/{slug}/seats":                            {need: organizers.Sell},

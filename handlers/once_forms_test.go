@@ -285,6 +285,14 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/status": func(*testing.T, *wall, string) sent {
 			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
 		},
+		"POST /desk/events/{slug}/test": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.drafts(t, owner, "To try") + "/test", form: url.Values{}}
+		},
+		"POST /desk/events/{slug}/test/closing": func(t *testing.T, w *wall, _ string) sent {
+			at := w.drafts(t, owner, "Tried")
+			w.does(t, owner, at+"/test", url.Values{})
+			return sent{who: owner, to: at + "/test/closing", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/copies": w.same("name=Copy", "name=Another+copy"),
 		"POST /desk/events/{slug}/series": func(*testing.T, *wall, string) sent {
 			return sent{who: owner, to: "/desk/events/full/series", form: of("dates", "2036-12-01 19:30"), other: of("dates", "2036-12-02 19:30")}

@@ -123,7 +123,9 @@ POST /desk/events {"name":"Matinee","starts":"2033-03-01T15:00","zone":"Europe/V
 GET /desk/events/evening
 GET /desk/events/evening/settings
 POST /desk/events/evening/settings {"venue":"Hall","limit":8,"invoices":true,"strict":"off"}
+POST /desk/events/MATINEE/test {}
 GET /desk/events/MATINEE/checklist
+POST /desk/events/MATINEE/test/closing {}
 POST /desk/events/MATINEE/status {"status":"on sale","anyway":true}
 POST /desk/events/evening/copies {"name":"Another"}
 POST /desk/events/MATINEE/series {"dates":"2033-03-08 15:00"} => SERIES "slug":"([^"]+)"

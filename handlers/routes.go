@@ -238,6 +238,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/page", h.desk.OnEvent(organizers.Promote, h.desk.SaveEventPage), textsRule},
 		{"POST /desk/events/{slug}/pictures", h.desk.OnEvent(organizers.Promote, h.desk.AddPicture), uploadRule},
 		{"POST /desk/events/{slug}/pictures/{id}", h.desk.OnEvent(organizers.Promote, h.desk.ChangePicture), secretRule},
+		{"POST /desk/events/{slug}/test", h.desk.OnEvent(organizers.Manage, h.desk.StartTestSale), secretRule},
+		{"POST /desk/events/{slug}/test/closing", h.desk.OnEvent(organizers.Manage, h.desk.EndTestSale), secretRule},
 		{"GET /desk/events/{slug}/checklist", h.desk.OnEvent(organizers.Manage, h.desk.Checklist), secretRule},
 		{"POST /desk/events/{slug}/status", h.desk.OnEvent(organizers.Manage, h.desk.SetStatus), secretRule},
 		{"POST /desk/events/{slug}/copies", h.desk.OnEvent(organizers.Manage, h.desk.CopyEvent), secretRule},

@@ -53,6 +53,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -129,6 +130,8 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Alerts = alerts.New(db, config.Desk, sold)
 	config.Alerts.Raised = sold.WroteMail
 	config.Privacy = privacy.New(db, config.Desk)
+	config.TestSales = testsale.New(db, office, config.Desk)
+	config.TestSales.Erase = config.Privacy.EraseEvent
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")
 	sold.Payments.Other = config.GiftCards.MakeDue
@@ -154,7 +157,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	go func() { done <- config.Desks.Run(closing) }()
 	selling, endOffice := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { officeDone <- office.Run(selling) }()
-	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Payouts.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Payouts.Job(), config.TestSales.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -45,6 +45,7 @@ type Event struct {
 	PlanHash       string // names the drawing: two events with the same hash look the same
 	Team           int64  // the team that owns the event
 	Series         int64  // of which it is a performance; 0 for none
+	TestOf         int64  // the event that this test sale tries; 0: it is no test
 	Fees           Fees
 	Rules          PriceRules // tax and offers
 	Policy         Policy
@@ -80,7 +81,7 @@ const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
-       coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id, coalesce(e.series_id, 0),
+       coalesce(extract(epoch FROM e.opens_at - clock_timestamp()), 0)::float8, e.seats, p.hash, e.team_id, coalesce(e.series_id, 0), coalesce(e.test_of, 0),
        e.fee_ticket, e.fee_percent, e.fee_absorbed, e.fee_kept, e.price_rules, e.ticket_names, nullif(e.gates, '[]'), e.reentry, e.rotating_codes,
        ` + policyColumns + `,
        ` + onlineColumns + `,
@@ -93,7 +94,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	err := row.Scan(slices.Concat([]any{
 		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoOrphanSeats, &e.AsksBirth, &e.PayAtDoor,
-		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Series,
+		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Series, &e.TestOf,
 		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules, &e.TicketNames, &e.Gates, &e.Reentry, &e.RotatingCodes,
 	}, policy.into(&e.Policy), []any{&e.Online.On, &e.Online.Link, &early, &e.Confirmation, &e.Questions}, more)...)
 	policy.end(&e.Policy)
@@ -174,6 +175,12 @@ func (o *Inventory) EventOfRoom(ctx context.Context, room int64) (Event, error) 
 	}
 	return e, nil
 }
+
+// TestMark begins the name of each test sale (Event.TestOf), so that it is on each page, ticket and mail.
+const TestMark = "TEST · "
+
+// TestSlug stands between the slug of an event and random letters in that of its test sale.
+const TestSlug = "-test-"
 
 // Language is what Usher's own words are in.
 const Language = "en"

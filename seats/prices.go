@@ -122,6 +122,17 @@ func (p Prices) Indexed(categories []Category) *Prices {
 	return &p
 }
 
+// WithoutPhases is the list for a copy of the event. The phases were for its own dates.
+func (p *Prices) WithoutPhases() *Prices {
+	next := &Prices{Types: p.Types}
+	for _, a := range p.Amounts {
+		if a.Phase == 0 {
+			next.Amounts = append(next.Amounts, a)
+		}
+	}
+	return next
+}
+
 // Price returns what a ticket of a type costs in a category in a phase, or false if it is not sold there.
 func (p *Prices) Price(phase, kind, category int) (amount int64, sold bool) {
 	if kind < 0 || kind >= len(p.Types) || phase < 0 || phase >= len(p.table) || category >= len(p.table[phase][kind]) {

@@ -42,6 +42,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -66,6 +67,7 @@ type node struct {
 	banks      *banktransfer.Bank
 	desks      *desk.Desks
 	hooks      *webhooks.Hooks
+	tests      *testsale.Sales
 	invoices   *invoices.Invoices
 	blocks     *blocks.Blocks
 	bookings   *bookings.Bookings
@@ -122,6 +124,8 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	if folder, is := cfg.transport.(mail.Folder); is {
 		n.privacy.Letters = folder.Erase
 	}
+	n.tests = testsale.New(db.pool, n.office, n.organizers)
+	n.tests.Erase = n.privacy.EraseEvent
 	n.gifts = giftcards.New(db.pool, n.organizers, n.sold.Payments, n.ledger, address(cfg, l))
 	n.gifts.SealWith(db.box)
 	n.letters = letters.New(db.pool, n.organizers)
@@ -141,7 +145,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.payouts.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.payouts.Job(), n.tests.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -204,7 +208,7 @@ func (n *node) introduce() {
 func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, Customers: customers.New(n.db.pool), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Customers: customers.New(n.db.pool), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
 	})

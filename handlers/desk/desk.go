@@ -140,6 +140,8 @@ func (h *Handlers) Member(need organizers.Need, next func(http.ResponseWriter, *
 			return err
 		case m.Key != 0 && h.Exhausted(w, m):
 			return web.ErrKeyTooFast
+		case m.Key != 0 && m.Test && r.PathValue("slug") == "" && !forTestKeys[r.Pattern]:
+			return errTestKey
 		case !m.May(need):
 			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
 			return errRole
@@ -311,6 +313,7 @@ type deskAsked struct {
 	Kinds    []webhooks.Kind    `json:"kinds"`
 	On       bool               `json:"on"`
 	Days     int                `json:"days"`
+	Test     bool               `json:"test"`   // of a key: it is for test sales
 	Code     string             `json:"code"`   // of an app, or a recovery code
 	Answer   json.RawMessage    `json:"answer"` // of a browser that was asked for a passkey
 }
@@ -334,7 +337,7 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	}
 	days, _ := strconv.Atoi(f.Get("days")) // 0 is no time
 	return deskAsked{
-		Days: days, URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
+		Days: days, Test: f.Get("test") != "", URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
 		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: organizers.Role(f.Get("role")),
 		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), To: f.Get("to"), Team: team,
 	}, nil

@@ -166,6 +166,9 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 
 // CopyEvent answers POST /desk/events/{slug}/copies makes a draft that is like the event in all but its sales.
 func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if s.Event.TestOf != 0 {
+		return errTestSale
+	}
 	form, err := deskForm(r)
 	if err != nil {
 		return err
@@ -204,7 +207,7 @@ func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizer
 		return err
 	}
 	if made.Event.Status == seats.Draft && made.Prices.Version == 0 { // else a repeat came late
-		if _, err := events.EditPrices(r.Context(), h.Inventory, slug, events.PriceEdit{List: withoutPhases(s.Prices), Rules: &s.Event.Rules}, nil); err != nil {
+		if _, err := events.EditPrices(r.Context(), h.Inventory, slug, events.PriceEdit{List: s.Prices.WithoutPhases(), Rules: &s.Event.Rules}, nil); err != nil {
 			return err
 		}
 	}
@@ -218,17 +221,6 @@ func (h *Handlers) refuseCopy(w http.ResponseWriter, r *http.Request, m organize
 		return wrongFields(page.Copy.Wrong)
 	}
 	return h.showSettings(w, r, m, s, http.StatusUnprocessableEntity, page)
-}
-
-// withoutPhases is the price list of an event for a copy of it. The phases were for its own dates.
-func withoutPhases(list *seats.Prices) *seats.Prices {
-	next := &seats.Prices{Types: list.Types}
-	for _, a := range list.Amounts {
-		if a.Phase == 0 {
-			next.Amounts = append(next.Amounts, a)
-		}
-	}
-	return next
 }
 
 // steps are what the log says of each status that an event is given.
@@ -280,6 +272,7 @@ func (h *Handlers) SetStatus(w http.ResponseWriter, r *http.Request, m organizer
 		}
 		_, err := events.SetStatus(r.Context(), h.Inventory, s.Event.Slug, to, also)
 		h.Orders.WakeBulkJobs()
+		h.TestSales.Job().Wake()
 		return err
 	})
 	if words, refused := deskRefused(r, err); refused {

@@ -35,11 +35,11 @@ func (h *Handlers) NewAPIKey(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	key, err := h.Organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Key)
+	key, err := h.Organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Test, asked.Key)
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !web.WantsJSON(r):
-		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, desk.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Mistakes: mistakes})
+		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, desk.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Test: asked.Test, Mistakes: mistakes})
 	case err != nil:
 		return err
 	case web.WantsJSON(r):

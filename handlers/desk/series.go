@@ -98,6 +98,9 @@ func (h *Handlers) showSeries(w http.ResponseWriter, r *http.Request, m organize
 
 // NewSeries answers GET /desk/events/{slug}/series: how the dates of a series of this event are made.
 func (h *Handlers) NewSeries(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if s.Event.TestOf != 0 {
+		return errTestSale
+	}
 	if in, err := h.Productions.Of(r.Context(), s.Event.ID); err == nil {
 		http.Redirect(w, r, desk.SeriesPath(in.Slug), http.StatusSeeOther)
 		return nil
@@ -116,6 +119,9 @@ func (h *Handlers) showNewSeries(w http.ResponseWriter, r *http.Request, m organ
 
 // MakeSeries answers POST /desk/events/{slug}/series: with show= it shows the dates, otherwise it makes the performances.
 func (h *Handlers) MakeSeries(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if s.Event.TestOf != 0 {
+		return errTestSale
+	}
 	f, err := deskForm(r)
 	if err != nil {
 		return err

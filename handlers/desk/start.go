@@ -22,10 +22,17 @@ func (h *Handlers) Checklist(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, checklistAnswer(facts))
+	p := desk.ChecklistPage{Facts: facts}
+	if p.Test, err = h.TestSales.Of(r.Context(), s.Event.ID); err != nil {
+		return err
 	}
-	return h.showChecklist(w, r, m, s, http.StatusOK, desk.ChecklistPage{Facts: facts})
+	if p.Test != "" {
+		p.TestURL = h.At(r, "/events/"+p.Test)
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, checklistAnswer(p))
+	}
+	return h.showChecklist(w, r, m, s, http.StatusOK, p)
 }
 
 func (h *Handlers) showChecklist(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.ChecklistPage) error {
@@ -103,16 +110,22 @@ type checkBody struct {
 	Asks  bool              `json:"asks"` // the sale starts without it only with anyway
 }
 
-func checklistAnswer(f events.Facts) any {
+func checklistAnswer(p desk.ChecklistPage) any {
+	f := p.Facts
 	answer := struct {
 		Event  string       `json:"event"`
 		Status seats.Status `json:"status"`
 		Ready  bool         `json:"ready"` // nothing asks
 		Checks []checkBody  `json:"checks"`
+
+		Test *testSaleAnswer `json:"test,omitempty"` // the test sale that runs
 	}{Event: f.Event.Slug, Status: f.Event.Status, Ready: true}
 	for _, c := range events.Readiness(f) {
 		answer.Ready = answer.Ready && !c.Asks
 		answer.Checks = append(answer.Checks, checkBody{c.Point, c.State, c.Asks})
+	}
+	if p.Test != "" {
+		answer.Test = &testSaleAnswer{p.Test, p.TestURL}
 	}
 	return answer
 }

@@ -38,25 +38,25 @@ func ByProgram(r *http.Request) bool { return ownOf(r).program }
 // SoldBy is the name of the key with which a program acts for a customer of the shop; empty if none does.
 func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
 
-// admitProgram returns the team for which a program sells, and the name of its key.
-func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, err error) {
+// admitProgram returns the team for which a program sells, the name of its key, and whether that is for test sales.
+func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, test bool, err error) {
 	m, err := h.Organizers.ByKey(r.Context(), key, "", h.Client(r))
 	NoteKey(r, m.Key)
 	switch {
 	case errors.Is(err, organizers.ErrKey):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return 0, "", err
+		return 0, "", false, err
 	case err != nil:
-		return 0, "", err
+		return 0, "", false, err
 	case h.Exhausted(w, m):
-		return 0, "", ErrKeyTooFast
+		return 0, "", false, ErrKeyTooFast
 	case !m.May(organizers.Sell):
 		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
-		return 0, "", errMayNotSell
+		return 0, "", false, errMayNotSell
 	case Elsewhere(r, m.Team): // it came by the domain of another team
-		return 0, "", ErrNoPage
+		return 0, "", false, ErrNoPage
 	}
-	return m.Team, m.KeyName, nil
+	return m.Team, m.KeyName, m.Test, nil
 }
 
 // Exhausted counts a request with a key and reports whether it is one too many. The headers tell what is left, as

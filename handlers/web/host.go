@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -16,6 +17,7 @@ type own struct {
 	keyed   bool   // a script of one of its sites asks, or a program
 	program bool   // a program asks, with a key of the team
 	soldBy  string // name of that key
+	test    bool   // the key is for test sales
 }
 
 type hostKey struct{}
@@ -34,6 +36,12 @@ func HostTeam(r *http.Request) int64 { return ownOf(r).team }
 func Elsewhere(r *http.Request, team int64) bool {
 	at := HostTeam(r)
 	return at != 0 && at != team
+}
+
+// ElsewhereEvent is Elsewhere for an event. A program sells a test sale only by a key for test sales, and no other event by it.
+func ElsewhereEvent(r *http.Request, e seats.Event) bool {
+	at := ownOf(r)
+	return Elsewhere(r, e.Team) || at.program && at.test != (e.TestOf != 0)
 }
 
 // hosted gives requests to a proven domain its team. The desk, doors and boards are at the address of the box office alone:

@@ -41,6 +41,7 @@ import (
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -66,6 +67,7 @@ type Server struct {
 	Blocks       *blocks.Blocks
 	Guests       *guests.Guests
 	Bookings     *bookings.Bookings
+	TestSales    *testsale.Sales
 	Customers    *customers.Customers
 	Memberships  *memberships.Memberships
 	Alerts       *alerts.Alerts
@@ -121,8 +123,11 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if sale.Event.Status == seats.Draft {
 			return seats.ErrNoEvent
 		}
-		if Elsewhere(r, sale.Event.Team) {
+		if ElsewhereEvent(r, sale.Event) {
 			return NotHere(r, seats.ErrNoEvent)
+		}
+		if sale.Event.TestOf != 0 {
+			w.Header().Set("X-Robots-Tag", "noindex")
 		}
 		r = inLanguageOf(r, &sale.Event)
 		if answered, err := h.InFrame(w, r, sale.Event.Team); answered || err != nil {

@@ -39,9 +39,9 @@ const Rows = 50
 // An order o is of team $1, and there is no later one of its address. Subqueries that stay subqueries: orders are walked by an index, and each is looked
 // up by another one.
 const (
-	ofTeam = `(SELECT team_id FROM event WHERE id = o.event_id) = $1`
+	ofTeam = `(SELECT team_id FROM event WHERE id = o.event_id AND test_of IS NULL) = $1`
 
-	ofAddress = `FROM orders n WHERE lower(n.email) = lower(o.email) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id) = $1`
+	ofAddress = `FROM orders n WHERE lower(n.email) = lower(o.email) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
 
 	latest = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
 

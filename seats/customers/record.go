@@ -84,9 +84,9 @@ func (c *Customers) Record(ctx context.Context, m organizers.Member, order seats
 }
 
 const headSQL = `
-WITH asked AS (SELECT lower(o.email) AS email FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = $2 AND e.team_id = $1 AND o.email <> '')
+WITH asked AS (SELECT lower(o.email) AS email FROM orders o JOIN event e ON e.id = o.event_id WHERE o.id = $2 AND e.team_id = $1 AND e.test_of IS NULL AND o.email <> '')
 SELECT o.id, o.name, lower(o.email), count(*) OVER w, o.created_at, min(o.created_at) OVER w, first_value(o.id) OVER (ORDER BY o.created_at, o.id)
-  FROM orders o WHERE lower(o.email) = (SELECT email FROM asked) AND o.email <> '' AND (SELECT team_id FROM event WHERE id = o.event_id) = $1
+  FROM orders o WHERE lower(o.email) = (SELECT email FROM asked) AND o.email <> '' AND (SELECT team_id FROM event WHERE id = o.event_id AND test_of IS NULL) = $1
 WINDOW w AS ()
  ORDER BY o.created_at DESC, o.id DESC LIMIT 1`
 
@@ -100,7 +100,7 @@ func head(ctx context.Context, db seats.DB, team int64, order seats.ID) (r Recor
 
 // The orders of address $2 of team $1.
 const theirs = `(SELECT o.*, e.slug, e.name AS event_name, e.starts_at, e.time_zone FROM orders o JOIN event e ON e.id = o.event_id
-                WHERE lower(o.email) = $2 AND o.email <> '' AND e.team_id = $1)`
+                WHERE lower(o.email) = $2 AND o.email <> '' AND e.team_id = $1 AND e.test_of IS NULL)`
 
 const spentSQL = `SELECT currency, sum(paid)::bigint FROM ` + theirs + ` o WHERE total > 0 OR paid > 0 GROUP BY currency ORDER BY currency`
 
@@ -138,7 +138,7 @@ func purchases(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error
 
 const waitingSQL = `
 SELECT e.slug, e.name, w.quantity, w.state, w.joined_at FROM entry w JOIN event e ON e.id = w.event_id
- WHERE w.email = $2 AND e.team_id = $1 ORDER BY w.joined_at DESC, w.id DESC LIMIT 50`
+ WHERE w.email = $2 AND e.team_id = $1 AND e.test_of IS NULL ORDER BY w.joined_at DESC, w.id DESC LIMIT 50`
 
 const subscribedSQL = `
 SELECT DISTINCT s.name FROM ` + theirs + ` o JOIN subscriber_order u ON u.order_id = o.id JOIN subscriber b ON b.id = u.subscriber_id JOIN subscription s ON s.id = b.subscription_id

@@ -20,8 +20,8 @@ import (
 )
 
 const createSQL = `
-INSERT INTO event (plan_id, slug, name, starts_at, seats, team_id, status, opens_at)
-VALUES ($1, $2, $3, $4, $5, coalesce(nullif($6::bigint, 0), first_team()), $7, $8)
+INSERT INTO event (plan_id, slug, name, starts_at, seats, team_id, status, opens_at, test_of, demo, pay_at_door)
+VALUES ($1, $2, $3, $4, $5, coalesce(nullif($6::bigint, 0), first_team()), $7, $8, nullif($9::bigint, 0), $9 > 0, $9 = 0)
 RETURNING id`
 
 // NoSeats refuses an event of a plan that is still empty.
@@ -47,7 +47,7 @@ func Create(ctx context.Context, db Beginner, n Settings, p *seats.Plan, also ..
 			return err
 		}
 		var id int64
-		if err := tx.QueryRow(ctx, createSQL, planID, n.Slug, n.Name, n.StartsAt, len(p.Seats), n.Team, n.Status, momentOf(n.OpensAt)).Scan(&id); err != nil {
+		if err := tx.QueryRow(ctx, createSQL, planID, n.Slug, n.Name, n.StartsAt, len(p.Seats), n.Team, n.Status, momentOf(n.OpensAt), n.TestOf).Scan(&id); err != nil {
 			return err
 		}
 		if err := n.save(ctx, tx, id, nil); err != nil {

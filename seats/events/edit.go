@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -115,6 +116,9 @@ func mayEdit(ctx context.Context, tx pgx.Tx, e seats.Event, n Settings, reprices
 	if e.Status == seats.Cancelled {
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event was cancelled, and stays as it was. Nothing was changed. Duplicate it to make another one.")}
 	}
+	if e.TestOf != 0 && (!n.Demo || !n.PaidAhead || n.Invoices || !strings.HasPrefix(n.Name, seats.TestMark)) {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A test sale takes only the demo card, and its name begins with “%s”. Nothing was changed."), Args: []any{seats.TestMark}}
+	}
 	var fixed []string
 	for _, f := range []struct {
 		what    string
@@ -167,7 +171,7 @@ func reprice(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan, prices 
 	return &id, err
 }
 
-const setRoomSQL = `UPDATE event SET room_id = $1 WHERE slug = ANY($2) AND room_id IS NULL`
+const setRoomSQL = `UPDATE event SET room_id = $1 WHERE slug = ANY($2) AND room_id IS NULL AND test_of IS NULL`
 
 // SetRoom gives a waiting room to those of the events that have none, and returns how many these were.
 func SetRoom(ctx context.Context, tx pgx.Tx, room int64, slugs []string) (int, error) {

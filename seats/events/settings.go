@@ -43,6 +43,7 @@ type Settings struct {
 	Team           int64         // the first team
 	Status         seats.Status  // OnSale; a new event may also be a Draft
 	OpensAt        time.Time     // on sale from then on; at once
+	TestOf         int64         // the event that a new test sale tries; 0: it is no test
 	Fees           seats.Fees    // none
 	Policy         *seats.Policy // seats.DefaultPolicy; of an existing event: the one it has
 	Online         seats.Online  // the event has a venue

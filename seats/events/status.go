@@ -98,6 +98,9 @@ func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if !slices.Contains(leads[e.Status], to.Status) {
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event is %s, and from there it cannot become %s. Nothing was changed."), Args: []any{text.Say(statusWords[e.Status]), text.Say(statusWords[to.Status])}}
 	}
+	if e.TestOf != 0 && e.Status == seats.Closed && to.Status != seats.Closed {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This test sale is over. Nothing was changed. Start another one from the checklist of the event.")}
+	}
 	if to.Status != seats.Draft || e.Status == seats.Draft {
 		return nil
 	}

@@ -140,7 +140,7 @@ func (s *Memberships) read(ctx context.Context, m organizers.Member, sql string,
 // Behind the wall of the desk no index finds an email: lower could tell of rows of others.
 const customersSQL = `
 SELECT p.email, o.id FROM unnest($2::text[]) p(email),
-       LATERAL (SELECT id FROM orders WHERE lower(email) = p.email AND email <> '' AND (SELECT team_id FROM event WHERE id = event_id) = $1 ORDER BY created_at, id LIMIT 1) o`
+       LATERAL (SELECT id FROM orders WHERE lower(email) = p.email AND email <> '' AND (SELECT team_id FROM event WHERE id = event_id AND test_of IS NULL) = $1 ORDER BY created_at, id LIMIT 1) o`
 
 // findCustomers notes the first order of each person in the team.
 func (s *Memberships) findCustomers(ctx context.Context, m organizers.Member, list []Membership) error {

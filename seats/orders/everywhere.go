@@ -26,30 +26,30 @@ const foldSQL = `SELECT fold($1), fold($2), lower($1)`
 
 const peopleSQL = `
 SELECT id FROM (
-(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
+(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1 AND e.test_of IS NULL
   WHERE o.found_by ~>=~ $2 AND o.found_by ~<~ ($2 || $5) ORDER BY o.found_by USING ~<~ LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
+(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1 AND e.test_of IS NULL
   WHERE substring(o.found_by from '(\S+)\s*\n') ~>=~ $3 AND substring(o.found_by from '(\S+)\s*\n') ~<~ ($3 || $5) AND strpos(o.found_by, $2) > 0
   ORDER BY substring(o.found_by from '(\S+)\s*\n') USING ~<~ LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1
+(SELECT o.id, o.created_at FROM orders o JOIN event e ON e.id = o.event_id AND e.team_id = $1 AND e.test_of IS NULL
   WHERE o.email <> '' AND lower(o.email) ~>=~ $4 AND lower(o.email) ~<~ ($4 || $5) ORDER BY lower(o.email) USING ~<~ LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 JOIN orders o ON o.id = t.order_id
+(SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 AND e.test_of IS NULL JOIN orders o ON o.id = t.order_id
   WHERE t.name <> '' AND fold(t.name) ~>=~ $2 AND fold(t.name) ~<~ ($2 || $5) LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 JOIN orders o ON o.id = t.order_id
+(SELECT o.id, o.created_at FROM ticket t JOIN event e ON e.id = t.event_id AND e.team_id = $1 AND e.test_of IS NULL JOIN orders o ON o.id = t.order_id
   WHERE t.name <> '' AND substring(fold(t.name) from '(\S+)\s*$') ~>=~ $3 AND substring(fold(t.name) from '(\S+)\s*$') ~<~ ($3 || $5)
     AND strpos(fold(t.name), $2) > 0 LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
+(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 AND e.test_of IS NULL JOIN orders o ON o.id = f.order_id
   WHERE f.email <> '' AND lower(f.email) ~>=~ $4 AND lower(f.email) ~<~ ($4 || $5) LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
+(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 AND e.test_of IS NULL JOIN orders o ON o.id = f.order_id
   WHERE f.name <> '' AND fold(f.name) ~>=~ $2 AND fold(f.name) ~<~ ($2 || $5) LIMIT $6)
 UNION ALL
-(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 JOIN orders o ON o.id = f.order_id
+(SELECT o.id, o.created_at FROM ticket_transfer f JOIN event e ON e.id = f.event_id AND e.team_id = $1 AND e.test_of IS NULL JOIN orders o ON o.id = f.order_id
   WHERE f.name <> '' AND substring(fold(f.name) from '(\S+)\s*$') ~>=~ $3 AND substring(fold(f.name) from '(\S+)\s*$') ~<~ ($3 || $5)
     AND strpos(fold(f.name), $2) > 0 LIMIT $6)
 ) found GROUP BY id ORDER BY max(created_at) DESC, id LIMIT $7`
@@ -63,7 +63,7 @@ const exactSQL = `
 // Seats of the eight events of the team that are the next to begin: labels are the same at each performance.
 const labelSQL = `
 SELECT t.order_id
-  FROM (SELECT id, starts_at FROM event WHERE team_id = $1 AND starts_at > clock_timestamp() - interval '12 hours' AND status NOT IN ('draft', 'cancelled') ORDER BY starts_at, id LIMIT 8) e
+  FROM (SELECT id, starts_at FROM event WHERE team_id = $1 AND test_of IS NULL AND starts_at > clock_timestamp() - interval '12 hours' AND status NOT IN ('draft', 'cancelled') ORDER BY starts_at, id LIMIT 8) e
   JOIN section c ON c.event_id = e.id AND ($2 = '' OR starts_with(fold(c.name), fold($2)))
   JOIN seat s ON s.event_id = e.id AND s.section = c.number AND s.row = ANY ($3) AND s.number = $4
   JOIN ticket t ON t.event_id = e.id AND t.idx = s.idx AND t.revoked_at IS NULL

@@ -480,7 +480,7 @@ func (o *Orders) Methods(e seats.Event, total int64) (methods []string) {
 	}{
 		{payments.Demo, e.Demo && o.Payments.Accepts(payments.Demo)},
 		{payments.Card, !e.Demo && o.Payments.Accepts(payments.Card)},
-		{payments.Credit, o.Payments.Accepts(payments.Credit)},
+		{payments.Credit, e.TestOf == 0 && o.Payments.Accepts(payments.Credit)},
 		{payments.Door, e.PayAtDoor && events.CanPayLater(e, time.Now())},
 		{payments.Invoice, e.Invoices && events.CanPayLater(e, time.Now())},
 	} {

@@ -31,12 +31,15 @@ var scoped = map[Need]Scope{Look: ScopeLook, Sell: ScopeSell, Admit: ScopeSell, 
 // KeyStart is what every key begins with, so that people and programs that look for lost secrets know one.
 const KeyStart = "usher_"
 
+// TestKeyStart is what a key for test sales begins with.
+const TestKeyStart = KeyStart + "test_"
+
 // ErrKey is a key that opens nothing.
 var ErrKey = errors.New("this key opens nothing")
 
 const memberByKeySQL = `
-SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes,
-       $2 = '' OR EXISTS (SELECT FROM event e WHERE e.slug = $2 AND e.team_id = t.id),
+SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes, k.test,
+       $2 = '' OR EXISTS (SELECT FROM event e WHERE e.slug = $2 AND e.team_id = t.id AND (e.test_of IS NOT NULL) = k.test),
        k.used_at IS NULL OR k.used_at < clock_timestamp() - interval '1 hour', $3 <> ALL (k.networks), cardinality(k.networks) = 0
   FROM api_key k JOIN organizer o ON o.id = k.organizer_id JOIN team t ON t.id = k.team_id
   JOIN member m ON m.organizer_id = o.id AND m.team_id = t.id
@@ -55,7 +58,7 @@ UPDATE api_key SET used_at = clock_timestamp(),
 func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
 	var ours, rarely, fresh, first bool
 	err = d.db.QueryRow(ctx, memberByKeySQL, tokenHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
-		&m.Key, &m.KeyName, &m.scopes, &ours, &rarely, &fresh, &first)
+		&m.Key, &m.KeyName, &m.scopes, &m.Test, &ours, &rarely, &fresh, &first)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
@@ -96,10 +99,11 @@ type APIKey struct {
 	ExpiresAt time.Time
 	Expired   bool
 	Left      bool // its maker left the team, so it opens nothing
+	Test      bool // it opens test sales, and no other event
 }
 
 const apiKeysSQL = `
-SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'a former member'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL
+SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'a former member'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL, k.test
   FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id
  WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp(), k.id DESC`
 
@@ -123,13 +127,13 @@ func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error)
 const KeyDays = 365
 
 const newAPIKeySQL = `
-INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7))`
+INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at, test) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7), $8)`
 
-// NewAPIKey makes a key for programs and returns it: it can be had only now. A repeat of the form makes no other, and
+// NewAPIKey makes a key for programs and returns it: it can be had only now. test: it opens test sales, and no other event. A repeat of the form makes no other, and
 // returns none.
 //
 // Errors: Mistakes; those of Once; the database's.
-func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, form string) (key string, err error) {
+func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, test bool, form string) (key string, err error) {
 	name, wrong := tidyName(name, mostTeam)
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
@@ -145,17 +149,21 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 	if err := wrong.orNil(); err != nil {
 		return "", err
 	}
-	err = d.Change(ctx, m, form, []any{"key", name, scopes, days}, func(tx pgx.Tx) error {
+	err = d.Change(ctx, m, form, []any{"key", name, scopes, days, test}, func(tx pgx.Tx) error {
 		token, _ := newToken()
-		key = KeyStart + strings.ToLower(token)
-		start := key[:len(KeyStart)+4]
-		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days); err != nil {
+		begins := KeyStart
+		if test {
+			begins = TestKeyStart
+		}
+		key = begins + strings.ToLower(token)
+		start := key[:len(begins)+4]
+		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, tokenHash(key), start, days, test); err != nil {
 			return fmt.Errorf("organizers: make a key: %w", err)
 		}
 		if err := TellOwners(m, NoticeKeyMade, name).Run(ctx, tx); err != nil {
 			return err
 		}
-		return Note(ctx, tx, m, text.Mark("made a key"), "keys", map[string]any{"name": name, "may": scopes, "days": days})
+		return Note(ctx, tx, m, text.Mark("made a key"), "keys", map[string]any{"name": name, "may": scopes, "days": days, "test": test})
 	})
 	if err == nil && key != "" {
 		d.teamChanged(m, "key made")

@@ -59,13 +59,13 @@ func New(db *pgxpool.Pool, wake func()) *Desk {
 	}
 }
 
-const asSQL = `SELECT set_config('usher.team', $1::bigint::text, true), set_config('role', 'usher_desk', true)`
+const asSQL = `SELECT set_config('usher.team', $1::bigint::text, true), set_config('usher.test', CASE WHEN $2 THEN 'on' ELSE '' END, true), set_config('role', 'usher_desk', true)`
 
 // As runs f in a transaction behind the second wall: it sees and changes rows of the member's team only, whatever its
-// statements say. It commits if f returns nil.
+// statements say; of its events the test sales if the member works in one (Member.Test), else all others. It commits if f returns nil.
 func (d *Desk) As(ctx context.Context, m Member, f func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, asSQL, m.Team); err != nil {
+		if _, err := tx.Exec(ctx, asSQL, m.Team, m.Test); err != nil {
 			return fmt.Errorf("organizers: work as team %d: %w", m.Team, err)
 		}
 		return f(tx)

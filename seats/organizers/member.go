@@ -17,6 +17,7 @@ type Member struct {
 	Teams                 []Team // all of the organizer's, by name
 	Key                   int64  // by which a program works in their name; 0 for they themselves
 	KeyName               string // of that key
+	Test                  bool   // they work in a test sale, and see no other event
 	scopes                []Scope
 
 	From    Client // where the request comes from
@@ -66,7 +67,7 @@ const memberColumns = `o.id, o.name, o.email,
        coalesce(t.second_factor, false), s.seen_at < clock_timestamp() - interval '5 minutes'`
 
 const memberSQL = `
-SELECT ` + memberColumns + `
+SELECT ` + memberColumns + `, false
   FROM desk_session s JOIN organizer o ON o.id = s.organizer_id
   LEFT JOIN member m ON m.organizer_id = o.id
   LEFT JOIN team t ON t.id = m.team_id
@@ -75,7 +76,7 @@ SELECT ` + memberColumns + `
  LIMIT 1`
 
 const memberOfEventSQL = `
-SELECT ` + memberColumns + `
+SELECT ` + memberColumns + `, coalesce(e.test_of IS NOT NULL, false)
   FROM desk_session s JOIN organizer o ON o.id = s.organizer_id
   LEFT JOIN event e ON e.slug = $4
   LEFT JOIN member m ON m.organizer_id = o.id AND m.team_id = e.team_id
@@ -101,7 +102,7 @@ func (d *Desk) Member(ctx context.Context, s Session, event string) (m Member, e
 		row = d.db.QueryRow(ctx, memberOfEventSQL, s.ID, s.Organizer, s.Epoch, event)
 	}
 	err = row.Scan(&m.Organizer, &m.Name, &m.Email, &m.Teams, &m.Team, &m.TeamName, &m.Role,
-		&m.Session, &m.Second, &m.Proved, &m.Codes, &m.Keyed, &m.Demands, &m.stale)
+		&m.Session, &m.Second, &m.Proved, &m.Codes, &m.Keyed, &m.Demands, &m.stale, &m.Test)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Member{}, ErrSignedOut

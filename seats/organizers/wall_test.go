@@ -175,14 +175,14 @@ func TestTheRoleOfTheDeskEndsWithItsTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), organizers.AsSQL, h.ann.Team); err != nil {
+	if _, err := tx.Exec(t.Context(), organizers.AsSQL, h.ann.Team, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var role, team string
-	if err := conn.QueryRow(t.Context(), `SELECT current_user, coalesce(current_setting('usher.team', true), '')`).Scan(&role, &team); err != nil || role == "usher_desk" || team != "" {
+	if err := conn.QueryRow(t.Context(), `SELECT current_user, concat(current_setting('usher.team', true), current_setting('usher.test', true))`).Scan(&role, &team); err != nil || role == "usher_desk" || team != "" {
 		t.Errorf("afterwards the connection is %q of team %q, %v", role, team, err)
 	}
 }

@@ -100,15 +100,16 @@ func (p *Privacy) EraseOld(ctx context.Context) error {
 		return fmt.Errorf("privacy: find old events: %w", err)
 	}
 	for _, one := range due {
-		if err := p.eraseEvent(ctx, one[0], one[1]); err != nil {
-			return fmt.Errorf("privacy: erase event %d: %w", one[0], err)
+		if _, err := p.EraseEvent(ctx, one[0], one[1]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (p *Privacy) eraseEvent(ctx context.Context, event, team int64) error {
-	return pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
+// EraseEvent erases all persons of an event of a team, and reports whether none is left. Persons with a payment under way are.
+func (p *Privacy) EraseEvent(ctx context.Context, event, team int64) (all bool, err error) {
+	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
 		if tag, err := tx.Exec(ctx, lockEventSQL, event); err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
@@ -127,6 +128,11 @@ func (p *Privacy) eraseEvent(ctx context.Context, event, team int64) error {
 			return nil // it waits for a refund or a payment
 		}
 		var id int64
+		all = !left
 		return tx.QueryRow(ctx, noteErasureSQL, team, nil, event, !left, changed).Scan(&id)
 	})
+	if err != nil {
+		return false, fmt.Errorf("privacy: erase event %d: %w", event, err)
+	}
+	return all, nil
 }

@@ -103,7 +103,7 @@ const (
 )
 
 const wanted = `
-   AND e.status <> 'draft' AND ($11::bigint = 0 OR e.team_id = $11) AND e.starts_local >= $3 AND e.starts_local < $4
+   AND e.status <> 'draft' AND e.test_of IS NULL AND ($11::bigint = 0 OR e.team_id = $11) AND e.starts_local >= $3 AND e.starts_local < $4
    AND ($5 = '' OR x.town = $5) AND ($6 = '' OR x.category = $6) AND (e.wheelchair OR NOT $7)
    AND ($8::jsonb IS NULL OR e.lowest <= coalesce($8::jsonb ->> e.currency, $8::jsonb ->> '')::bigint)
    AND ($9 = '' OR (e.found_by || ' ' || coalesce(x.found_by, '')) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM regexp_split_to_table(fold($9), ' ') word)))`
@@ -337,7 +337,7 @@ const choicesSQL = `
 SELECT coalesce(array_agg(DISTINCT x.town ORDER BY x.town) FILTER (WHERE x.town <> ''), '{}'), coalesce(array_agg(DISTINCT x.category ORDER BY x.category) FILTER (WHERE x.category <> ''), '{}'),
        coalesce(array_agg(DISTINCT e.currency), '{}'), coalesce(bool_or(e.wheelchair), false)
   FROM event e LEFT JOIN event_page x ON x.event_id = e.id
- WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome
+ WHERE e.status <> 'draft' AND e.test_of IS NULL AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome
 
 // fresh is how long a node shows the choices that it read. A new town is in the filter a little later than in the list.
 const fresh = 5 * time.Second
@@ -378,7 +378,7 @@ func (g *Programme) readChoices(ctx context.Context, team int64) (*Choices, erro
 
 const newestSQL = `
 WITH p AS MATERIALIZED (
-     SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + `
+     SELECT min(e.id) AS id, e.series_id AS series FROM event e WHERE e.status <> 'draft' AND e.test_of IS NULL AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + `
       GROUP BY e.series_id, CASE WHEN e.series_id IS NULL THEN e.id END ORDER BY max(e.id) DESC LIMIT $2)
 SELECT ` + cardColumns + ` FROM p` + cardTables + toCome + cardPrice + ` ORDER BY p.id DESC`
 
@@ -395,7 +395,7 @@ func (g *Programme) Newest(ctx context.Context, team int64, most int) ([]Card, e
 	return list, nil
 }
 
-const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $2`
+const slugsSQL = `SELECT e.slug FROM event e WHERE e.status <> 'draft' AND e.test_of IS NULL AND ($1::bigint = 0 OR e.team_id = $1) AND ` + toCome + ` ORDER BY e.starts_local, e.id LIMIT $2`
 
 const seriesSlugsSQL = `
 SELECT s.slug FROM series s WHERE ($1::bigint = 0 OR s.team_id = $1) AND EXISTS (SELECT FROM event e WHERE e.series_id = s.id AND e.status <> 'draft' AND ` + toCome + `) ORDER BY s.id DESC LIMIT $2`

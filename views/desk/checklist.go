@@ -16,6 +16,11 @@ import (
 // ChecklistPath is the address of an event's checklist at the desk.
 func ChecklistPath(slug string) string { return EventPath(slug) + "/checklist" }
 
+// triedSlug is the slug of the event that a test sale tries.
+func triedSlug(test seats.Event) string {
+	return test.Slug[:strings.LastIndex(test.Slug, seats.TestSlug)]
+}
+
 // ChecklistPage leads an event from its plan to its sale. If Asked, a sale was to start that lacks something.
 type ChecklistPage struct {
 	Frame
@@ -24,6 +29,8 @@ type ChecklistPage struct {
 	Asked   bool
 	Opens   string // when the sale was to start; empty: at once
 	SaleKey string
+	Test    string // the slug of the test sale that runs; empty: none does
+	TestURL string // of its page in the shop
 }
 
 var pointWords = map[events.Point]string{
@@ -55,6 +62,9 @@ func (p ChecklistPage) to(point events.Point) string {
 	case events.PointPreview:
 		return event + "/preview"
 	case events.PointTest:
+		if p.starts() {
+			return "#test"
+		}
 		return "/events/" + p.Event.Slug
 	}
 	return SettingsPath(p.Event.Slug)
@@ -84,6 +94,9 @@ func (p ChecklistPage) says(ctx context.Context, point events.Point) string {
 	case events.PointTest:
 		if f.Sold > 0 {
 			return text.N(ctx, "%d seat is sold.", "%d seats are sold.", f.Sold)
+		}
+		if p.starts() {
+			return text.T(ctx, "Buy a ticket in a test sale.")
 		}
 		return text.T(ctx, "When the sale runs, order a ticket yourself, then cancel it under Orders.")
 	}
@@ -136,7 +149,7 @@ func (p ChecklistPage) missing() []events.Point { return events.Missing(p.Checks
 
 // starts reports whether the sale of the event can still start here.
 func (p ChecklistPage) starts() bool {
-	return p.Event.Status == seats.Draft || p.Event.Status == seats.Scheduled
+	return p.Event.TestOf == 0 && (p.Event.Status == seats.Draft || p.Event.Status == seats.Scheduled)
 }
 
 var checkWords = map[events.CheckState]string{events.CheckDone: text.Mark("Done"), events.CheckMissing: text.Mark("To do"), events.CheckLook: text.Mark("Look")}

@@ -24,6 +24,7 @@ type KeysPage struct {
 	Name         string // as it was typed into a form that could not be taken
 	Scopes       []organizers.Scope
 	Days         int // as they were chosen; 0: not yet
+	Test         bool
 	Mistakes     organizers.Mistakes
 }
 

@@ -82,6 +82,8 @@ var notices = map[string]string{
 	"picture-removed": text.Mark("The picture was removed."),
 
 	"replaced":     text.Mark("The event has its new plan."),
+	"test":         text.Mark("The test sale is open. Its link is here."),
+	"test-ended":   text.Mark("The test sale is over. What people typed there is being erased."),
 	"created":      text.Mark("The event was created as a draft that only your team sees."),
 	"renewal":      text.Mark("The seats of subscribers are being kept, and mail is on its way to them."),
 	"subscription": text.Mark("The subscription was created."),
