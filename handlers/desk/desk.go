@@ -290,11 +290,15 @@ func deskDone(w http.ResponseWriter, r *http.Request, path, done string) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
+	path, part, cut := strings.Cut(path, "#")
+	if cut {
+		part = "#" + part
+	}
 	sign := "?"
 	if strings.Contains(path, "?") {
 		sign = "&"
 	}
-	http.Redirect(w, r, path+sign+"done="+done, http.StatusSeeOther)
+	http.Redirect(w, r, path+sign+"done="+done+part, http.StatusSeeOther)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (h *Handlers) StartTestSale(w http.ResponseWriter, r *http.Request, m organ
 	if err != nil {
 		return err
 	}
-	return deskWith(w, r, desk.ChecklistPath(s.Event.Slug), "test", http.StatusCreated, testSaleAnswer{slug, h.At(r, "/events/"+slug)})
+	return deskWith(w, r, desk.ChecklistPath(s.Event.Slug)+"#test", "test", http.StatusCreated, testSaleAnswer{slug, h.At(r, "/events/"+slug)})
 }
 
 // EndTestSale answers POST /desk/events/{slug}/test/closing: what people typed there is erased.
@@ -45,5 +45,5 @@ func (h *Handlers) EndTestSale(w http.ResponseWriter, r *http.Request, m organiz
 	if err := h.TestSales.End(r.Context(), m, s, deskKeyOf(r, form)); err != nil {
 		return err
 	}
-	return deskDone(w, r, desk.ChecklistPath(s.Event.Slug), "test-ended")
+	return deskDone(w, r, desk.ChecklistPath(s.Event.Slug)+"#test", "test-ended")
 }

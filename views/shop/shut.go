@@ -66,6 +66,8 @@ func (s Sale) shutAdvice(ctx context.Context) string {
 		return text.T(ctx, "Your seats are held for you. Continue to the checkout.")
 	case s.Event.Status == seats.Paused:
 		return text.T(ctx, "Orders stay valid. This page opens by itself when the sale resumes.")
+	case s.Event.TestOf != 0:
+		return text.T(ctx, "This test is over.")
 	}
 	return text.T(ctx, "Orders stay valid.")
 }
