@@ -34,7 +34,7 @@ func Check(p *seats.Plan) error {
 	if p == nil {
 		return errors.New("there is no plan")
 	}
-	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkShapes} {
+	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkWhole, checkShapes} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -272,6 +272,32 @@ func checkRows(p *seats.Plan) error {
 				return fmt.Errorf("two seats are called %s", p.Label(idx))
 			}
 			numbers[s.Number] = true
+		}
+	}
+	return nil
+}
+
+// checkWhole holds that what is sold whole is a row of several seats of one category.
+func checkWhole(p *seats.Plan) error {
+	known := make(map[seats.WholeRow]bool, len(p.Whole))
+	for _, w := range p.Whole {
+		if w.Section < 0 || w.Section >= len(p.Sections) || p.Sections[w.Section].Area || known[w] {
+			return fmt.Errorf("row %q of section %d cannot be sold whole: it is not there, is an area, or is named twice", w.Row, w.Section)
+		}
+		known[w] = true
+		sec := &p.Sections[w.Section]
+		count, category := 0, -1
+		for _, s := range p.Seats[sec.First : sec.First+sec.Count] {
+			if s.Row != w.Row {
+				continue
+			}
+			if count++; count > 1 && s.Category != category {
+				return fmt.Errorf("row %q of %q is sold whole and has seats of several categories", w.Row, sec.Name)
+			}
+			category = s.Category
+		}
+		if count < 2 {
+			return fmt.Errorf("row %q of %q is sold whole and has %d seats; it needs 2", w.Row, sec.Name, count)
 		}
 	}
 	return nil

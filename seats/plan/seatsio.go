@@ -84,7 +84,7 @@ type (
 type seatsioReader struct {
 	*draft
 	categories map[string]int
-	whole      int // tables, booths and areas that are sold as a whole there
+	whole      int // areas that are sold as a whole there
 	icons      int
 }
 
@@ -118,7 +118,7 @@ func (in *seatsioReader) leftOut(file *seatsioChart) {
 		in.warn(text.Say("The chart has points to look at for its zones (%d); Usher has one for a whole plan, and took none.", len(file.Zones.List)))
 	}
 	if in.whole > 0 {
-		in.warn(text.Say("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole))
+		in.warn(text.Say("Areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole))
 	}
 	if in.icons > 0 {
 		in.warn(text.Say("Icons and images were left out: %d.", in.icons))
@@ -324,6 +324,10 @@ func (in *seatsioReader) row(row *seatsioRow, table bool, at point, category int
 			return r, err
 		}
 		r.seats = append(r.seats, s)
+	}
+	if r.whole = row.BookAsAWhole; r.whole && !r.oneCategory() {
+		r.whole = false
+		in.warn(text.Say("“%s” is sold as a whole in the chart and has seats of several categories. Here each of its seats is for sale by itself.", r.label))
 	}
 	if table {
 		before := len(in.shapes)
@@ -615,7 +619,6 @@ func (in *seatsioReader) text(o *seatsioObject, at point, path []any) error {
 
 // tabletop draws the table its seats stand around.
 func (in *seatsioReader) tabletop(t *seatsioRow, at point, path []any) error {
-	in.whole += countIf(t.BookAsAWhole)
 	if t.Center == nil {
 		return nil
 	}
