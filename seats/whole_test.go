@@ -230,3 +230,34 @@ func TestWholeTable_HasOneBuyerUnderConcurrency(t *testing.T) {
 	all.Wait()
 	wantBooks(t, b)
 }
+
+func TestReplan_SeatsOnSaleStaySoldWholeOrByThemselves(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 20}, dinner(4, 4))
+	free, more := dinner(4, 4), dinner(4, 4)
+	free.Whole = free.Whole[:1]
+	more.Whole = append(more.Whole, seats.WholeRow{Row: "A"})
+	for name, p := range map[string]*seats.Plan{"a table by the chair": free, "a row as a whole": more} {
+		_, err := events.ReplacePlan(t.Context(), b.inventory, "evening", p, nil)
+		if wantRefusal(t, err, seats.CodeChanged); !t.Failed() {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+	next := withBalcony(dinner(4, 4), 6)
+	for i := range next.Whole {
+		next.Whole[i].Section++
+	}
+	for i := range 6 {
+		next.Seats[i].Category = 0
+	}
+	next.Whole = append(next.Whole, seats.WholeRow{Section: 0, Row: "A"})
+	if _, err := events.ReplacePlan(t.Context(), b.inventory, "evening", next, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := b.now(t, b.inventory)
+	_, err := s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Balcony/A/1"}})
+	wantRefusal(t, err, seats.CodeWholeTable)
+	_, err = s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: tableSeats(2, 1, 2)})
+	wantRefusal(t, err, seats.CodeWholeTable)
+	wantBooks(t, b)
+}

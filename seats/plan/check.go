@@ -281,26 +281,27 @@ func checkRows(p *seats.Plan) error {
 func checkWhole(p *seats.Plan) error {
 	known := make(map[seats.WholeRow]bool, len(p.Whole))
 	for _, w := range p.Whole {
-		if w.Section < 0 || w.Section >= len(p.Sections) || p.Sections[w.Section].Area || known[w] {
-			return fmt.Errorf("row %q of section %d cannot be sold whole: it is not there, is an area, or is named twice", w.Row, w.Section)
+		if known[w] || w.Section < 0 || w.Section >= len(p.Sections) || !wholeRow(p, w) {
+			return fmt.Errorf("row %q of section %d cannot be sold whole: that is a row of at least 2 seats, all of one category", w.Row, w.Section)
 		}
 		known[w] = true
-		sec := &p.Sections[w.Section]
-		count, category := 0, -1
-		for _, s := range p.Seats[sec.First : sec.First+sec.Count] {
-			if s.Row != w.Row {
-				continue
-			}
-			if count++; count > 1 && s.Category != category {
-				return fmt.Errorf("row %q of %q is sold whole and has seats of several categories", w.Row, sec.Name)
-			}
-			category = s.Category
-		}
-		if count < 2 {
-			return fmt.Errorf("row %q of %q is sold whole and has %d seats; it needs 2", w.Row, sec.Name, count)
-		}
 	}
 	return nil
+}
+
+func wholeRow(p *seats.Plan, w seats.WholeRow) bool {
+	sec := &p.Sections[w.Section]
+	count, category := 0, -1
+	for _, s := range p.Seats[sec.First : sec.First+sec.Count] {
+		if s.Row != w.Row {
+			continue
+		}
+		if count++; count > 1 && s.Category != category {
+			return false
+		}
+		category = s.Category
+	}
+	return count > 1 && !sec.Area
 }
 
 func checkShapes(p *seats.Plan) error {

@@ -245,8 +245,7 @@ func points(pairs []pair) []seats.Point {
 // documentReader turns the sections of a document into those of a draft.
 type documentReader struct {
 	*draft
-	keys  map[string]int
-	wrong faults // what has a fault is left out, and reading goes on
+	keys map[string]int
 }
 
 // storeys reads the floors. Their names are those that sections and shapes say.

@@ -29,6 +29,7 @@ type draft struct {
 	moved    seats.Point // how far the drawing was moved to begin at the margin
 	imported bool        // drawn in another program: to be scaled, and rid of what no seat uses
 	seats    int         // so far, to stop at the limit
+	wrong    faults      // of the file: what has one is left out, and reading goes on
 	repairs  []Repair
 	warnings []text.Message
 }

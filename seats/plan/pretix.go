@@ -53,17 +53,18 @@ func readPretix(data []byte) (*draft, error) {
 	place := map[string]int{}
 	for i, c := range file.Categories {
 		if _, twice := place[c.Name]; twice {
-			return nil, fail([]any{"categories", i, "name"}, "two categories are called %q", c.Name)
+			d.wrong.add(fail([]any{"categories", i, "name"}, "two categories are called %q", c.Name))
+			continue
 		}
-		place[c.Name] = i
+		place[c.Name] = len(d.categories)
 		d.categories = append(d.categories, seats.Category{Key: letters(i), Name: c.Name, Color: hexColor(c.Color)})
 	}
 	for i, zone := range file.Zones {
 		if err := d.pretixZone(zone, place, []any{"zones", i}); err != nil {
-			return nil, err
+			d.wrong.add(err)
 		}
 	}
-	return d, nil
+	return d, d.wrong.all()
 }
 
 func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []any) error {
@@ -76,13 +77,14 @@ func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []an
 		at := under(path, "rows", i)
 		r, err := d.pretixRow(row, zone.Position, categories, at)
 		if err != nil {
-			return err
+			d.wrong.add(err)
+			continue
 		}
 		s.rows = append(s.rows, r)
 	}
 	for i, a := range zone.Areas {
 		if err := d.pretixArea(a, zone.Position, under(path, "areas", i)); err != nil {
-			return err
+			d.wrong.add(err)
 		}
 	}
 	if len(s.rows) > 0 { // a zone of areas only is a picture, and those are drawn already
@@ -109,12 +111,14 @@ func (d *draft) pretixRow(row pretixRow, zone point, categories map[string]int, 
 	for i, seat := range row.Seats {
 		s, err := seat.draft(categories, under(r.path, i))
 		if err != nil {
-			return r, err
+			d.wrong.add(err)
+			continue
 		}
 		s.x += zone.X + row.Position.X
 		s.y += zone.Y + row.Position.Y
 		if !near(s.x, s.y) {
-			return r, fail(under(r.path, i, "position"), tooFar)
+			d.wrong.add(fail(under(r.path, i, "position"), tooFar))
+			continue
 		}
 		r.seats = append(r.seats, s)
 	}
