@@ -16,8 +16,8 @@ func dinnerPlan(t *testing.T) string {
 	check(t, os.WriteFile(path, []byte(`{"format": "usher-plan/1", "name": "Dinner", "focus": [250, 0],
 		"categories": [{"key": "A", "name": "Dinner", "price": 8000}],
 		"sections": [{"name": "Hall", "category": "A", "tables": [
-			{"table": "Table 1", "whole": true, "center": [120, 160], "radius": 30, "count": 6}, {"table": "Table 2", "whole": true, "center": [380, 160], "size": [100, 40], "count": 6},
-			{"table": "Table 3", "center": [120, 340], "radius": 30, "count": 6}, {"table": "Table 4", "center": [380, 340], "radius": 30, "count": 6}]}],
+			{"table": "Table 1", "whole": true, "center": [120, 160], "radius": 30, "count": 4}, {"table": "Table 2", "whole": true, "center": [380, 160], "size": [100, 40], "count": 4},
+			{"table": "Table 3", "center": [120, 340], "radius": 30, "count": 4}, {"table": "Table 4", "center": [380, 340], "radius": 30, "count": 4}]}],
 		"shapes": [{"kind": "polygon", "role": "stage", "points": [[100, 20], [400, 20], [400, 60], [100, 60]]}]}`), 0o600))
 	return path
 }
@@ -36,18 +36,18 @@ func TestWholeTable_OneTapTakesAllOfIt(t *testing.T) {
 			if !d.touch && d.zoom == 0 {
 				seat := ann.spot("Hall", "Table 1", 1)
 				check(t, ann.page.Mouse().Move(seat.x, seat.y))
-				check(t, expect.Locator(ann.placard()).ToContainText("sold together: 6 seats"))
+				check(t, expect.Locator(ann.placard()).ToContainText("sold together: 4 seats"))
 				check(t, ann.page.Mouse().Click(seat.x, seat.y))
 			} else {
 				ann.ticks("Hall/Table 1/2")
 			}
-			check(t, expect.Locator(chips).ToHaveCount(6))
-			check(t, expect.Locator(ticked).ToHaveCount(6))
+			check(t, expect.Locator(chips).ToHaveCount(4))
+			check(t, expect.Locator(ticked).ToHaveCount(4))
 			ann.inBothLights("whole-table")
 			ann.lit(playwright.ColorSchemeLight)
 			ann.ticks("Hall/Table 3/1")
-			check(t, expect.Locator(chips).ToHaveCount(7))
-			ann.ticks("Hall/Table 1/5")
+			check(t, expect.Locator(chips).ToHaveCount(5))
+			ann.ticks("Hall/Table 1/3")
 			check(t, expect.Locator(chips).ToHaveCount(1))
 		})
 	}
@@ -96,7 +96,7 @@ func TestEditor_MarksATableAsSoldWhole(t *testing.T) {
 	answer, err := ann.context.Request().Get(strings.TrimSuffix(ann.page.URL(), "/editor") + "/versions/2.json")
 	check(t, err)
 	check(t, answer.JSON(&saved))
-	if len(saved.Sections) != 1 || len(saved.Sections[0].Tables) != 2 || !saved.Sections[0].Tables[0].Whole || saved.Sections[0].Tables[1].Whole {
+	if len(saved.Sections) != 2 || len(saved.Sections[0].Tables) != 1 || len(saved.Sections[1].Tables) != 1 || !saved.Sections[0].Tables[0].Whole || saved.Sections[1].Tables[0].Whole {
 		t.Errorf("saved is %+v", saved)
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
@@ -64,6 +65,15 @@ func readPretix(data []byte) (*draft, error) {
 			d.wrong.add(err)
 		}
 	}
+	colors := 0
+	for _, zone := range file.Zones {
+		for _, a := range zone.Areas {
+			colors += countIf(a.Color != "")
+		}
+	}
+	if colors > 0 {
+		d.warn(text.Say("Colours of areas were left out: %d. Usher paints what is drawn by what it is, so that it can be read in the light and in the dark.", colors))
+	}
 	return d, d.wrong.all()
 }
 
@@ -82,7 +92,11 @@ func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []an
 		}
 		s.rows = append(s.rows, r)
 	}
+	ground := d.pretixGround(&zone, &s)
 	for i, a := range zone.Areas {
+		if i == ground {
+			continue
+		}
 		if err := d.pretixArea(a, zone.Position, under(path, "areas", i)); err != nil {
 			d.wrong.add(err)
 		}
@@ -172,6 +186,7 @@ type pretixArea struct {
 	Shape    string  `json:"shape"`
 	Rotation float64 `json:"rotation"`
 	Position point   `json:"position"`
+	Color    string  `json:"color"`
 	Text     *struct {
 		Text     json.RawMessage `json:"text"`
 		Position point           `json:"position"`
@@ -190,6 +205,31 @@ type pretixArea struct {
 	Ellipse *struct {
 		Radius point `json:"radius"`
 	} `json:"ellipse"`
+}
+
+// pretixGround makes the background of a zone the outline of its section: the first polygon or rectangle without a text that has
+// all seats of the zone inside. It returns its position among the areas; -1 if there is none.
+func (d *draft) pretixGround(zone *pretixZone, s *draftSection) int {
+	for i, a := range zone.Areas {
+		words := ""
+		if a.Text != nil {
+			words, _ = label(a.Text.Text) // pretixArea says what is wrong with it
+		}
+		if len(s.rows) == 0 || words != "" || a.Shape != "polygon" && a.Shape != "rectangle" {
+			continue
+		}
+		form := d.pretixForm(a, point{zone.Position.X + a.Position.X, zone.Position.Y + a.Position.Y}, nil).Points
+		if len(form) < 3 || slices.ContainsFunc(form, func(p seats.Point) bool { return !near(p.X, p.Y) }) {
+			continue
+		}
+		if !slices.ContainsFunc(s.rows, func(r draftRow) bool {
+			return slices.ContainsFunc(r.seats, func(seat draftSeat) bool { return !within(form, seat.x, seat.y) })
+		}) {
+			s.outline = form
+			return i
+		}
+	}
+	return -1
 }
 
 // pretixArea draws an area as a shape, and its text on it.

@@ -99,3 +99,35 @@ func TestImport_SaysAllThatIsWrongInPlansOfOtherPrograms(t *testing.T) {
 		}
 	}
 }
+
+func TestPretix_BackgroundOfAZoneIsTheOutlineOfItsSection(t *testing.T) {
+	t.Parallel()
+	file := func(areas string) string {
+		return `{"name": "Hall", "categories": [{"name": "A"}], "zones": [{"name": "Stalls", "position": {"x": 100, "y": 50}, "areas": [` + areas + `], "rows": [{"row_number": "1", "seats": [
+ {"seat_number": "1", "category": "A", "position": {"x": 10, "y": 10}}, {"seat_number": "2", "category": "A", "position": {"x": 30, "y": 10}}]}]}]}`
+	}
+	const ground = `{"shape": "rectangle", "color": "#eeeeee", "position": {"x": -40, "y": -30}, "rectangle": {"width": 120, "height": 90}}`
+	const aside = `{"shape": "polygon", "position": {"x": 20, "y": 0}, "polygon": {"points": [{"x": 0, "y": 0}, {"x": 90, "y": 0}, {"x": 90, "y": 50}]}}`
+	r, err := Read(strings.NewReader(file(aside + "," + ground)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Plan
+	low, high := p.Sections[0].Outline[0], p.Sections[0].Outline[2]
+	if got := high.X - low.X; got != 120 || high.Y-low.Y != 90 || p.Seats[0].X-low.X != 50 {
+		t.Errorf("the outline is %v, want the rectangle behind the seats", p.Sections[0].Outline)
+	}
+	if len(p.Shapes) != 1 || len(p.Shapes[0].Points) != 3 {
+		t.Errorf("drawn are %v, want the area that is no background", p.Shapes)
+	}
+	said := ""
+	for _, w := range r.Warnings {
+		said += w.In(t.Context()) + "\n"
+	}
+	if !strings.Contains(said, "Colours of areas were left out: 1.") {
+		t.Errorf("the colour is left out without a word: %s", said)
+	}
+	if r, err = Read(strings.NewReader(file(aside))); err != nil || len(r.Plan.Shapes) != 1 {
+		t.Errorf("%v, drawn are %v, want the area that is no background", err, r.Plan.Shapes)
+	}
+}
