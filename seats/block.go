@@ -275,7 +275,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(idx in
 		return nil, err
 	}
 	if !k.Rest {
-		if err := s.refusePart(seats); err != nil {
+		if err := s.RefusePart(seats); err != nil {
 			return nil, err
 		}
 	}

@@ -329,7 +329,7 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 	if len(labels) > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
 	}
-	return s.refusePart(c.seats)
+	return s.RefusePart(c.seats)
 }
 
 // claim decides one claim under the lock.
@@ -350,7 +350,7 @@ func (b *batch) claim(c *command) (Hold, error) {
 	if c.choice != nil && c.seats == nil {
 		return b.chooseLate(c)
 	}
-	if err := b.sale.refusePart(c.seats); err != nil { // the plan may be newer than the one that the claim was understood by
+	if err := b.sale.RefusePart(c.seats); err != nil { // the plan may be newer than the one that the claim was understood by
 		return Hold{}, err
 	}
 	var mine, taken, fresh []int

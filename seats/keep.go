@@ -25,7 +25,7 @@ func (b *batch) keep(c *command, until time.Time) (Hold, error) {
 	if _, live := b.live(c.holder); live || !until.After(b.now) {
 		return Hold{}, &Conflict{Code: CodeExpired, Message: text.Mark("The time until which these seats are kept is over. Nothing was changed.")}
 	}
-	if err := b.sale.refusePart(c.seats); err != nil {
+	if err := b.sale.RefusePart(c.seats); err != nil {
 		return Hold{}, err
 	}
 	var taken []int

@@ -27,7 +27,7 @@ func (s *Sale) Rebooking(r Rebooking) Step {
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
-		if err := b.sale.refusePart(r.Seats); err != nil {
+		if err := b.sale.RefusePart(r.Seats); err != nil {
 			return Hold{}, err
 		}
 		fares, err := b.rebook(r)

@@ -87,7 +87,7 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, friend
 		c.seats = append(c.seats, r.Seat)
 	}
 	c.decide = func(b *batch) (Hold, error) {
-		if err := b.sale.refusePart(c.seats); err != nil {
+		if err := b.sale.RefusePart(c.seats); err != nil {
 			return Hold{}, err
 		}
 		if b.terms.status != OnSale {
@@ -140,7 +140,7 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order, friend ID, seats []i
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
-		if err := b.sale.refusePart(seats); err != nil {
+		if err := b.sale.RefusePart(seats); err != nil {
 			return Hold{}, err
 		}
 		var foreign, held []int

@@ -7,7 +7,7 @@ import (
 )
 
 // A plan may say that a row or a table is sold whole: a box, or a table of a dinner. All its seats go together then, to one hold
-// and to one order, and come back together. Every command that gives seats to people or takes them back asks refusePart, which looks
+// and to one order, and come back together. Every command that gives seats to people or takes them back asks RefusePart, which looks
 // at the plan in memory alone. In the scope of a choice such a row fits a party of exactly its size.
 
 // WholeRow is a row or table that is sold whole. All its seats are of one category.
@@ -125,8 +125,8 @@ func (t *runs) partOf(seats []int) []int {
 	return nil
 }
 
-// refusePart refuses to change a part of a row that is sold whole. Each seat is named once.
-func (s *Sale) refusePart(seats []int) error {
+// RefusePart refuses to change a part of a row that is sold whole. Each seat is named once.
+func (s *Sale) RefusePart(seats []int) error {
 	all := s.runs.partOf(seats)
 	if all == nil {
 		return nil
