@@ -69,19 +69,23 @@ func TestImport_SaysAllThatIsWrongInPlansOfOtherPrograms(t *testing.T) {
 		file string
 		says []string
 	}{
-		"pretix": {`{"name": "Hall", "categories": [{"name": "A"}, {"name": "A"}], "zones": [
+		"pretix": {
+			`{"name": "Hall", "categories": [{"name": "A"}, {"name": "A"}], "zones": [
 {"name": "Stalls", "rows": [{"row_number": "1", "seats": [
  {"seat_number": "1", "category": "Z", "position": {"x": 1, "y": 1}},
  {"seat_number": "2", "category": "A"}]}]},
 {"name": "Balcony", "rows": [{"row_number": "1", "seats": [{"seat_number": "1", "category": "Y", "position": {"x": 1, "y": 1}}]}]}]}`,
-			[]string{"two categories are called", `category "Z"`, "no position", `category "Y"`}},
-		"seats.io": {`{"name": "Hall", "categories": {"list": [{"key": 1, "label": "A"}, {"key": 1, "label": "B"}]}, "subChart": {
+			[]string{"two categories are called", `category "Z"`, "no position", `category "Y"`},
+		},
+		"seats.io": {
+			`{"name": "Hall", "categories": {"list": [{"key": 1, "label": "A"}, {"key": 1, "label": "B"}]}, "subChart": {
  "rows": [{"label": "A", "seats": [{"label": "1", "categoryKey": 9, "x": 1, "y": 1},
   {"label": "2", "categoryKey": 1}]}],
  "tables": [{"label": "T", "categoryKey": 8, "seats": []}],
  "generalAdmissionAreas": [{"label": "GA", "categoryKey": 1}],
  "sections": [{"label": "S", "subChart": {"rows": [{"label": "B", "seats": [{"label": "1", "x": 1, "y": 1}]}]}}]}}`,
-			[]string{"belongs to another category", `category "9"`, "no position", `category "8"`, "capacity", "has no category"}},
+			[]string{"belongs to another category", `category "9"`, "no position", `category "8"`, "capacity", "has no category"},
+		},
 	} {
 		_, err := Read(strings.NewReader(c.file))
 		var told *Error
