@@ -179,7 +179,7 @@ func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run 
 		if 2*at.nearest >= least {
 			break // no window of this one or of those behind it can be nearer
 		}
-		if at.count < n || open(i) < n {
+		if at.count < n || open(i) < n || !t.fits(i, n) {
 			continue
 		}
 		run := 0
@@ -218,7 +218,7 @@ func (s *Sale) orphansCost(at run, from, to int, free func(int) bool) (cost floa
 }
 
 // Closest finds the n seats of a scope that are nearest to the stage, adjacent or not; in an area the first n places. free
-// and open are those of Adjacent.
+// and open are those of Adjacent. Rows that are sold whole give none.
 func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run int32) int) (found []int) {
 	t := s.runs
 	for _, i := range t.in(in) {
@@ -226,7 +226,7 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 		if len(found) == n && (in.Section >= 0 || at.nearest >= t.away[found[n-1]]) {
 			break
 		}
-		if open(i) == 0 {
+		if open(i) == 0 || t.isWhole(i) {
 			continue
 		}
 		for idx := at.first; idx < at.first+at.count; idx++ {
@@ -311,7 +311,7 @@ func (s *Sale) nearest(seats []int) (near []int) {
 		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
 			other := &s.Plan.Seats[idx]
 			is := s.seats.states[idx]
-			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category {
+			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category || s.runs.isWhole(s.runs.of[idx]) {
 				continue
 			}
 			x, y := other.X-at.X, other.Y-at.Y
@@ -347,6 +347,7 @@ type runs struct {
 	seats      []int     // how many, of each category
 	inRows     []int     // of each category: 1 if it has seats in rows
 	only       []int     // the category of all seats of a section; -1 if they have several
+	whole      []bool    // of each run: it is a row that is sold whole; nil if there is none
 }
 
 func newRuns(p *Plan) *runs {
@@ -376,6 +377,7 @@ func newRuns(p *Plan) *runs {
 			t.only[seat.Section] = -1
 		}
 	}
+	t.whole = p.wholeRuns(t.all)
 	for i, s := range t.all {
 		t.everywhere = append(t.everywhere, int32(i))
 		seat := &p.Seats[s.first]
@@ -397,7 +399,7 @@ func (p *Plan) beside(before, idx, count int) bool {
 	if p.Sections[a.Section].Area {
 		return count < areaRun
 	}
-	return a.Row == b.Row && a.Flags&AisleAfter == 0
+	return a.Row == b.Row && (a.Flags&AisleAfter == 0 || p.SoldWhole(a.Section, a.Row))
 }
 
 // in lists the runs of a scope, the best first.
@@ -523,7 +525,7 @@ func (s *Sale) windows(category int, p Party, free func(int) bool) (list []windo
 	t := s.runs
 	for _, i := range t.inCategory[category] {
 		at := t.all[i]
-		if at.count < p.Size || s.Plan.Sections[s.Plan.Seats[at.first].Section].Area {
+		if at.count < p.Size || !t.fits(i, p.Size) || s.Plan.Sections[s.Plan.Seats[at.first].Section].Area {
 			continue
 		}
 		best, from, open := 0.0, -1, 0

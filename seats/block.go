@@ -274,10 +274,15 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(idx in
 	if err != nil {
 		return nil, err
 	}
+	if !k.Rest {
+		if err := s.RefusePart(seats); err != nil {
+			return nil, err
+		}
+	}
 	if len(seats) > blockAtOnce && !k.Rest {
 		return nil, &ValidationError{Message: text.Mark("These are %d seats, and at most %d can be changed together. Nothing was changed. Choose fewer, or “As far as possible”."), Args: []any{len(seats), blockAtOnce}}
 	}
-	for some := range slices.Chunk(seats, blockAtOnce) {
+	for _, some := range s.wholeChunks(seats, blockAtOnce) {
 		c := &command{seats: some, unblocks: true, resells: k.Group != ID{}}
 		last := some[len(some)-1] == seats[len(seats)-1]
 		c.decide = func(b *batch) (Hold, error) {
@@ -285,7 +290,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(idx in
 			if err := k.checkEnd(b.now); err != nil {
 				return Hold{}, err
 			}
-			fit := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(idx, b) })
+			fit := b.sale.wholeParts(slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return !may(idx, b) }))
 			if len(fit) < len(some) && !k.Rest {
 				rest := slices.DeleteFunc(slices.Clone(some), func(idx int) bool { return slices.Contains(fit, idx) })
 				return Hold{}, &Conflict{Code: CodeTaken, Seats: rest, Message: text.Mark("These seats can’t be changed now: %s. Nothing was changed. Look at their state first."), Args: []any{s.named(rest)}}

@@ -329,7 +329,7 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 	if len(labels) > s.Event.SeatsPerHolder {
 		return overLimit(s.Event.SeatsPerHolder, 0)
 	}
-	return nil
+	return s.RefusePart(c.seats)
 }
 
 // claim decides one claim under the lock.
@@ -349,6 +349,9 @@ func (b *batch) claim(c *command) (Hold, error) {
 	}
 	if c.choice != nil && c.seats == nil {
 		return b.chooseLate(c)
+	}
+	if err := b.sale.RefusePart(c.seats); err != nil { // the plan may be newer than the one that the claim was understood by
+		return Hold{}, err
 	}
 	var mine, taken, fresh []int
 	for _, idx := range c.seats {
@@ -594,6 +597,7 @@ type late struct {
 	meant   map[int]bool      // seats that one claim tries in the next batch
 	short   map[Scope]int     // the least number that was not to be had, and
 	left    map[Scope]int     // what was
+	whole   map[Scope]bool    // and whether rows sold whole were left there
 	soon    map[Scope]int     // the least number that was to be had only of seats meant for other claims
 }
 
@@ -603,7 +607,7 @@ func (b *batch) ask(m *seatMap) {
 		return
 	}
 	b.asks = true
-	b.late = late{mapped: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, soon: map[Scope]int{}}
+	b.late = late{mapped: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, whole: map[Scope]bool{}, soon: map[Scope]int{}}
 	for idx, state := range m.states {
 		if state == Expired {
 			b.late.mapped = append(b.late.mapped, int32(idx))
@@ -648,7 +652,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	known := c.choice.unlocked == nil // else other claims say nothing of this one
 	if least, tried := l.short[at]; tried && n >= least && known {
-		return Hold{}, soldOut(l.left[at], n, len(old))
+		return Hold{}, noneLeft(l.left[at], n, len(old), l.whole[at])
 	}
 	if least, tried := l.soon[at]; tried && n >= least && known {
 		return Hold{}, errChooseAgain
@@ -676,10 +680,11 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 		}
 		return Hold{}, errChooseAgain
 	}
+	whole := b.sale.wholeLeft(at)
 	if known {
-		l.short[at], l.left[at] = n, len(left)
+		l.short[at], l.left[at], l.whole[at] = n, len(left), whole
 	}
-	return Hold{}, soldOut(len(left), n, len(old))
+	return Hold{}, noneLeft(len(left), n, len(old), whole)
 }
 
 // bestLate picks seats at this point of the batch, of those for which may holds: available seats, and expired ones as far
@@ -708,7 +713,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) >= c.n {
 			break
 		}
-		if open(i) == 0 {
+		if open(i) == 0 || t.isWhole(i) {
 			continue
 		}
 		for idx := t.all[i].first; idx < t.all[i].first+t.all[i].count && len(seats) < c.n; idx++ {
@@ -720,11 +725,12 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	if len(seats) >= c.n {
 		return b.sale.best(c, available, open)
 	}
+	single := func(idx int) bool { return t.whole == nil || idx < len(t.of) && !t.whole[t.of[idx]] }
 	for _, idx := range b.late.expired {
 		if len(seats) == c.n {
 			break
 		}
-		if b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, m.states[idx], coming) && may(idx) {
+		if single(idx) && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, m.states[idx], coming) && may(idx) {
 			seats = append(seats, idx)
 		}
 	}
@@ -732,8 +738,16 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) == c.n {
 			break
 		}
-		if _, known := b.late.ends[idx]; state == Expired && !known && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
+		if _, known := b.late.ends[idx]; state == Expired && !known && single(idx) && b.sale.inScope(idx, c.Scope) && !available(idx) && b.expired(idx, state, coming) && may(idx) {
 			seats = append(seats, idx)
+		}
+	}
+	if len(seats) < c.n && t.whole != nil {
+		if row := b.sale.wholeLate(c, func(idx int) bool {
+			_, ended := b.late.ends[idx]
+			return available(idx) || (ended || m.states[idx] == Expired) && b.expired(idx, m.states[idx], coming) && may(idx)
+		}); row != nil {
+			return row
 		}
 	}
 	slices.Sort(seats)
@@ -765,6 +779,14 @@ func (s *Sale) inScope(idx int, at Scope) bool {
 	}
 	seat := &s.Plan.Seats[idx]
 	return (at.Section < 0 || seat.Section == at.Section) && (at.Category < 0 || seat.Category == at.Category)
+}
+
+// noneLeft is soldOut, or says that what is left is sold whole.
+func noneLeft(left, n, held int, whole bool) *Conflict {
+	if held == 0 && left == 0 && whole {
+		return onlyWhole(n)
+	}
+	return soldOut(left, n, held)
 }
 
 // soldOut refuses a claim for n seats where so many are left. held is how many seats it was to replace.

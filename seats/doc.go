@@ -37,6 +37,7 @@
 //	P13 A hold ends no later than the session that it was claimed in.
 //	P14 A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.
 //	P15 A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.
+//	P16 A row or table that is sold whole is held by one visitor or sold to one order with all its seats, or with none.
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
 // office, and no tickets that are offered back. Offers of the waitlist, money that came late and tickets that are taken back are let beyond it.
@@ -61,7 +62,7 @@
 //	map.go       the map of this node moves on; Inventory.Changed and Inventory.Committed tell the world
 //
 // hold.go extends, releases and ends holds, keep.go keeps seats until a time that an organizer chose, sell.go sells them, allowance.go counts by person and by code, block.go takes
-// seats off sale, resale.go sells seats again that their buyers offer back, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
+// seats off sale, whole.go keeps the seats of a row together that is sold whole, resale.go sells seats again that their buyers offer back, waitlist.go offers them to those who wait; all of that are commands of a batch. attach.go locks and writes rows
 // of other packages in it. event.go and plan.go are the event itself, which package events edits, and inventory.go the events
 // of one node.
 //

@@ -170,7 +170,7 @@ func (b *batch) extend(c *command) (Hold, error) {
 }
 
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
-// does not have are left alone, and of all of them those in payment. ErrNoHold if the holder has nothing.
+// does not have are left alone, and of all of them those in payment. Of a row that is sold whole, all its seats go with one. ErrNoHold if the holder has nothing.
 func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, error) {
 	return s.ReleaseOnce(ctx, holder, "", seats...)
 }
@@ -184,6 +184,7 @@ func (s *Sale) ReleaseOnce(ctx context.Context, holder ID, key string, seats ...
 		}
 	}
 	c := &command{holder: holder, key: key, request: fmt.Sprint("release ", seats)}
+	seats = s.WithWhole(seats)
 	c.decide = func(b *batch) (Hold, error) { return b.release(c, seats) }
 	return s.do(ctx, c)
 }

@@ -25,6 +25,9 @@ func (b *batch) keep(c *command, until time.Time) (Hold, error) {
 	if _, live := b.live(c.holder); live || !until.After(b.now) {
 		return Hold{}, &Conflict{Code: CodeExpired, Message: text.Mark("The time until which these seats are kept is over. Nothing was changed.")}
 	}
+	if err := b.sale.RefusePart(c.seats); err != nil {
+		return Hold{}, err
+	}
 	var taken []int
 	for _, idx := range c.seats {
 		if r := b.rows[idx]; !b.mayTake(r, c.holder) || b.blockOf(idx) != (ID{}) {

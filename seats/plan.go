@@ -25,8 +25,9 @@ type Plan struct {
 	Sections   []Section
 	Seats      []Seat
 	Shapes     []Shape
-	Focus      *Point  // where people look; nil if the plan does not say
-	Floors     []Floor `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
+	Focus      *Point     // where people look; nil if the plan does not say
+	Floors     []Floor    `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
+	Whole      []WholeRow `json:",omitempty"` // rows and tables that are sold whole
 }
 
 // Floor is a storey of the venue. The drawing has the floors beside each other.
@@ -182,7 +183,7 @@ func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
 	if err := db.QueryRow(ctx, loadDrawingSQL, event).Scan(&p.Name, &d); err != nil {
 		return nil, err
 	}
-	p.Width, p.Height, p.Shapes, p.Focus, p.Floors = d.Width, d.Height, d.Shapes, d.Focus, d.Floors
+	p.Width, p.Height, p.Shapes, p.Focus, p.Floors, p.Whole = d.Width, d.Height, d.Shapes, d.Focus, d.Floors, d.Whole
 
 	var err error
 	if p.Categories, err = collect(ctx, db, loadCategoriesSQL, event, func(row pgx.CollectableRow) (c Category, err error) {
@@ -227,13 +228,14 @@ type Drawing struct {
 	Outlines      [][]Point // by section
 	Shapes        []Shape
 	Focus         *Point
-	Floors        []Floor `json:",omitempty"`
-	On            []int   `json:",omitempty"` // floor by section; none without floors
+	Floors        []Floor    `json:",omitempty"`
+	On            []int      `json:",omitempty"` // floor by section; none without floors
+	Whole         []WholeRow `json:",omitempty"` // rows that are sold whole
 }
 
 // Drawing returns the part of the plan that is stored as one document.
 func (p *Plan) Drawing() Drawing {
-	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors}
+	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors, Whole: p.Whole}
 	for _, c := range p.Categories {
 		d.Colors = append(d.Colors, c.Color)
 	}

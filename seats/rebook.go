@@ -27,6 +27,9 @@ func (s *Sale) Rebooking(r Rebooking) Step {
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
+		if err := b.sale.RefusePart(r.Seats); err != nil {
+			return Hold{}, err
+		}
 		fares, err := b.rebook(r)
 		if err != nil {
 			return Hold{}, err

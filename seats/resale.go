@@ -87,6 +87,9 @@ func (s *Sale) OfferBack(ctx context.Context, holder ID, offers []Resale, friend
 		c.seats = append(c.seats, r.Seat)
 	}
 	c.decide = func(b *batch) (Hold, error) {
+		if err := b.sale.RefusePart(c.seats); err != nil {
+			return Hold{}, err
+		}
 		if b.terms.status != OnSale {
 			return Hold{}, &Conflict{Code: CodeShut, Message: text.Mark("This event is not on sale now, so its tickets cannot be offered. Nothing was changed. Your tickets are still valid.")}
 		}
@@ -135,6 +138,9 @@ func (s *Sale) TakeBack(ctx context.Context, holder, order, friend ID, seats []i
 	c := &command{holder: holder, from: friend, resells: true, takesBack: true, ofWaitlist: true, seats: seats}
 	c.decide = func(b *batch) (Hold, error) {
 		if err := b.calledOff(); err != nil {
+			return Hold{}, err
+		}
+		if err := b.sale.RefusePart(seats); err != nil {
 			return Hold{}, err
 		}
 		var foreign, held []int

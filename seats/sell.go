@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -398,6 +399,9 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	}
 	c.seats, c.unblocks = seats, true
 	c.decide = func(b *batch) (Hold, error) {
+		if err := b.sale.RefusePart(seats); err != nil {
+			return Hold{}, err
+		}
 		if b.terms.status == Cancelled || b.terms.status == Draft {
 			return Hold{}, refuseShut(s.Event.under(&b.terms))
 		}
@@ -472,6 +476,9 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
+		if err := cmp.Or(b.sale.RefusePart(froms), b.sale.RefusePart(tos)); err != nil {
+			return Hold{}, err
+		}
 		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })
 		if len(foreign) > 0 {
 			return Hold{}, &Conflict{Code: CodeChanged, Seats: foreign, Message: text.Mark("The tickets changed since the page was shown. Nothing was moved. Look at the order again.")}
@@ -522,6 +529,9 @@ func (s *Sale) GiveBackTo(ctx context.Context, block, holder, order ID, seats []
 func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook) *command {
 	c := &command{holder: holder, seats: seats, keys: keys, resells: true, givesBack: true}
 	c.decide = func(b *batch) (Hold, error) {
+		if err := b.sale.RefusePart(seats); err != nil {
+			return Hold{}, err
+		}
 		var foreign, sold []int
 		var offered []*resale
 		for _, idx := range seats {

@@ -40,6 +40,7 @@ func (s *Sale) Claiming(holder ID, key string, w ClaimRequest) (Step, error) {
 // Releasing is the step of ReleaseOnce. Nothing happens to a holder who has nothing.
 func (s *Sale) Releasing(holder ID, seats ...int) Step {
 	c := &command{holder: holder}
+	seats = s.WithWhole(seats)
 	c.decide = func(b *batch) (Hold, error) {
 		hold, err := b.release(c, seats)
 		if errors.Is(err, ErrNoHold) {

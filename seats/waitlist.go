@@ -243,6 +243,9 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
 		return false, &Conflict{Code: CodeChanged, Message: text.Mark("This entry no longer waits, or waits for other seats. Nothing was offered.")}
 	}
+	if err := b.sale.RefusePart(o.Seats); err != nil {
+		return false, err
+	}
 	if !o.Until.After(b.now) {
 		return true, &Conflict{Code: CodeExpired, Message: text.Mark("The time for this offer is over already. Nothing was offered.")}
 	}

@@ -152,6 +152,18 @@ test('what keeps a plan from being saved is said with its place', () => {
   assert.deepEqual(editor.problems(load({...row(1), sections: []}, mint)), [], 'an empty plan can be saved')
 })
 
+test('a table is marked as sold whole, stays so with another size, and has one price then', () => {
+  const mint = new Mint('n'), plan = load({...row(1), categories: [{key: 'A', name: 'A', price: 1}, {key: 'B', name: 'B', price: 2}]}, mint)
+  const made = editor.makeTable(plan, {at: [200, 200], seats: 4, whole: true}, undefined, mint), tables = p => p.sections.flatMap(s => s.tables ?? [])
+  const [table] = tables(made.plan)
+  assert.equal(table.whole, true)
+  assert.equal(tables(editor.layTable(made.plan, table[KEY], {seats: 6}, mint).plan)[0].whole, true)
+  assert.ok(!('whole' in tables(editor.sellWhole(made.plan, table[KEY], false))[0]))
+  const priced = editor.setCategory(made.plan, new Set([table.seats[0][KEY]]), 'B').plan
+  assert.ok(editor.problems(priced).some(p => p.text.includes('one price category') && p.keys.includes(table[KEY])))
+  assert.deepEqual(editor.problems(made.plan), [])
+})
+
 test('a tap finds the seat, its row or its section; a line around selects what is inside', () => {
   const plan = load(row(6), new Mint('n')), at = editor.pick(plan, [41, 52], 6)
   assert.equal(at.seat.number, '3')

@@ -20,6 +20,9 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
+	if web.IsForm(r) { // a page has one seat chosen at a time; programs name all that they want
+		request.Seats = s.WithWholeLabels(request.Seats)
+	}
 	if err := takeProposal(r, s, &request); err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type drawnRow struct {
 	Y       []int          `json:"y"`
 	C       []int          `json:"c"` // category, how many, category, how many…
 	F       map[string]int `json:"f,omitempty"`
+	Whole   bool           `json:"whole,omitempty"` // its seats are sold together only
 }
 
 type drawnSection struct {
@@ -100,14 +101,16 @@ func draw(p *seats.Plan) drawnPlan {
 			RX: tenths(s.RX), RY: tenths(s.RY), Rotation: s.Rotation, Text: s.Text, Size: tenths(s.Size),
 		})
 	}
-	for _, s := range p.Sections {
+	for i, s := range p.Sections {
 		section := drawnSection{Name: s.Name, Area: s.Area, First: s.First, Count: s.Count, Outline: tenthsOf(s.Outline), Floor: s.Floor}
 		for idx := s.First; !s.Area && idx < s.First+s.Count; {
 			end := idx + 1
 			for end < s.First+s.Count && p.Seats[end].Row == p.Seats[idx].Row {
 				end++
 			}
-			section.Rows = append(section.Rows, drawRow(p.Seats[idx:end]))
+			row := drawRow(p.Seats[idx:end])
+			row.Whole = p.SoldWhole(i, row.Row)
+			section.Rows = append(section.Rows, row)
 			idx = end
 		}
 		d.Sections = append(d.Sections, section)

@@ -137,7 +137,16 @@ func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 		}
 		q.Seats = append(q.Seats, s)
 	}
-	return q, append(list, addSections(q, next, at)...)
+	list = append(list, addSections(q, next, at)...)
+	for i := range q.Sections {
+		at := next.SectionNamed(q.Sections[i].Name)
+		for _, w := range next.Whole {
+			if w.Section == at {
+				q.Whole = append(q.Whole, seats.WholeRow{Section: i, Row: w.Row})
+			}
+		}
+	}
+	return q, list
 }
 
 // conflict is something in a newer plan that an event on sale cannot have.
@@ -172,6 +181,8 @@ func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
 			list = append(list, conflict{idx, text.Say("would be called %s", next.SeatName(n))})
 		case p.Categories[p.Seats[idx].Category].Key != next.Categories[next.Seats[n].Category].Key:
 			list = append(list, conflict{idx, text.Say("would cost what “%s” costs", next.Categories[next.Seats[n].Category].Name)})
+		case p.SoldWhole(p.Seats[idx].Section, p.Seats[idx].Row) != next.SoldWhole(next.Seats[n].Section, next.Seats[n].Row):
+			list = append(list, conflict{idx, text.Say("would be sold with its whole row where it is sold by itself, or the other way round")})
 		case (p.Seats[idx].Flags^next.Seats[n].Flags)&seats.AisleAfter != 0:
 			list = append(list, conflict{idx, text.Say("would have an aisle where it has none, or none where it has one")})
 		}

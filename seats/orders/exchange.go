@@ -170,6 +170,13 @@ func (o Order) worthOf(tickets []Ticket, noFee bool) (worth, fee int64) {
 	return max(0, o.Paid-rest-max(0, o.Kept+fee+o.difference(ids))), fee
 }
 
+func idxsOf(tickets []Ticket) (idxs []int) {
+	for _, t := range tickets {
+		idxs = append(idxs, t.Idx)
+	}
+	return idxs
+}
+
 func idsOf(tickets []Ticket) (ids []seats.ID) {
 	for _, t := range tickets {
 		ids = append(ids, t.ID)
@@ -221,6 +228,9 @@ func (o *Orders) QuoteExchange(from, to *seats.Sale, order Order, tickets []seat
 		return q, nil
 	}
 	if err = refusePerformance(from, to); err != nil {
+		return q, err
+	}
+	if err = from.RefusePart(idxsOf(q.Tickets)); err != nil {
 		return q, err
 	}
 	if q.Swaps, err = swaps(from, to, q.Tickets, lines); err != nil {

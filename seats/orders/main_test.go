@@ -3,6 +3,7 @@ package orders_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,12 +27,21 @@ type fixture struct {
 	orders *orders.Orders
 }
 
+// wholeRow behind the name of a plan with boxes is for one with the first box sold whole.
+const wholeRow = " with a whole box"
+
 func open(t testing.TB, planName string, e events.Settings) *fixture {
 	t.Helper()
 	h := &fixture{db: seatstest.DB(t)}
-	p, ok := plan.Named(planName)
+	name, whole := strings.CutSuffix(planName, wholeRow)
+	p, ok := plan.Named(name)
 	if !ok {
 		t.Fatalf("there is no plan %q", planName)
+	}
+	if whole {
+		q := *p
+		q.Whole = []seats.WholeRow{{Section: q.SectionNamed("Boxes left"), Row: "1"}}
+		p = &q
 	}
 	e.Name, e.StartsAt = "Evening", time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)
 	if _, err := events.Create(t.Context(), h.db, e, p); err != nil {

@@ -185,9 +185,9 @@ func (o Order) refuseResaleOf(s *seats.Sale, tickets []seats.ID) error {
 	return nil
 }
 
-const takenBackSQL = `UPDATE ticket SET resale_id = NULL WHERE id = $1`
+const takenBackSQL = `UPDATE ticket SET resale_id = NULL WHERE id = ANY($1::uuid[])`
 
-// TakeBack takes a ticket back that its buyer offered. A repeat with its key changes nothing more.
+// TakeBack takes a ticket back that its buyer offered, with all tickets of its row if that is sold whole. A repeat with its key changes nothing more.
 //
 // Errors: ErrNoTicket, idempotency.ErrNoKey; a *seats.Conflict if it was sold, or if another visitor is about to buy the seat; the database's.
 func (o *Orders) TakeBack(ctx context.Context, s *seats.Sale, order Order, key string, ticket seats.ID) error {
@@ -211,13 +211,19 @@ func (o *Orders) TakeBack(ctx context.Context, s *seats.Sale, order Order, key s
 
 func (o *Orders) takeBack(ctx context.Context, s *seats.Sale, order Order, t Ticket, also seats.TxHook) error {
 	ctx = context.WithoutCancel(ctx)
+	idxs, tickets := s.Whole(t.Idx), []seats.ID{}
+	for _, other := range order.Tickets {
+		if !other.Revoked && slices.Contains(idxs, other.Idx) {
+			tickets = append(tickets, other.ID)
+		}
+	}
 	friend, err := o.friendOf(ctx, t.ID)
 	for err == nil {
-		err = s.TakeBack(ctx, order.Holder, order.ID, friend, []int{t.Idx}, func(q *pgx.Batch) {
+		err = s.TakeBack(ctx, order.Holder, order.ID, friend, idxs, func(q *pgx.Batch) {
 			if also != nil {
 				also(q)
 			}
-			q.Queue(takenBackSQL, t.ID)
+			q.Queue(takenBackSQL, tickets)
 		})
 		now, e := o.friendOf(ctx, t.ID)
 		if err == nil || e != nil || now == friend {

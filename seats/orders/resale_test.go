@@ -21,13 +21,15 @@ type resale struct {
 	card *demo.Card
 }
 
-func reselling(t *testing.T, e events.Settings) *resale {
+func reselling(t *testing.T, e events.Settings) *resale { return resellingOf(t, "theatre", e) }
+
+func resellingOf(t *testing.T, plan string, e events.Settings) *resale {
 	t.Helper()
 	e.Demo = true
 	policy := seats.DefaultPolicy
 	policy.Resale, policy.ResaleFee = true, 300
 	e.Policy = &policy
-	r := &resale{pair: &pair{fixture: open(t, "theatre", e), t: t}}
+	r := &resale{pair: &pair{fixture: open(t, plan, e), t: t}}
 	r.card = demo.New(r.db, r.orders.Payments.Record)
 	r.orders.Payments.Accept(payments.Demo, r.card)
 	secret, err := r.orders.OpenDoor(t.Context(), "evening", nil)

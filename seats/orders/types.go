@@ -118,7 +118,7 @@ func retyped(s *seats.Sale, t Ticket, kind int) (line seats.Line, there bool) {
 func hasRule(t seats.TicketType) bool { return t.Least > 1 || t.Most > 0 || t.With != (seats.With{}) }
 
 // QuoteTypes says what it means to change types of tickets of an order. Tickets of the quote with the type that they have go on
-// because of a rule.
+// because of a rule, or because their row is sold whole.
 //
 // Errors: ErrNoTicket; *seats.ValidationError; a *seats.Conflict that says why not.
 func (o *Orders) QuoteTypes(s *seats.Sale, order Order, types map[seats.ID]string) (q Quote, err error) {
@@ -141,8 +141,8 @@ func (o *Orders) QuoteTypes(s *seats.Sale, order Order, types map[seats.ID]strin
 	for _, t := range order.without(nil) {
 		ruled = ruled || hasRule(s.Prices.Types[t.line.Type])
 	}
-	if ruled {
-		q.Tickets = order.without(nil)
+	if with := s.WithWhole(idxsOf(q.Tickets)); ruled || len(with) > len(q.Tickets) {
+		q.Tickets = slices.DeleteFunc(slices.Clone(order.without(nil)), func(t Ticket) bool { return !ruled && !slices.Contains(with, t.Idx) })
 		if slices.ContainsFunc(q.Tickets, func(t Ticket) bool { return !t.retypable() }) {
 			return q, &seats.Conflict{Code: pricing.CodeTypes, Message: text.Mark("Tickets of this order are valid only together, and one of them was used, offered back or sent to another person. Nothing was changed, and your tickets are still valid.")}
 		}

@@ -34,7 +34,7 @@ func Check(p *seats.Plan) error {
 	if p == nil {
 		return errors.New("there is no plan")
 	}
-	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkShapes} {
+	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkWhole, checkShapes} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -275,6 +275,33 @@ func checkRows(p *seats.Plan) error {
 		}
 	}
 	return nil
+}
+
+// checkWhole holds that what is sold whole is a row of several seats of one category.
+func checkWhole(p *seats.Plan) error {
+	known := make(map[seats.WholeRow]bool, len(p.Whole))
+	for _, w := range p.Whole {
+		if known[w] || w.Section < 0 || w.Section >= len(p.Sections) || !wholeRow(p, w) {
+			return fmt.Errorf("row %q of section %d cannot be sold whole: that is a row of at least 2 seats, all of one category", w.Row, w.Section)
+		}
+		known[w] = true
+	}
+	return nil
+}
+
+func wholeRow(p *seats.Plan, w seats.WholeRow) bool {
+	sec := &p.Sections[w.Section]
+	count, category := 0, -1
+	for _, s := range p.Seats[sec.First : sec.First+sec.Count] {
+		if s.Row != w.Row {
+			continue
+		}
+		if count++; count > 1 && s.Category != category {
+			return false
+		}
+		category = s.Category
+	}
+	return count > 1 && !sec.Area
 }
 
 func checkShapes(p *seats.Plan) error {

@@ -61,12 +61,14 @@ type documentArea struct {
 
 type documentRow struct {
 	Row   string         `json:"row"`
+	Whole bool           `json:"whole,omitempty"` // all of its seats are sold together, or none
 	Seats []documentSeat `json:"seats"`
 }
 
 // documentTable is a row with its seats around a table.
 type documentTable struct {
 	Table    string         `json:"table"`
+	Whole    bool           `json:"whole,omitempty"` // as of a row
 	Center   *pair          `json:"center,omitempty"`
 	Radius   float64        `json:"radius,omitempty"`   // of a round one
 	Size     *pair          `json:"size,omitempty"`     // of a rectangular one: width and height
@@ -243,8 +245,7 @@ func points(pairs []pair) []seats.Point {
 // documentReader turns the sections of a document into those of a draft.
 type documentReader struct {
 	*draft
-	keys  map[string]int
-	wrong faults // what has a fault is left out, and reading goes on
+	keys map[string]int
 }
 
 // storeys reads the floors. Their names are those that sections and shapes say.
@@ -318,6 +319,7 @@ func (in *documentReader) rows(sec *documentSection, s *draftSection, path []any
 		if err != nil {
 			return err
 		}
+		in.whole(&row, r.Whole, under(path, "rows", i))
 		s.rows = append(s.rows, row)
 	}
 	return in.tables(sec, s, path)
@@ -337,6 +339,13 @@ func (in *documentReader) row(name string, list []documentSeat, category string,
 		r.seats = append(r.seats, s)
 	}
 	return r, nil
+}
+
+// whole notes that a row is sold whole.
+func (in *documentReader) whole(r *draftRow, is bool, path []any) {
+	if r.whole = is; is && !r.oneCategory() {
+		in.wrong.add(fail(under(path, "whole"), "a row or table that is sold whole has one category for all its seats; %q has several", r.label))
+	}
 }
 
 func (in *documentReader) seat(seat *documentSeat, category string, path []any) (draftSeat, error) {
@@ -425,6 +434,7 @@ func (in *documentReader) tables(sec *documentSection, s *draftSection, path []a
 			return err
 		}
 		r.table = true
+		in.whole(&r, t.Whole, at)
 		if top, ok := t.top(); ok {
 			if err := checkShape(top); err != nil {
 				return fail(at, "%s", err)
@@ -445,7 +455,7 @@ func Write(w io.Writer, p *seats.Plan) error {
 	}
 	doc := header(p)
 	for i := range p.Sections {
-		sec := writtenSection(p, &p.Sections[i])
+		sec := writtenSection(p, i)
 		sec.Floor = floorOf(p, p.Sections[i].Floor)
 		doc.Sections = append(doc.Sections, sec)
 	}
@@ -461,7 +471,8 @@ func Write(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-func writtenSection(p *seats.Plan, s *seats.Section) documentSection {
+func writtenSection(p *seats.Plan, at int) documentSection {
+	s := &p.Sections[at]
 	sec := documentSection{Name: s.Name, Outline: pairs(s.Outline)}
 	if s.Area {
 		sec.Area = &documentArea{Capacity: s.Count}
@@ -473,7 +484,7 @@ func writtenSection(p *seats.Plan, s *seats.Section) documentSection {
 			continue
 		}
 		if n := len(sec.Rows); n == 0 || sec.Rows[n-1].Row != seat.Row {
-			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row})
+			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: p.SoldWhole(at, seat.Row)})
 		}
 		row := &sec.Rows[len(sec.Rows)-1]
 		row.Seats = append(row.Seats, written)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
@@ -28,6 +29,7 @@ type draft struct {
 	moved    seats.Point // how far the drawing was moved to begin at the margin
 	imported bool        // drawn in another program: to be scaled, and rid of what no seat uses
 	seats    int         // so far, to stop at the limit
+	wrong    faults      // of the file: what has one is left out, and reading goes on
 	repairs  []Repair
 	warnings []text.Message
 }
@@ -44,6 +46,7 @@ type draftSection struct {
 type draftRow struct {
 	label string
 	table bool // seats stand around it, so that the first and the last are neighbours
+	whole bool // it is sold whole
 	top   int  // the shape of the table, counted from 1; 0 if it has none
 	seats []draftSeat
 	path  []any // of the list of seats
@@ -146,6 +149,9 @@ func (d *draft) build() *seats.Plan {
 		s := &d.sections[i]
 		first := len(p.Seats)
 		for j := range s.rows {
+			if s.rows[j].whole && len(s.rows[j].seats) > 1 {
+				p.Whole = append(p.Whole, seats.WholeRow{Section: i, Row: s.rows[j].label})
+			}
 			for k := range s.rows[j].seats {
 				p.Seats = append(p.Seats, s.rows[j].seats[k].seat(i, s.rows[j].label))
 			}
@@ -153,6 +159,11 @@ func (d *draft) build() *seats.Plan {
 		p.Sections = append(p.Sections, seats.Section{Name: s.name, Area: s.area, First: first, Count: len(p.Seats) - first, Outline: s.outline, Floor: s.floor})
 	}
 	return p
+}
+
+// oneCategory reports whether all seats of a row cost the same.
+func (r *draftRow) oneCategory() bool {
+	return !slices.ContainsFunc(r.seats, func(s draftSeat) bool { return s.category != r.seats[0].category })
 }
 
 func (s *draftSeat) seat(section int, row string) seats.Seat {

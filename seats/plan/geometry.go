@@ -303,6 +303,17 @@ func crossings(polygon []seats.Point, y float64) []float64 {
 	return cuts
 }
 
+// within reports whether a point is inside a polygon.
+func within(polygon []seats.Point, x, y float64) bool {
+	left := 0
+	for _, cross := range crossings(polygon, y) {
+		if cross < x {
+			left++
+		}
+	}
+	return left%2 == 1
+}
+
 // boxed lays n places out in a rectangle, for polygons with next to no inside.
 func boxed(low, high seats.Point, n int) []seats.Point {
 	columns := int(math.Ceil(math.Sqrt(float64(n))))

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/usherbox/usher/seats"
@@ -53,17 +54,27 @@ func readPretix(data []byte) (*draft, error) {
 	place := map[string]int{}
 	for i, c := range file.Categories {
 		if _, twice := place[c.Name]; twice {
-			return nil, fail([]any{"categories", i, "name"}, "two categories are called %q", c.Name)
+			d.wrong.add(fail([]any{"categories", i, "name"}, "two categories are called %q", c.Name))
+			continue
 		}
-		place[c.Name] = i
+		place[c.Name] = len(d.categories)
 		d.categories = append(d.categories, seats.Category{Key: letters(i), Name: c.Name, Color: hexColor(c.Color)})
 	}
 	for i, zone := range file.Zones {
 		if err := d.pretixZone(zone, place, []any{"zones", i}); err != nil {
-			return nil, err
+			d.wrong.add(err)
 		}
 	}
-	return d, nil
+	colors := 0
+	for _, zone := range file.Zones {
+		for _, a := range zone.Areas {
+			colors += countIf(a.Color != "")
+		}
+	}
+	if colors > 0 {
+		d.warn(text.Say("Colours of areas were left out: %d. Usher paints what is drawn by what it is, so that it can be read in the light and in the dark.", colors))
+	}
+	return d, d.wrong.all()
 }
 
 func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []any) error {
@@ -76,13 +87,18 @@ func (d *draft) pretixZone(zone pretixZone, categories map[string]int, path []an
 		at := under(path, "rows", i)
 		r, err := d.pretixRow(row, zone.Position, categories, at)
 		if err != nil {
-			return err
+			d.wrong.add(err)
+			continue
 		}
 		s.rows = append(s.rows, r)
 	}
+	ground := d.pretixGround(&zone, &s)
 	for i, a := range zone.Areas {
+		if i == ground {
+			continue
+		}
 		if err := d.pretixArea(a, zone.Position, under(path, "areas", i)); err != nil {
-			return err
+			d.wrong.add(err)
 		}
 	}
 	if len(s.rows) > 0 { // a zone of areas only is a picture, and those are drawn already
@@ -109,12 +125,14 @@ func (d *draft) pretixRow(row pretixRow, zone point, categories map[string]int, 
 	for i, seat := range row.Seats {
 		s, err := seat.draft(categories, under(r.path, i))
 		if err != nil {
-			return r, err
+			d.wrong.add(err)
+			continue
 		}
 		s.x += zone.X + row.Position.X
 		s.y += zone.Y + row.Position.Y
 		if !near(s.x, s.y) {
-			return r, fail(under(r.path, i, "position"), tooFar)
+			d.wrong.add(fail(under(r.path, i, "position"), tooFar))
+			continue
 		}
 		r.seats = append(r.seats, s)
 	}
@@ -168,6 +186,7 @@ type pretixArea struct {
 	Shape    string  `json:"shape"`
 	Rotation float64 `json:"rotation"`
 	Position point   `json:"position"`
+	Color    string  `json:"color"`
 	Text     *struct {
 		Text     json.RawMessage `json:"text"`
 		Position point           `json:"position"`
@@ -186,6 +205,31 @@ type pretixArea struct {
 	Ellipse *struct {
 		Radius point `json:"radius"`
 	} `json:"ellipse"`
+}
+
+// pretixGround makes the background of a zone the outline of its section: the first polygon or rectangle without a text that has
+// all seats of the zone inside. It returns its position among the areas; -1 if there is none.
+func (d *draft) pretixGround(zone *pretixZone, s *draftSection) int {
+	for i, a := range zone.Areas {
+		words := ""
+		if a.Text != nil {
+			words, _ = label(a.Text.Text) // pretixArea says what is wrong with it
+		}
+		if len(s.rows) == 0 || words != "" || a.Shape != "polygon" && a.Shape != "rectangle" {
+			continue
+		}
+		form := d.pretixForm(a, point{zone.Position.X + a.Position.X, zone.Position.Y + a.Position.Y}, nil).Points
+		if len(form) < 3 || slices.ContainsFunc(form, func(p seats.Point) bool { return !near(p.X, p.Y) }) {
+			continue
+		}
+		if !slices.ContainsFunc(s.rows, func(r draftRow) bool {
+			return slices.ContainsFunc(r.seats, func(seat draftSeat) bool { return !within(form, seat.x, seat.y) })
+		}) {
+			s.outline = form
+			return i
+		}
+	}
+	return -1
 }
 
 // pretixArea draws an area as a shape, and its text on it.

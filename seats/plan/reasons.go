@@ -51,6 +51,7 @@ var reasons = text.NewStored(
 	text.Mark("found %s where %s is expected"), text.Mark("%s does not fit here; expected %s that is finite and not huge"),
 	text.Mark("the format has no key \"%s\" in this place"), text.Mark("the key \"%s\" belongs to another category, too, or is empty"), text.Mark("category \"%s\" is not among the categories of the plan"),
 	text.Mark("category \"%s\" is not among the categories of the chart"), text.Mark("the seat is in category \"%s\", and the plan has no such category"),
+	text.Mark("row \"%s\" of section %s cannot be sold whole: that is a row of at least 2 seats, all of one category"), text.Mark("a row or table that is sold whole has one category for all its seats; \"%s\" has several"),
 	text.Mark("\"%s\" is no flag; there are %s"), text.Mark("the capacity is %s, and %s places are given"),
 	text.Mark("a table has at most %s columns, %s lines and %s cells"), text.Mark("this is no table: %s"),
 	text.Mark("\"%s\" and \"%s\" are no place in a drawing; choose the columns with the places of the seats"),

@@ -325,9 +325,10 @@ func merge(rows []draftRow) []draftRow {
 			merged = append(merged, r)
 			continue
 		}
-		whole := &merged[i]
-		whole.seats = append(whole.seats[:len(whole.seats):len(whole.seats)], r.seats...)
-		whole.seats[len(whole.seats)-len(r.seats)-1].flags |= seats.AisleAfter
+		all := &merged[i]
+		all.whole = all.whole && r.whole
+		all.seats = append(all.seats[:len(all.seats):len(all.seats)], r.seats...)
+		all.seats[len(all.seats)-len(r.seats)-1].flags |= seats.AisleAfter
 	}
 	return merged
 }

@@ -84,7 +84,7 @@ type (
 type seatsioReader struct {
 	*draft
 	categories map[string]int
-	whole      int // tables, booths and areas that are sold as a whole there
+	whole      int // areas that are sold as a whole there
 	icons      int
 }
 
@@ -97,19 +97,13 @@ func readSeatsio(data []byte) (*draft, error) {
 		categories: map[string]int{},
 		draft:      &draft{name: file.Name, imported: true, idNames: [2]string{"uuid", "label"}},
 	}
-	if err := in.prices(file.Categories.List); err != nil {
-		return nil, err
-	}
+	in.prices(file.Categories.List)
 	if file.SubChart != nil {
-		if err := in.floor(file.SubChart, point{}, []any{"subChart"}); err != nil {
-			return nil, err
-		}
+		in.floor(file.SubChart, point{}, []any{"subChart"})
 	}
-	if err := in.floors(file.SubChartFloors); err != nil {
-		return nil, err
-	}
+	in.floors(file.SubChartFloors)
 	in.leftOut(&file)
-	return in.draft, nil
+	return in.draft, in.wrong.all()
 }
 
 // leftOut warns of parts of the chart that the plan lacks.
@@ -118,31 +112,31 @@ func (in *seatsioReader) leftOut(file *seatsioChart) {
 		in.warn(text.Say("The chart has points to look at for its zones (%d); Usher has one for a whole plan, and took none.", len(file.Zones.List)))
 	}
 	if in.whole > 0 {
-		in.warn(text.Say("Tables, booths or areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole))
+		in.warn(text.Say("Areas sold as a whole in the chart: %d. Here each of their places is for sale by itself.", in.whole))
 	}
 	if in.icons > 0 {
 		in.warn(text.Say("Icons and images were left out: %d.", in.icons))
 	}
 }
 
-func (in *seatsioReader) prices(list []seatsioCategory) error {
+func (in *seatsioReader) prices(list []seatsioCategory) {
 	for i, c := range list {
 		path := []any{"categories", "list", i, "key"}
 		key, err := label(c.Key, path...)
+		if _, twice := in.categories[key]; err == nil && (twice || key == "") {
+			err = fail(path, "the key %q belongs to another category, too, or is empty", key)
+		}
 		if err != nil {
-			return err
+			in.wrong.add(err)
+			continue
 		}
-		if _, twice := in.categories[key]; twice || key == "" {
-			return fail(path, "the key %q belongs to another category, too, or is empty", key)
-		}
-		in.categories[key] = i
+		in.categories[key] = len(in.draft.categories)
 		in.draft.categories = append(in.draft.categories, seats.Category{Key: key, Name: c.Label, Color: hexColor(c.Color)})
 	}
-	return nil
 }
 
 // floors draws floors below each other, each under its name: in the chart they may cover the same ground.
-func (in *seatsioReader) floors(floors []seatsioPart) error {
+func (in *seatsioReader) floors(floors []seatsioPart) {
 	var at point
 	for i := range floors {
 		f := &floors[i]
@@ -152,12 +146,10 @@ func (in *seatsioReader) floors(floors []seatsioPart) error {
 		sections, shapes := len(in.sections), len(in.shapes)
 		size := math.Max(f.Height/20, 14)
 		if err := in.draw(seats.Shape{Kind: "text", Role: "label", Text: name, Size: size, Center: seats.Point{X: at.X, Y: at.Y}}, path); err != nil {
-			return err
+			in.wrong.add(err)
 		}
 		at.Y += 2 * size
-		if err := in.floor(f, at, path); err != nil {
-			return err
-		}
+		in.floor(f, at, path)
 		if on := len(in.draft.floors) - 1; on > 0 {
 			in.draft.floors[on].At = seats.Point{X: at.X, Y: at.Y - 2*size}
 			for j := sections; j < len(in.sections); j++ {
@@ -168,11 +160,11 @@ func (in *seatsioReader) floors(floors []seatsioPart) error {
 			}
 		}
 		if !near(f.Height) {
-			return fail(under(path, "height"), tooFar)
+			in.wrong.add(fail(under(path, "height"), tooFar))
+			continue
 		}
 		at.Y += math.Max(f.Height, 0) + 3*size
 	}
-	return nil
 }
 
 // climb begins a floor of the plan: what is read from now on is on it. One floor alone is none.
@@ -188,25 +180,22 @@ func (in *seatsioReader) climb(name string, of int) {
 }
 
 // floor reads sections, and makes sections of the seats outside of any.
-func (in *seatsioReader) floor(f *seatsioPart, at point, path []any) error {
+func (in *seatsioReader) floor(f *seatsioPart, at point, path []any) {
 	if f.FocalPoint != nil && in.focus == nil {
-		if !near(f.FocalPoint.X, f.FocalPoint.Y) {
-			return fail(under(path, "focalPoint"), tooFar)
+		if in.focus = (&seats.Point{X: at.X + f.FocalPoint.X, Y: at.Y + f.FocalPoint.Y}); !near(f.FocalPoint.X, f.FocalPoint.Y) {
+			in.wrong.add(fail(under(path, "focalPoint"), tooFar))
 		}
-		in.focus = &seats.Point{X: at.X + f.FocalPoint.X, Y: at.Y + f.FocalPoint.Y}
 	}
 	for i := range f.Sections {
 		if err := in.section(&f.Sections[i], at, under(path, "sections", i)); err != nil {
-			return err
+			in.wrong.add(err)
 		}
 	}
-	if err := in.loose(f, at, path); err != nil {
-		return err
-	}
+	in.loose(f, at, path)
 	if f.Background != nil {
 		in.warn(text.Say("The picture behind the chart was left out."))
 	}
-	return in.decoration(f, at, "", -1, path)
+	in.decoration(f, at, "", -1, path)
 }
 
 func (in *seatsioReader) section(sec *seatsioSection, at point, path []any) error {
@@ -230,17 +219,16 @@ func (in *seatsioReader) section(sec *seatsioSection, at point, path []any) erro
 	}
 	inside := point{at.X + sec.TopLeft.X, at.Y + sec.TopLeft.Y}
 	inner := under(path, "subChart")
-	if s.rows, err = in.inside(&sec.SubChart, inside, category, inner); err != nil {
-		return err
-	}
+	s.rows = in.inside(&sec.SubChart, inside, category, inner)
 	if len(s.rows) > 0 || len(sec.SubChart.Areas) == 0 {
 		in.sections = append(in.sections, s)
 	}
-	return in.decoration(&sec.SubChart, inside, name, category, inner)
+	in.decoration(&sec.SubChart, inside, name, category, inner)
+	return nil
 }
 
 // inside reads the rows, tables and booths of a section.
-func (in *seatsioReader) inside(f *seatsioPart, at point, category int, path []any) ([]draftRow, error) {
+func (in *seatsioReader) inside(f *seatsioPart, at point, category int, path []any) []draftRow {
 	var rows []draftRow
 	groups := []struct {
 		key  string
@@ -250,7 +238,8 @@ func (in *seatsioReader) inside(f *seatsioPart, at point, category int, path []a
 		for i := range g.rows {
 			r, err := in.row(&g.rows[i], g.key == "tables", at, category, under(path, g.key, i))
 			if err != nil {
-				return nil, err
+				in.wrong.add(err)
+				continue
 			}
 			rows = append(rows, r)
 		}
@@ -258,15 +247,16 @@ func (in *seatsioReader) inside(f *seatsioPart, at point, category int, path []a
 	for i := range f.Booths {
 		r, err := in.booth(&f.Booths[i], at, category, under(path, "booths", i))
 		if err != nil {
-			return nil, err
+			in.wrong.add(err)
+			continue
 		}
 		rows = append(rows, r)
 	}
-	return rows, nil
+	return rows
 }
 
 // loose reads rows, tables and booths that stand in no section. Rows may still name one.
-func (in *seatsioReader) loose(f *seatsioPart, at point, path []any) error {
+func (in *seatsioReader) loose(f *seatsioPart, at point, path []any) {
 	named := map[string]int{}
 	add := func(section string, r draftRow) {
 		i, ok := named[section]
@@ -280,7 +270,8 @@ func (in *seatsioReader) loose(f *seatsioPart, at point, path []any) error {
 	for i := range f.Rows {
 		r, err := in.row(&f.Rows[i], false, at, -1, under(path, "rows", i))
 		if err != nil {
-			return err
+			in.wrong.add(err)
+			continue
 		}
 		section := f.Rows[i].SectionLabel
 		if section == "" {
@@ -291,18 +282,19 @@ func (in *seatsioReader) loose(f *seatsioPart, at point, path []any) error {
 	for i := range f.Tables {
 		r, err := in.row(&f.Tables[i], true, at, -1, under(path, "tables", i))
 		if err != nil {
-			return err
+			in.wrong.add(err)
+			continue
 		}
 		add("Tables", r)
 	}
 	for i := range f.Booths {
 		r, err := in.booth(&f.Booths[i], at, -1, under(path, "booths", i))
 		if err != nil {
-			return err
+			in.wrong.add(err)
+			continue
 		}
 		add("Booths", r)
 	}
-	return nil
 }
 
 func (in *seatsioReader) row(row *seatsioRow, table bool, at point, category int, path []any) (draftRow, error) {
@@ -321,9 +313,14 @@ func (in *seatsioReader) row(row *seatsioRow, table bool, at point, category int
 	for i := range row.Seats {
 		s, err := in.seat(&row.Seats[i], at, category, under(r.path, i))
 		if err != nil {
-			return r, err
+			in.wrong.add(err)
+			continue
 		}
 		r.seats = append(r.seats, s)
+	}
+	if r.whole = row.BookAsAWhole; r.whole && !r.oneCategory() {
+		r.whole = false
+		in.warn(text.Say("“%s” is sold as a whole in the chart and has seats of several categories. Here each of its seats is for sale by itself.", r.label))
 	}
 	if table {
 		before := len(in.shapes)
@@ -540,24 +537,23 @@ func countIf(is bool) int {
 }
 
 // decoration reads the areas of a floor or section, and draws its shapes and texts.
-func (in *seatsioReader) decoration(f *seatsioPart, at point, section string, category int, path []any) error {
+func (in *seatsioReader) decoration(f *seatsioPart, at point, section string, category int, path []any) {
 	for i := range f.Areas {
 		if err := in.area(&f.Areas[i], at, section, category, under(path, "generalAdmissionAreas", i)); err != nil {
-			return err
+			in.wrong.add(err)
 		}
 	}
 	for i := range f.Shapes {
 		if err := in.shape(&f.Shapes[i], at, under(path, "shapes", i)); err != nil {
-			return err
+			in.wrong.add(err)
 		}
 	}
 	for i := range f.Texts {
 		if err := in.text(&f.Texts[i], at, under(path, "texts", i)); err != nil {
-			return err
+			in.wrong.add(err)
 		}
 	}
 	in.icons += len(f.Icons) + len(f.Images)
-	return nil
 }
 
 func (in *seatsioReader) shape(o *seatsioObject, at point, path []any) error {
@@ -615,7 +611,6 @@ func (in *seatsioReader) text(o *seatsioObject, at point, path []any) error {
 
 // tabletop draws the table its seats stand around.
 func (in *seatsioReader) tabletop(t *seatsioRow, at point, path []any) error {
-	in.whole += countIf(t.BookAsAWhole)
 	if t.Center == nil {
 		return nil
 	}

@@ -93,6 +93,7 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"tables", func(context.Context, pgx.Tx) error { b.checkTables(); return nil }},
 		{"tickets", b.checkTickets},
 		{"prices", b.checkPrices},
+		{"rows that are sold whole", b.checkWhole},
 		{"tickets bought", b.checkBought},
 		{"doors and cancellations", b.checkDoor},
 		{"moves and bulk jobs", b.checkActions},

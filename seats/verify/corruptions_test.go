@@ -217,6 +217,16 @@ var plantedCorruptions = []struct {
 		`INSERT INTO phase (event_id, number, name, sells) SELECT id, 1, 'Early', 1 FROM event; UPDATE counter SET quota = '{0}'; UPDATE seat_state SET phase = 1 WHERE idx IN (0, 1)`,
 	},
 	{
+		"a row that is sold whole has a buyer of some of its seats", "P16", "2 of its",
+		`UPDATE seat_state SET state = 0, holder = NULL, expires_at = NULL, price = NULL WHERE idx > 1;
+			UPDATE plan SET drawing = jsonb_set(drawing, '{Whole}', jsonb_build_array(jsonb_build_object('Section', d.section, 'Row', d.row))) FROM seat d WHERE d.idx = 0`,
+	},
+	{
+		"a row that is sold whole has two buyers", "P16", "by 2",
+		`UPDATE plan SET drawing = jsonb_set(drawing, '{Whole}', jsonb_build_array(jsonb_build_object('Section', d.section, 'Row', d.row))) FROM seat d WHERE d.idx = 0;
+			UPDATE seat_state SET state = 4, expires_at = 'infinity', holder = (SELECT holder FROM seat_state WHERE idx = 0 LIMIT 1); UPDATE seat_state SET holder = gen_random_uuid() WHERE idx = 1`,
+	},
+	{
 		"a seat of a phase was not counted", "P14", "has 5 of 5 seats left by its quota, and 4 by the rows",
 		`INSERT INTO phase (event_id, number, name, sells) SELECT id, 1, 'Early', 5 FROM event; UPDATE counter SET quota = '{5}'; UPDATE seat_state SET phase = 1 WHERE idx = 0`,
 	},

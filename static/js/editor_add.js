@@ -5,7 +5,7 @@ import {makeArea, makeRows, makeShape, makeTable} from 'usher/editor_make'
 import {KEY, OBJECTS} from 'usher/editor_model'
 import {longSize, rowsWish, wishes} from 'usher/editor_tools'
 import {measured} from 'usher/editor_under'
-import {button, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
+import {button, check, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
 import {T} from 'usher/text'
 
 export const TOOLS = {
@@ -36,6 +36,8 @@ export function showTool(node, state) {
 const count = (wish, name, label, most) => numberField(label, wish[name], n => { wish[name] = Math.max(1, Math.min(most, Math.round(n))) }, {inputmode: 'numeric'})
 const words = (wish, name, label, more) => field(label, wish[name], v => { wish[name] = v.trim() }, more)
 
+const whole = wish => check(T('Sold as a whole'), wish.whole === true, on => { wish.whole = on })
+
 // into says which section gets what is made.
 const into = state => choice(T('Section'), String(state.section ?? ''), {'': T('a new one'), ...Object.fromEntries(state.shown.sections.filter(s => !s.area).map(s => [s[KEY], s.name]))}, key => { state.section = key ? Number(key) : undefined })
 
@@ -47,8 +49,8 @@ const forms = {
     ],
     add: (plan, w, at, state, mint) => makeRows(plan, rowsWish(w, at), state.section, mint),
   },
-  round: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 60), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats}, state.section, mint)},
-  long: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 200), count(w, 'width', T('Width'), 2000), count(w, 'depth', T('Depth'), 2000), into(state)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats, size: longSize()}, state.section, mint)},
+  round: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 60), into(state), whole(w)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats, whole: w.whole}, state.section, mint)},
+  long: {fields: (w, state) => [count(w, 'seats', T('Chairs'), 200), count(w, 'width', T('Width'), 2000), count(w, 'depth', T('Depth'), 2000), into(state), whole(w)], add: (plan, w, at, state, mint) => makeTable(plan, {at, seats: w.seats, whole: w.whole, size: longSize()}, state.section, mint)},
   area: {fields: w => [count(w, 'capacity', T('Places'), 100000)], add: (plan, w, [x, y], state, mint) => makeArea(plan, {outline: [[x - 100, y - 60], [x + 100, y - 60], [x + 100, y + 60], [x - 100, y + 60]], capacity: w.capacity}, mint)},
   shape: {
     fields: w => [choice(T('Form'), w.kind, {polygon: T('polygon'), line: T('line'), ellipse: T('ellipse')}, v => { w.kind = v }), choice(T('It is'), w.role, {stage: T('a stage'), wall: T('a wall'), other: T('something else')}, v => { w.role = v })],

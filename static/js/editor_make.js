@@ -50,11 +50,12 @@ export function makeRows(plan, wish, section, mint) {
   return {plan: now, selection: made}
 }
 
-// makeTable adds a table with chairs: round ({radius}) or rectangular ({size: [width, height], rotation}).
-export function makeTable(plan, {at, seats = 8, radius, size, rotation}, section, mint) {
+// makeTable adds a table with chairs: round ({radius}) or rectangular ({size: [width, height], rotation}); whole if its seats are
+// sold together only.
+export function makeTable(plan, {at, seats = 8, whole, radius, size, rotation}, section, mint) {
   const to = target(plan, section, mint, T('Tables')), old = partsOf(index(to.plan).get(to.key).section)
   const table = {
-    table: follows(old.length ? old.map(labelOf) : [T('Table %s', 0)]), center: at.map(tenth), ...size ? {size, ...rotation && {rotation}} : {radius: radius ?? roundRadius(seats)},
+    table: follows(old.length ? old.map(labelOf) : [T('Table %s', 0)]), ...whole && {whole}, center: at.map(tenth), ...size ? {size, ...rotation && {rotation}} : {radius: radius ?? roundRadius(seats)},
     [KEY]: mint.key(),
   }
   table.seats = around(table, seats).map((p, i) => seat(mint.id(), String(i + 1), p, mint.key()))

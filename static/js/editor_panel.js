@@ -5,7 +5,7 @@ import {KEY, OBJECTS, categoryOf, index, labelOf, partsOf, seatsOf, words} from 
 import {editShape, layArea, layTable} from 'usher/editor_make'
 import {toFloor} from 'usher/editor_floors'
 import {nameRows, numberSeats} from 'usher/editor_number'
-import {assignTo, editPart, editSeat, editSection, makeSection} from 'usher/editor_section'
+import {assignTo, editPart, editSeat, editSection, makeSection, sellWhole} from 'usher/editor_section'
 import {rowsSelected} from 'usher/editor_state'
 import {lineOf} from 'usher/editor_shape'
 import {button, check, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
@@ -65,10 +65,11 @@ const floorChoice = (state, thing) => state.plan.floors && choice(T('Floor'), th
 
 function partFields(state, part) {
   const key = part[KEY], round = part.radius !== undefined
-  if (part.table === undefined) return group(T('Row'), field(T('Name of the row'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))))
+  const whole = part.seats.length > 1 && check(T('Sold as a whole'), part.whole === true, on => state.act((plan, selection) => ({plan: sellWhole(plan, key, on), selection})))
+  if (part.table === undefined) return group(T('Row'), field(T('Name of the row'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole)
   const lay = fields => state.act((plan, _, mint) => layTable(plan, key, fields, mint))
   return group(T('Table'),
-    field(T('Name of the table'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))),
+    field(T('Name of the table'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole,
     part.center && numberField(T('Chairs'), part.seats.length, n => lay({seats: Math.min(200, Math.round(n))}), {inputmode: 'numeric'}),
     part.center && round && numberField(T('Radius'), part.radius, n => lay({radius: Math.max(5, n)})),
     part.center && part.size && numberField(T('Width'), part.size[0], n => lay({size: [Math.max(5, n), part.size[1]]})),

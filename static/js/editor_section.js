@@ -27,6 +27,13 @@ export const editPart = (plan, key, label) => mapSections(plan, section => {
   return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
 })
 
+// sellWhole says whether the seats of a row or table are sold together only.
+export const sellWhole = (plan, key, whole) => mapSections(plan, section => {
+  const told = part => part[KEY] === key ? set(part, 'whole', whole || undefined) : part
+  const rows = mapped(section.rows, told), tables = mapped(section.tables, told)
+  return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
+})
+
 // editSeat changes the number of one seat, or where it is.
 export const editSeat = (plan, key, fields) => mapSections(plan, section => mapParts(section, part => set(part, 'seats', mapped(part.seats, seat => seat[KEY] === key ? assign(seat, fields) : seat))))
 
@@ -98,6 +105,7 @@ function problemsOf(section, named, add) {
     named(labelOf(part), part[KEY], T('A row of %s has no name.', section.name))
     if (labels.has(labelOf(part))) add(T('Two rows of %s are called %s.', section.name, labelOf(part)), part[KEY], labels.get(labelOf(part)))
     labels.set(labelOf(part), part[KEY])
+    if (part.whole && new Set(part.seats.map(seat => seat.category ?? section.category)).size > 1) add(T('%s of %s is sold as a whole, so all its seats have one price category.', labelOf(part), section.name), part[KEY])
     const numbers = new Map()
     for (const seat of part.seats) {
       named(seat.number, seat[KEY], T('A seat of %s, row %s, has no number.', section.name, labelOf(part)))

@@ -69,8 +69,8 @@ export const tools = {
     return drawing(state, lay, () => state.act((plan, _, mint) => makeRows(plan, made, state.section, mint)))
   },
 
-  round: (state, at) => placing(state, at, p => around({center: p, radius: roundRadius(wishes.round.seats)}, wishes.round.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.round.seats}, state.section, mint))),
-  long: (state, at) => placing(state, at, p => around({center: p, size: longSize()}, wishes.long.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.long.seats, size: longSize()}, state.section, mint))),
+  round: (state, at) => placing(state, at, p => around({center: p, radius: roundRadius(wishes.round.seats)}, wishes.round.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.round.seats, whole: wishes.round.whole}, state.section, mint))),
+  long: (state, at) => placing(state, at, p => around({center: p, size: longSize()}, wishes.long.seats), p => state.act((plan, _, mint) => makeTable(plan, {at: p, seats: wishes.long.seats, whole: wishes.long.whole, size: longSize()}, state.section, mint))),
   text: (state, at) => placing(state, at, p => [p], p => state.act((plan, _, mint) => makeShape(plan, {kind: 'text', role: 'label', center: p, text: wishes.text.text, size: wishes.text.size}, mint))),
   object: (state, at) => placing(state, at, p => [p], p => state.act((plan, _, mint) => makeShape(plan, {kind: 'icon', center: p, ...wishes.object}, mint))),
   focus: (state, at) => placing(state, at, p => [p], p => {

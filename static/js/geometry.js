@@ -36,7 +36,7 @@ function unpackRow(house, r, at) {
   for (let i = 0, from = at; i + 1 < r.c.length; from += r.c[i + 1], i += 2) house.category.fill(r.c[i], from, from + r.c[i + 1])
   for (const pos in r.f) house.flags[at + Number(pos)] = r.f[pos]
   house.row.fill(house.rows.length, at, at + count)
-  house.rows.push({name: r.row, first: at, numbers: r.numbers})
+  house.rows.push({name: r.row, first: at, numbers: r.numbers, whole: r.whole && count})
   return at + count
 }
 
@@ -62,6 +62,12 @@ function pitch(house, s) {
 export function numberOf(house, idx) {
   const {numbers, first} = house.rows[house.row[idx]], i = idx - first
   return Array.isArray(numbers) ? numbers[i] : `${parseInt(numbers) + i}`
+}
+
+// together lists the seats that are sold with a seat: those of its row if that is sold as a whole.
+export function together(house, idx) {
+  const {first, whole} = house.rows[house.row[idx]] ?? {}
+  return whole && !house.sections[house.section[idx]].area ? Array.from({length: whole}, (_, i) => first + i) : [idx]
 }
 
 // labelOf is the seat's label, as claims name it.

@@ -110,12 +110,17 @@ async function pending(idxs, state, request) {
 
 export async function claim(idx, label) {
   hide()
-  if (await pending([idx], true, ask('POST', 'claims', {seat: label, type: data.type}))) say(T('%s is yours.', words(label)))
+  const before = hold.lapsed ? 0 : hold.seats.size
+  if (!await pending([idx], true, ask('POST', 'claims', {seat: label, type: data.type}))) return
+  const more = hold.seats.size - before // all of a table that is sold as a whole
+  say(more > 1 ? N('%d seat held for you.', '%d seats held for you.', more) : T('%s is yours.', words(label)))
 }
 
 export async function release(idx) {
-  const label = hold.seats.get(idx)
-  if (await pending([idx], false, ask('DELETE', `claims/${idx}`)) && label) say(T('%s is removed.', words(label)))
+  const label = hold.seats.get(idx), before = hold.seats.size
+  if (!await pending([idx], false, ask('DELETE', `claims/${idx}`)) || !label) return
+  const less = before - hold.seats.size
+  say(less > 1 ? N('%d seat is removed.', '%d seats are removed.', less) : T('%s is removed.', words(label)))
 }
 
 async function wish(fields, idxs = []) {

@@ -2,14 +2,14 @@
 // rows; whatever is tapped here goes the way of the checkboxes.
 
 import {filter} from 'usher/filter'
-import {labelOf, numberOf, words} from 'usher/geometry'
+import {labelOf, numberOf, together, words} from 'usher/geometry'
 import {hold} from 'usher/hold'
 import {follow as followHouse, freeIn, openSection, toggle, word} from 'usher/list'
 import {live} from 'usher/live'
 import {$, $$, calm, data, number, path} from 'usher/page'
 import {Painter} from 'usher/paint'
 import {Stage} from 'usher/stage'
-import {T} from 'usher/text'
+import {N, T} from 'usher/text'
 
 const TOUCH = 24, MOUSE = 11 // the least distance between seats, in px, at which one can be picked
 const RING = 700, RINGS = 80 // ms a changed seat is ringed, and how many at once
@@ -125,6 +125,8 @@ const FLAGS = [T(', wheelchair place'), T(', companion place'), T(', restricted 
 function describe(idx) {
   const {name} = house.categories[house.category[idx]], flags = house.flags[idx]
   const notes = FLAGS.filter((_, bit) => flags >> bit & 1)
+  const table = together(house, idx).length
+  if (table > 1) notes.push(N(', sold together: %d seat', ', sold together: %d seats', table))
   return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join('')
 }
 

@@ -2,7 +2,7 @@
 // server's word, and nothing is held: a seat that another person takes meanwhile leaves the cart, and the rest stays.
 // The cart has tickets of many performances, and is of this tab: the page shows the plan of one of them.
 
-import {labelOf, numberOf, words} from 'usher/geometry'
+import {labelOf, numberOf, together, words} from 'usher/geometry'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, key as newKey, money, number} from 'usher/page'
 import {Painter} from 'usher/paint'
@@ -74,7 +74,7 @@ const lines = () => [...[...cart].map(([idx, line]) => [data.slug, line, idx]), 
 // drop takes seats of a performance out of the cart, and reports whether one was in it.
 function drop(slug, labels) {
   const before = size(), other = others.get(slug)
-  if (slug === data.slug) for (const label of labels) cart.delete(byLabel.get(label))
+  if (slug === data.slug) for (const idx of labels.flatMap(label => soldWith(byLabel.get(label)))) cart.delete(idx)
   if (other) other.lines = other.lines.filter(l => !labels.includes(l.label))
   if (other && !other.lines.length) others.delete(slug)
   return size() < before
@@ -84,9 +84,12 @@ const gone = labels => T('%s was just taken. Your other tickets are still in the
 
 const fareOf = (idx, wish) => (fares.find(f => f.key === wish && f.prices[house.category[idx]] >= 0) ?? fares.find(f => f.prices[house.category[idx]] >= 0))?.key
 
+// soldWith lists the seats that are sold with a seat.
+const soldWith = idx => together(house, idx)
+
 // put adds seats, as one group that a key of a ticket type changes.
 function put(idxs) {
-  const fresh = idxs.filter(idx => !cart.has(idx))
+  const fresh = [...new Set(idxs.flatMap(soldWith))].filter(idx => !cart.has(idx))
   for (const idx of fresh) cart.set(idx, {label: nameOf(idx), type: fareOf(idx, type)})
   if (fresh.length) latest = fresh
   marked = -1

@@ -28,6 +28,9 @@ func (m RowsModel) seats() templ.Component {
 				b = closeRow(b, open)
 				b = append(b, `<fieldset><legend>`...)
 				b = append(b, templ.EscapeString(RowWords(ctx, next))...)
+				if m.Plan.SoldWhole(m.Section, next) {
+					b = append(b, templ.EscapeString(text.T(ctx, ", all seats sold together"))...)
+				}
 				b = append(b, `</legend><div>`...)
 				row, open = next, true
 			}

@@ -1,0 +1,185 @@
+package seats
+
+import (
+	"slices"
+
+	"github.com/usherbox/usher/seats/text"
+)
+
+// A plan may say that a row or a table is sold whole: a box, or a table of a dinner. All its seats go together then, to one hold
+// and to one order, and come back together. Every command that gives seats to people or takes them back asks RefusePart, which looks
+// at the plan in memory alone. In the scope of a choice such a row fits a party of exactly its size.
+
+// WholeRow is a row or table that is sold whole. All its seats are of one category.
+type WholeRow struct {
+	Section int // position in Plan.Sections
+	Row     string
+}
+
+// CodeWholeTable is the code of a refusal: of a row or table that is sold whole, only a part was asked for, or nothing else fits.
+const CodeWholeTable = "whole_table"
+
+// SoldWhole reports whether a row or table of a section is sold whole.
+func (p *Plan) SoldWhole(section int, row string) bool {
+	return len(p.Whole) > 0 && slices.Contains(p.Whole, WholeRow{section, row})
+}
+
+// wholeRuns reports of each run whether it is a row that is sold whole; nil if the plan has none.
+func (p *Plan) wholeRuns(all []run) []bool {
+	if len(p.Whole) == 0 {
+		return nil
+	}
+	known := make(map[WholeRow]bool, len(p.Whole))
+	for _, w := range p.Whole {
+		known[w] = true
+	}
+	whole := make([]bool, len(all))
+	for i, r := range all {
+		seat := &p.Seats[r.first]
+		whole[i] = r.count > 1 && known[WholeRow{seat.Section, seat.Row}]
+	}
+	return whole
+}
+
+// isWhole reports whether a run is sold whole.
+func (t *runs) isWhole(run int32) bool { return t.whole != nil && t.whole[run] }
+
+// fits reports whether a run may give n adjacent seats: of a row that is sold whole, all of them or none.
+func (t *runs) fits(run int32, n int) bool { return !t.isWhole(run) || t.all[run].count == n }
+
+// Whole lists the seats that are sold together with a seat, itself among them: those of its row if that is sold whole.
+func (s *Sale) Whole(idx int) []int {
+	if i := s.runs.of[idx]; s.runs.isWhole(i) {
+		return s.runs.seatsOf(i)
+	}
+	return []int{idx}
+}
+
+// SoldWhole reports whether a seat is sold with the others of its row only.
+func (s *Sale) SoldWhole(idx int) bool { return s.runs.isWhole(s.runs.of[idx]) }
+
+func (t *runs) seatsOf(run int32) []int {
+	at := t.all[run]
+	list := make([]int, at.count)
+	for i := range list {
+		list[i] = at.first + i
+	}
+	return list
+}
+
+// WithWhole is some seats and all that are sold together with one of them, each once, in the order in which they are met.
+func (s *Sale) WithWhole(seats []int) []int {
+	if s.runs.whole == nil {
+		return seats
+	}
+	var all []int
+	seen := make(map[int]bool, len(seats))
+	for _, idx := range seats {
+		for _, one := range s.Whole(idx) {
+			if !seen[one] {
+				seen[one] = true
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+// WithWholeLabels is WithWhole of labels. Those that name no seat stay as they are.
+func (s *Sale) WithWholeLabels(labels []string) []string {
+	if s.runs.whole == nil {
+		return labels
+	}
+	var all []string
+	for _, label := range labels {
+		idx, ok := s.Seat(label)
+		if !ok {
+			all = append(all, label)
+			continue
+		}
+		for _, one := range s.Whole(idx) {
+			if other := s.Plan.Label(one); other == label || !slices.Contains(all, other) && !slices.Contains(labels, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// partOf returns the seats of the first row sold whole of which seats has some and not all; nil if there is none. It costs as much as there are seats.
+func (t *runs) partOf(seats []int) []int {
+	if t.whole == nil {
+		return nil
+	}
+	counts := map[int32]int{}
+	for _, idx := range seats {
+		if i := t.of[idx]; t.whole[i] {
+			counts[i]++
+		}
+	}
+	for _, idx := range seats {
+		if i := t.of[idx]; t.whole[i] && counts[i] != t.all[i].count {
+			return t.seatsOf(i)
+		}
+	}
+	return nil
+}
+
+// RefusePart refuses to change a part of a row that is sold whole. Each seat is named once.
+func (s *Sale) RefusePart(seats []int) error {
+	all := s.runs.partOf(seats)
+	if all == nil {
+		return nil
+	}
+	return &Conflict{Code: CodeWholeTable, Seats: all, Message: text.Mark("These seats are sold together only: %s. Nothing was changed. Choose all of them, or none."), Args: []any{s.named(all)}}
+}
+
+// wholeParts leaves out the seats of rows sold whole of which not all are there.
+func (s *Sale) wholeParts(seats []int) []int {
+	for part := s.runs.partOf(seats); part != nil; part = s.runs.partOf(seats) {
+		seats = slices.DeleteFunc(seats, func(idx int) bool { return slices.Contains(part, idx) })
+	}
+	return seats
+}
+
+// wholeChunks cuts sorted seats into lists of about n, and no row that is sold whole in two.
+func (s *Sale) wholeChunks(seats []int, n int) (list [][]int) {
+	for len(seats) > 0 {
+		end := min(n, len(seats))
+		for end < len(seats) && s.runs.isWhole(s.runs.of[seats[end]]) && s.runs.of[seats[end]] == s.runs.of[seats[end-1]] {
+			end++
+		}
+		list, seats = append(list, seats[:end]), seats[end:]
+	}
+	return list
+}
+
+// wholeLate is a row of n seats that is sold whole and that may be had, some of them perhaps of expired holds: the nearest one. Nil if there is none.
+func (s *Sale) wholeLate(c *choice, may func(idx int) bool) []int {
+	t := s.runs
+	for _, i := range t.in(c.Scope) {
+		if t.isWhole(i) && t.all[i].count == c.n {
+			if row := t.seatsOf(i); !slices.ContainsFunc(row, func(idx int) bool { return !may(idx) }) {
+				return row
+			}
+		}
+	}
+	return nil
+}
+
+// wholeLeft reports whether the map shows a row that is sold whole as available in a scope. The map's lock is held.
+func (s *Sale) wholeLeft(at Scope) bool {
+	t, m := s.runs, &s.seats
+	if t.whole == nil {
+		return false
+	}
+	return slices.ContainsFunc(t.in(at), func(i int32) bool {
+		return t.whole[i] && !at.closed(s.Plan.Seats[t.all[i].first].Category) &&
+			!slices.ContainsFunc(t.seatsOf(i), func(idx int) bool { return m.states[idx] != Free })
+	})
+}
+
+// onlyWhole refuses a claim for n seats where all that is left is sold whole, to parties of other sizes.
+func onlyWhole(n int) *Conflict {
+	return &Conflict{Code: CodeWholeTable, Message: text.Mark("Only whole tables are left here, and none for %s. Your other seats are still held. Choose a table on the map or in the list."), Args: []any{text.Some(n, "%d person", "%d people")}}
+}
