@@ -110,7 +110,7 @@ func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
 	path := "/desk/events/evening/orders/" + rest.Order.Code
 	s.does(t, owner, path+"/cancellations", url.Values{"all": {"on"}})
 	eventually(t, "the card has its money back", func() bool { return s.left(t, owner, card, label(3)) == 50_00-price })
-	if _, page := s.page(t, owner, path); !strings.Contains(words(page), "By gift card") {
+	if _, page := s.page(t, owner, path); !strings.Contains(page, "By gift card") {
 		t.Errorf("the order says nothing of its card: %s", words(page))
 	}
 	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"p","currency":"EUR","zone":"Europe/Vienna","float":"100.00"}`, http.StatusCreated, &session)

@@ -32,7 +32,7 @@ func (o *Orders) WithCard(ctx context.Context, parts []OfficePart) ([]OfficePart
 		return nil, card, err
 	}
 	if currency := parts[0].Sale.Event.Currency; card.Currency != currency {
-		return nil, card, &seats.Conflict{Code: CodeCard, Message: text.Mark("This gift card is in %s, and the tickets cost %s. Nothing was sold."), Args: []any{card.Currency, currency}}
+		return nil, card, &seats.Conflict{Code: CodeCard, Message: text.Mark("This gift card is in %s, and the tickets are sold in %s. Nothing was sold."), Args: []any{card.Currency, currency}}
 	}
 	parts = slices.Clone(parts)
 	left := card.Balance

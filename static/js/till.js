@@ -195,7 +195,7 @@ function drawGift() {
   $('[data-gift]').hidden = !card
   $('[data-rest]').hidden = !pays
   if (!card) return
-  $('[data-gift-pays]').textContent = money(-pays)
+  $('[data-gift-pays]').textContent = `−${money(pays)}`
   $('[data-gift-left]').textContent = T('%s left on it', money(card.balance - pays))
   $('[data-to-pay]').textContent = money(quoted.rest)
 }
