@@ -86,7 +86,9 @@ func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
 	if left := s.left(t, owner, card, label(1)); left != 50_00-price {
 		t.Fatalf("%d is left on the card after a sale of %d", left, price)
 	}
-	s.asks(t, owner, "POST", at, `{"key":"b","method":"cash","seat":["`+label(1)+`","`+label(2)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &rest)
+	for range 2 { // the repeat comes when nothing is left on the card
+		s.asks(t, owner, "POST", at, `{"key":"b","method":"cash","seat":["`+label(1)+`","`+label(2)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &rest)
+	}
 	if byCard := 50_00 - price; rest.Order.Method != "cash" || rest.Order.Total != 2*price || byCard >= 2*price {
 		t.Errorf("the second sale is %+v", rest)
 	}
