@@ -222,3 +222,28 @@ func TestGiftCard_RestOfTheTillIsLoadedByItsOwnerOnce(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+func TestTill_OrderByGiftCardSaysHowItWasPaidAndWhereMoneyGoes(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	idx := s.inRows(t, 3)
+	for i, c := range []struct {
+		worth      int64
+		paid, back string
+	}{{90_00, "by gift card", "to your gift card"}, {10_00, "in cash and by gift card", "the way you paid"}} {
+		card := s.vouchers(t, 1, c.worth, "EUR", nil)[0]
+		var sold cardSale
+		s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"`+strconv.Itoa(i)+`","method":"cash","seat":["`+s.sale.Plan.Label(idx[i])+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &sold)
+		for _, at := range []string{"/orders/" + sold.Order.Code, "/desk/events/evening/orders/" + sold.Order.Code} {
+			if _, page := s.page(t, owner, at); !strings.Contains(page, c.paid) {
+				t.Errorf("%s does not say that it was paid %s", at, c.paid)
+			}
+		}
+		s.does(t, owner, "/desk/events/evening/orders/"+sold.Order.Code+"/cancellations", url.Values{"all": {"on"}})
+		eventually(t, "the order says where its money went", func() bool {
+			_, page := s.page(t, owner, "/orders/"+sold.Order.Code)
+			return strings.Contains(page, c.back)
+		})
+	}
+	s.wantBooks(t)
+}
