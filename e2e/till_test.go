@@ -84,9 +84,44 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.saysAt("[data-discount]", "off")
 			dora.strikes("F9", "Enter")
 			dora.saysAt("[data-count]", "No tickets yet")
+			dora.takesAGiftCard(o)
 			dora.settlesTheTill(o, slug)
 		})
 	}
+}
+
+// takesAGiftCard sells two seats for a gift card, which pays a part, and cash, by keyboard; and then sees that nothing is left on it.
+func (p *person) takesAGiftCard(o *office) {
+	p.t.Helper()
+	card := o.vouchers(p.t, "30.00", 1)[0]
+	p.strikes("2")
+	p.saysAt("[data-count]", "2 tickets")
+	p.strikes("F3")
+	check(p.t, p.page.Keyboard().Type(card))
+	p.strikes("Enter")
+	p.saysAt("[data-gift-pays]", "−€30")
+	p.saysAt("[data-gift-left]", "€0 left on it")
+	p.inBothLights("desk-till-gift-card")
+	if p.device.touch || p.device.zoom != 0 {
+		p.press(p.page.Locator("[data-note]").First())
+	} else {
+		check(p.t, p.page.SetViewportSize(1024, 768))
+		if more := p.evaluates(`document.scrollingElement.scrollHeight - innerHeight`); more > 0 {
+			p.t.Errorf("the till with a gift card is %v pixels higher than a small screen", more)
+		}
+		p.picture("desk-till-gift-card-1024", "light")
+		check(p.t, p.page.SetViewportSize(p.device.width, p.device.height))
+		p.strikes("e")
+	}
+	p.saysAt("[data-change-title]", "Change due")
+	p.strikes("Enter")
+	p.saysAt("[data-count]", "No tickets yet")
+	p.strikes("1", "F3")
+	check(p.t, p.page.Keyboard().Type(card))
+	p.strikes("Enter")
+	p.saysAt("[data-refused]", "There is nothing left on this gift card")
+	p.strikes("Escape", "Escape")
+	p.saysAt("[data-count]", "No tickets yet")
 }
 
 // settlesTheTill pays cash out, closes with a difference, and reads the report.

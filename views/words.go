@@ -1,6 +1,9 @@
 package views
 
 import (
+	"context"
+
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
@@ -8,6 +11,17 @@ import (
 
 // PaidHow says how an order is or was paid.
 func PaidHow(method string) string { return paidHow[method] }
+
+// PaidBy says how an order was paid. A gift card pays at the box office, in part or all of it.
+func PaidBy(ctx context.Context, o orders.Order) string {
+	switch {
+	case o.ByCard == 0:
+		return text.T(ctx, PaidHow(o.Method))
+	case o.ByCard == o.Total:
+		return text.T(ctx, "by gift card")
+	}
+	return text.T(ctx, "%s and by gift card", text.T(ctx, PaidHow(o.Method)))
+}
 
 var paidHow = map[string]string{
 	payments.Free: text.Mark("no charge"), payments.Door: text.Mark("at the box office"), payments.Invoice: text.Mark("by bank transfer"), payments.Card: text.Mark("by card"),

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
@@ -78,7 +79,7 @@ func sectionQuery(form url.Values) string {
 
 // officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
-	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code")}
+	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code"), Card: strings.TrimSpace(form.Get("gift_card"))}
 	if typed := form.Get("total"); typed != "" {
 		total, err := strconv.ParseInt(typed, 10, 64)
 		if err != nil {
@@ -138,6 +139,9 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 		return p, err
 	}
 	first, err := part(s, form)
+	if err == nil {
+		first.Form, err = h.Orders.TypedCard(r.Context(), s, first.Form)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +162,7 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 			return nil, err
 		}
 		one.Form.Name, one.Form.Email, one.Form.Method, one.Form.Code = first.Form.Name, first.Form.Email, first.Form.Method, first.Form.Code
+		one.Form.Card = first.Form.Card
 		parts = append(parts, one)
 	}
 	return parts, nil
@@ -178,6 +183,15 @@ type quotedSale struct {
 	Taken    []string       `json:"taken,omitempty"` // seats that are held or sold
 
 	Also map[string]quotedSale `json:"also,omitempty"` // in other events, by slug
+
+	GiftCard *quotedCard `json:"gift_card,omitempty"`
+}
+
+// quotedCard is what a gift card would pay of a sale, in all its events.
+type quotedCard struct {
+	Code    string `json:"code"`
+	Balance int64  `json:"balance"`
+	Pays    int64  `json:"pays"`
 }
 
 func quotePart(p orders.OfficePart) (quotedSale, error) {
@@ -200,6 +214,10 @@ func quotePart(p orders.OfficePart) (quotedSale, error) {
 // quoteSeats answers what a sale would cost, and sells nothing.
 func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values, parts []orders.OfficePart) error {
 	parts, err := h.Orders.WithCodes(r.Context(), parts)
+	var card payments.GiftCard
+	if err == nil {
+		parts, card, err = h.Orders.WithCard(r.Context(), parts)
+	}
 	var answer quotedSale
 	for i, p := range parts {
 		var one quotedSale
@@ -214,6 +232,12 @@ func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organize
 			answer.Also = map[string]quotedSale{}
 		}
 		answer.Also[p.Sale.Event.Slug] = one
+	}
+	if err == nil && card.Account != "" {
+		answer.GiftCard = &quotedCard{Code: parts[0].Form.Card, Balance: card.Balance}
+		for _, p := range parts {
+			answer.GiftCard.Pays += p.Form.ByCard()
+		}
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})

@@ -67,7 +67,7 @@ func (b *Bookings) sell(ctx context.Context, s *seats.Sale, k Booking, c Confirm
 	}
 	f.Key, f.Total = "booking."+k.ID.String(), c.Total
 	f.Account = &orders.Account{Due: c.Due, Billing: c.Billing, Seller: c.Seller}
-	f.Entry = func(q *pgx.Batch, order seats.ID) { q.Queue(confirmedSQL, k.ID, order) }
+	f.Entry = func(q *pgx.Batch, order seats.ID, _ int64) { q.Queue(confirmedSQL, k.ID, order) }
 	_, err = b.orders.SellAtOffice(ctx, s, f, also)
 	return err
 }

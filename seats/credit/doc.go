@@ -9,6 +9,9 @@
 //	                          │  └────────────────────┘                  │
 //	                          └──────────────────── refund ──────────────┘
 //
+// At the box office a voucher pays by its code: it is loaded into an account of the card (card.go), which has no address. A person
+// who redeems the code then gets what is left, by a move.
+//
 // A transfer is one row: from, to, how much. So its two entries always sum to zero, and those of all transfers do.
 // An attendee's balance also stands in the account's row, where the guard is: a hold takes `balance >= amount` in the
 // UPDATE itself. House accounts have no such number; what they have is the sum of their entries.
@@ -25,7 +28,8 @@
 //
 // # Lock order
 //
-// Every change is one statement that commits by itself. It locks at most one row that was there before it of each table,
-// always in the order voucher, hold, account. No statement locks a second account: rows of house accounts are only looked up.
-// So no two wait for each other.
+// Every change is one statement that commits by itself, but that of a card at the box office: it is the last of the sale's
+// transaction that waits for another one. A statement locks at most one row that was there before it of each table,
+// always in the order voucher, hold, account. Only a move locks two accounts, that of the card first: rows of house accounts are only
+// looked up. So no two wait for each other.
 package credit

@@ -35,9 +35,9 @@ const statementSQL = `
 SELECT a.currency, a.balance, line.at, coalesce(line.kind, ''), coalesce(line.amount, 0), coalesce(o.code, ''), coalesce(e.name, '')
   FROM credit_account a
        LEFT JOIN LATERAL (
-           SELECT t.at, CASE t.kind WHEN 'load' THEN 'voucher' ELSE t.kind END AS kind, t.amount, coalesce(t.order_id, h.order_id) AS order_id
+           SELECT t.at, CASE WHEN t.kind IN ('load', 'move') THEN 'voucher' ELSE t.kind END AS kind, t.amount, coalesce(t.order_id, h.order_id) AS order_id
              FROM credit_transfer t LEFT JOIN credit_hold h ON h.id = t.hold_id
-            WHERE t.to_id = a.id AND t.kind IN ('load', 'grant', 'refund')
+            WHERE t.to_id = a.id AND t.kind IN ('load', 'move', 'grant', 'refund')
             UNION ALL
            SELECT h.created_at, CASE h.state WHEN 'open' THEN 'held' ELSE 'paid' END,
                   CASE h.state WHEN 'open' THEN -h.amount ELSE -h.captured END, h.order_id

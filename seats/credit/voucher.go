@@ -138,21 +138,44 @@ func (l *Ledger) Redeem(ctx context.Context, email, code string) (a Amount, err 
 	if hash == nil {
 		return a, ErrNoVoucher
 	}
-	err = l.db.QueryRow(ctx, redeemSQL, hash, email).Scan(&a.Minor, &a.Currency)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return l.spent(ctx, email, hash)
+	for _, sql := range []string{redeemSQL, moveSQL} {
+		err = l.db.QueryRow(ctx, sql, hash, email).Scan(&a.Minor, &a.Currency)
+		switch {
+		case err == nil:
+			return a, nil
+		case !errors.Is(err, pgx.ErrNoRows):
+			return a, fmt.Errorf("credit: redeem: %w", err)
+		}
 	}
-	if err != nil {
-		return a, fmt.Errorf("credit: redeem: %w", err)
-	}
-	return a, nil
+	return l.spent(ctx, email, hash)
 }
 
+// What the box office left on a card goes to the person. The account of the card is locked first.
+const moveSQL = `
+WITH card AS (
+    SELECT a.id, a.balance, a.currency FROM credit_voucher v JOIN credit_account a ON a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency
+     WHERE v.code = $1 AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp()) AND a.balance > 0
+       FOR NO KEY UPDATE OF a
+), emptied AS (
+    UPDATE credit_account a SET balance = a.balance - card.balance FROM card WHERE a.id = card.id
+    RETURNING card.id, card.balance, card.currency
+), account AS (
+    INSERT INTO credit_account (kind, email, currency, balance) SELECT 'attendee', $2, currency, balance FROM emptied
+        ON CONFLICT (kind, email, currency) DO UPDATE SET balance = credit_account.balance + excluded.balance
+    RETURNING id
+)
+INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount)
+SELECT 'move', emptied.id, account.id, emptied.currency, emptied.balance FROM emptied, account
+RETURNING amount, currency`
+
 const spentSQL = `
-SELECT v.amount, v.currency, v.redeemed_at IS NOT NULL, v.voided_at IS NOT NULL, coalesce(a.email = $2, false)
+SELECT coalesce(m.amount, v.amount), v.currency, v.redeemed_at IS NOT NULL AND (a.kind <> 'card' OR a.balance = 0), v.voided_at IS NOT NULL, coalesce(a.email = $2, false) OR m.amount IS NOT NULL
   FROM credit_voucher v
        LEFT JOIN credit_transfer t ON t.voucher_id = v.id
        LEFT JOIN credit_account a ON a.id = t.to_id
+       LEFT JOIN LATERAL (
+           SELECT amount FROM credit_transfer JOIN credit_account p ON p.id = to_id
+            WHERE a.kind = 'card' AND from_id = a.id AND credit_transfer.kind = 'move' AND p.email = $2 ORDER BY credit_transfer.id DESC LIMIT 1) m ON true
  WHERE v.code = $1`
 
 // spent says why a voucher loaded nothing.

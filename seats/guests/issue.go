@@ -141,7 +141,7 @@ func (g *Guests) issue(ctx context.Context, m organizers.Member, s *seats.Sale, 
 		for _, idx := range chosen {
 			f.Types[idx], labels = i.Type, append(labels, s.Plan.Label(idx))
 		}
-		f.Entry = func(q *pgx.Batch, order seats.ID) { q.Queue(issuedSQL, guest.ID, order, block) }
+		f.Entry = func(q *pgx.Batch, order seats.ID, _ int64) { q.Queue(issuedSQL, guest.ID, order, block) }
 		act := organizers.Action{
 			Key: i.Key + "." + guest.ID.String(), Form: []any{"issue", s.Event.Slug, guest.ID}, What: text.Mark("gave complimentary tickets to a guest of"),
 			Subject: "events/" + s.Event.Slug + "/guests", Detail: map[string]any{"seats": labels},

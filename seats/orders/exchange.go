@@ -583,6 +583,8 @@ func (o *Orders) quoteDesk(from, to *seats.Sale, order Order, f ExchangeForm, p 
 		return q, nil, err
 	case len(going) == 0 || order.State == Cancelled:
 		return q, nil, refuseGone()
+	case order.ByCard > 0 && order.ByCard < order.Total:
+		return q, nil, &seats.Conflict{Code: CodePaid, Message: text.Mark("This order was paid by gift card in part. Nothing was exchanged. Cancel it, then sell the other tickets.")}
 	case order.Due() > 0:
 		return q, nil, &seats.Conflict{Code: CodeUnpaid, Message: text.Mark("This order is not paid yet. Nothing was exchanged. Mark it as paid first, or cancel it and sell the other tickets.")}
 	case len(going) != len(p.form.Seats):

@@ -38,9 +38,12 @@ type OfficeForm struct {
 	Agreed  map[string]int64 // what a ticket costs at most before fees and taxes on top, by the key of its type; then no offer counts. nil: nothing was agreed
 	Group   seats.ID         // the block of a group, of which the seats are; zero: of none
 
-	Entry func(q *pgx.Batch, order seats.ID) `json:"-"` // commits with the order; nil: nothing does
+	Card string // code of a gift card that pays the order, or as much of it as it can; empty: none
 
-	found *pricing.Code // of Code
+	Entry func(q *pgx.Batch, order seats.ID, byCard int64) `json:"-"` // commits with the order, of which a gift card paid so much; nil: nothing does
+
+	found  *pricing.Code // of Code
+	byCard int64         // minor units that Card is to pay
 }
 
 // Account is when and by whom a sale is paid by invoice.
@@ -97,6 +100,10 @@ func (f OfficeForm) cost(s *seats.Sale, lines []seats.Line) pricing.Cost {
 // Errors: Mistakes; idempotency.ErrNoKey; *seats.ValidationError; a *seats.Conflict if a seat has a holder, or the key came with other content;
 // the database's.
 func (o *Orders) SellAtOffice(ctx context.Context, s *seats.Sale, f OfficeForm, also seats.TxHook) (code string, err error) {
+	if f.Card != "" {
+		codes, err := o.SellTogetherAtOffice(ctx, f.Key, []OfficePart{{s, f}}, also)
+		return strings.Join(codes, ""), err
+	}
 	f, err = o.WithCode(ctx, s, f)
 	if err != nil {
 		return "", err
@@ -154,7 +161,7 @@ func (f OfficeForm) purchase(s *seats.Sale, form Form, kinds []int) (placed, sea
 	d.Write = func(q *pgx.Batch, sold []seats.Line) {
 		p.queueOffice(q, s, sold, f)
 		if f.Entry != nil {
-			f.Entry(q, p.id)
+			f.Entry(q, p.id, f.paysByCard(f.cost(s, sold).Total))
 		}
 	}
 	return p, d
@@ -205,32 +212,36 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 	if parts, err = o.WithCodes(ctx, parts); err != nil {
 		return nil, err
 	}
-	if len(parts) == 1 {
+	if len(parts) == 1 && parts[0].Form.Card == "" {
 		parts[0].Form.Key = name
 		code, err := o.SellAtOffice(ctx, parts[0].Sale, parts[0].Form, also)
 		return []string{code}, err
 	}
-	steps, forms := make([]seats.Step, len(parts)), make([]any, len(parts))
+	forms, kinds, asked := make([]Form, len(parts)), make([][]int, len(parts)), make([]any, len(parts))
 	for i, part := range parts {
-		form, kinds, err := part.Form.form(ctx, part.Sale)
-		if err != nil {
+		if forms[i], kinds[i], err = part.Form.form(ctx, part.Sale); err != nil {
 			return nil, refusedPart(i, part.Sale, err)
 		}
-		p, d := part.Form.purchase(part.Sale, form, kinds)
-		if steps[i], err = part.Sale.Selling(d); err != nil {
-			return nil, refusedPart(i, part.Sale, err)
-		}
-		codes, forms[i] = append(codes, p.code), []any{part.Sale.Event.ID, form, part.Form.Types}
+		asked[i] = []any{part.Sale.Event.ID, forms[i], part.Form.Types, part.Form.Card}
 	}
-	key, err := idempotency.New("office", name, forms...)
+	key, err := idempotency.New("office", name, asked...)
 	if err != nil {
 		return nil, err
 	}
 	if before, err := o.soldBefore(ctx, key, nil); before != "" || err != nil {
 		return strings.Fields(before), err
 	}
+	parts, card, err := o.WithCard(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTogether(parts, forms, kinds, card)
+	if err != nil {
+		return nil, err
+	}
+	codes = t.codes()
 	keep := func(q *pgx.Batch) { key.Insert(q, []byte(strings.Join(codes, " "))) }
-	_, err = o.office.Together(ctx, seats.Both(keep, also), steps...)
+	_, err = o.office.Together(ctx, seats.Both(seats.Both(keep, also), t.spend), t.steps...)
 	if err == nil {
 		o.mailWritten()
 		return codes, nil
@@ -238,6 +249,12 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 	if refusal := (*seats.StepError)(nil); errors.As(err, &refusal) {
 		before, err := o.soldBefore(ctx, key, refusedPart(refusal.Step, refusal.Sale, refusal.Err))
 		return strings.Fields(before), err
+	}
+	if card.Short != nil {
+		if refusal := card.Short(err); refusal != nil {
+			before, err := o.soldBefore(ctx, key, refusal)
+			return strings.Fields(before), err
+		}
 	}
 	return nil, fmt.Errorf("orders: sell together at the box office: %w", err)
 }
@@ -394,7 +411,11 @@ func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f Of
 	row := p.row(s, sold, cost)
 	row.AtOffice, row.Offered = true, offered(pricing.TermsOf(&s.Event), cost, false)
 	if f.Account == nil {
-		row.Paid, row.Received = cost.Total, cost.Total
+		byCard := f.paysByCard(cost.Total)
+		row.Paid, row.Received = cost.Total, cost.Total-byCard
+		if byCard > 0 && row.Received == 0 {
+			row.Method = payments.Credit
+		}
 	} else {
 		row.Billing = p.form.Billing
 	}

@@ -46,7 +46,7 @@ func TestSellTogetherAtOffice_OneSaleMakesAnOrderOfEachEventOnce(t *testing.T) {
 	h, matinee := twoShows(t)
 	entries := func(parts []orders.OfficePart) []orders.OfficePart {
 		for i := range parts {
-			parts[i].Form.Entry = func(q *pgx.Batch, _ seats.ID) {
+			parts[i].Form.Entry = func(q *pgx.Batch, _ seats.ID, _ int64) {
 				q.Queue(`INSERT INTO setup (token) VALUES (decode(replace(gen_random_uuid()::text, '-', ''), 'hex'))`)
 			}
 		}

@@ -89,6 +89,7 @@ type Order struct {
 	ByHand    int64  // minor units of OnItsWay that the organizer pays out
 	AtOffice  bool   // sold at the box office; then there may be no address
 	Waived    int64  // minor units that went back although the tickets hold
+	ByCard    int64  // minor units that a gift card paid at the box office
 	CreatedAt time.Time
 	Answers   map[string]string // by number of the event's question, from 1
 	Started   bool              // the event has begun, by the database's clock
@@ -210,6 +211,11 @@ func (t Ticket) TypeWords() string {
 	return t.Type + ", to be shown at the door: " + t.Proof
 }
 
+// byCard is what a gift card paid of an order o at the box office.
+const byCard = `CASE WHEN o.at_office THEN coalesce(
+           (SELECT s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE s.order_id = o.id AND p.method = 'credit'),
+           (SELECT p.amount FROM payment p WHERE p.order_id = o.id AND p.method = 'credit'), 0) ELSE 0 END`
+
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
        coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
@@ -223,7 +229,7 @@ SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.curre
        EXISTS (SELECT FROM carried k WHERE k.order_id = o.id AND k.amount > 0
            AND NOT EXISTS (SELECT FROM payment WHERE order_id = k.payer AND method NOT IN ('free', 'door', 'invoice'))
            AND NOT EXISTS (SELECT FROM payment WHERE id = (SELECT payment_id FROM payment_share WHERE order_id = k.payer) AND method NOT IN ('free', 'door', 'invoice'))),
-       coalesce((o.billing->>'reverse_charge')::boolean, false), EXISTS (SELECT FROM subscriber_order WHERE order_id = o.id), ` + exchangesOf + `
+       coalesce((o.billing->>'reverse_charge')::boolean, false), EXISTS (SELECT FROM subscriber_order WHERE order_id = o.id), ` + byCard + `, ` + exchangesOf + `
   FROM orders o JOIN event e ON e.id = o.event_id LEFT JOIN consent c ON c.order_id = o.id,
        LATERAL (SELECT sum(amount)::bigint AS back, (sum(amount - by_credit) FILTER (WHERE done_at IS NULL))::bigint AS on_its_way,
                        (sum(amount - by_credit) FILTER (WHERE done_at IS NULL AND by_hand))::bigint AS by_hand
@@ -261,7 +267,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
-		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.Rotates, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.Exchanges)
+		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.Rotates, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.ByCard, &found.Exchanges)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNoOrder
 	}

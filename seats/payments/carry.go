@@ -23,6 +23,8 @@ WITH by AS NOT MATERIALIZED (
            coalesce(p.captured, o.received, 0) - (SELECT coalesce(sum(amount), 0)::bigint FROM carried WHERE payer = $1) AS amount
       FROM (SELECT $1::uuid AS id) this LEFT JOIN by p ON p.order_id = this.id LEFT JOIN orders o ON o.id = this.id
      UNION ALL
+    SELECT o.id, NULL, -1, o.received FROM orders o WHERE o.id = $1 AND o.received > 0 AND EXISTS (SELECT FROM by p WHERE p.order_id = o.id)
+     UNION ALL
     SELECT c.payer, p.id, (p.id IS NULL)::integer + 1, c.amount
       FROM carried c LEFT JOIN by p ON p.order_id = c.payer
      WHERE c.order_id = $1

@@ -392,6 +392,25 @@ func TestExchange_AtTheDeskKnowsNoPolicy(t *testing.T) {
 	h.wantBooks(t)
 }
 
+func TestExchange_OrderThatAGiftCardPaidInPartIsRefused(t *testing.T) {
+	t.Parallel()
+	h := openRun(t, events.Settings{}, 700)
+	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "k", Seats: []int{0}, Method: payments.Cash}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := h.again(t, orders.Order{Code: code})
+	f := orders.ExchangeForm{Key: "x", Tickets: []seats.ID{order.Tickets[0].ID}, Seats: []int{0}, Method: payments.Cash, NoFee: true}
+	if _, err := h.orders.QuoteAtDesk(t.Context(), h.other, order, f); err != nil {
+		t.Errorf("paid in cash: %v", err)
+	}
+	order.ByCard = order.Total - 1
+	var refusal *seats.Conflict
+	if _, err := h.orders.QuoteAtDesk(t.Context(), h.other, order, f); !errors.As(err, &refusal) || refusal.Code != orders.CodePaid {
+		t.Errorf("paid by gift card in part: %v", err)
+	}
+}
+
 // Attendees exchange tickets of two performances for each other's, over and over: nothing is sold twice, and none waits for another.
 func TestExchange_CrowdHasNoDeadlocks(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,13 @@ func Watched(t testing.TB, db seats.DB, p payments.Provider) payments.Provider {
 	if keeper, is := p.(payments.CardStore); is {
 		return keeps{w, keeper}
 	}
+	if cards, is := p.(payments.Cards); is {
+		return struct {
+			Outside
+			payments.OffSession
+			payments.Cards
+		}{w, p.(payments.OffSession), cards}
+	}
 	if alone, is := p.(payments.OffSession); is {
 		return struct {
 			Outside

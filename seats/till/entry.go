@@ -95,15 +95,18 @@ func lines(ctx context.Context, tx pgx.Tx, session int64) ([]Line, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
 }
 
+// Tickets are counted once: with what is paid beside a gift card, if there is such a rest.
 const saleSQL = `
 INSERT INTO till_entry (session_id, kind, method, name, amount, order_id, tickets)
-SELECT till_session_for($1), 'sale', o.method, CASE o.method WHEN 'terminal' THEN $3 ELSE '' END, o.received, o.id, (SELECT count(*) FROM ticket WHERE order_id = o.id)
-  FROM orders o WHERE o.id = $2`
+SELECT till_session_for($1), 'sale', w.method, CASE w.method WHEN 'terminal' THEN $3 ELSE '' END, w.amount, o.id,
+       CASE WHEN w.method = o.method THEN (SELECT count(*) FROM ticket WHERE order_id = o.id) ELSE 0 END
+  FROM orders o, LATERAL (SELECT o.method, o.received AS amount WHERE o.received > 0 OR $4 = 0 UNION ALL SELECT 'credit', $4::bigint WHERE $4 > 0) w
+ WHERE o.id = $2`
 
-// OfSale returns what writes the entry of an order that the box office makes, in the transaction that makes it. name is that of the way
-// to pay beside cash and the card terminal, or empty.
-func OfSale(session int64, name string) func(q *pgx.Batch, order seats.ID) {
-	return func(q *pgx.Batch, order seats.ID) { q.Queue(saleSQL, session, order, name) }
+// OfSale returns what writes the entries of an order that the box office makes, in the transaction that makes it: of what a gift card
+// paid of it, and of the rest. name is that of the way to pay beside cash and the card terminal, or empty.
+func OfSale(session int64, name string) func(q *pgx.Batch, order seats.ID, byCard int64) {
+	return func(q *pgx.Batch, order seats.ID, byCard int64) { q.Queue(saleSQL, session, order, name, byCard) }
 }
 
 const paymentSQL = `

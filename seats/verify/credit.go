@@ -26,7 +26,7 @@ SELECT 'C1', format('entries in %s sum to %s', coalesce(a.currency, 'no account'
  UNION ALL
 SELECT 'C2', format('account %s has %s %s, and its entries sum to %s', a.id, a.balance, a.currency, coalesce(e.amount, 0))
   FROM credit_account a LEFT JOIN entries e ON e.account_id = a.id
- WHERE a.kind = 'attendee' AND (a.balance IS DISTINCT FROM coalesce(e.amount, 0) OR a.balance < 0)
+ WHERE a.kind IN ('attendee', 'card') AND (a.balance IS DISTINCT FROM coalesce(e.amount, 0) OR a.balance < 0)
  UNION ALL
 SELECT 'C3', format('hold %s of %s is %s with %s captured and %s refunded, and its transfers held %s, captured %s, gave back %s and refunded %s',
        h.id, h.amount, h.state, h.captured, h.refunded, m.held, m.captured, m.voided, m.refunded)

@@ -13,11 +13,15 @@ WITH back AS (
     SELECT order_id, sum(amount) AS amount FROM refund GROUP BY order_id
 ), taken AS (
     SELECT order_id AS id, sum(amount) AS amount FROM (SELECT order_id, amount FROM carried UNION ALL SELECT payer, -amount FROM carried) c GROUP BY order_id
+), by_card AS ( /* at the box office a gift card pays, and cash or a card terminal the rest */
+    SELECT order_id, amount FROM payment p WHERE method = 'credit' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+     UNION ALL
+    SELECT s.order_id, s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'credit'
 ), shared AS (
-    SELECT s.payment_id, sum(s.amount) AS amount, sum(o.paid) AS paid, sum(coalesce(b.amount, 0) - coalesce(taken.amount, 0)) AS back
+    SELECT s.payment_id, sum(s.amount) AS amount, sum(o.paid - o.received) AS paid, sum(coalesce(b.amount, 0) - coalesce(taken.amount, 0)) AS back
       FROM payment_share s JOIN orders o ON o.id = s.order_id LEFT JOIN back b ON b.order_id = s.order_id LEFT JOIN taken ON taken.id = s.order_id GROUP BY s.payment_id
 ), p AS (
-    SELECT p.*, coalesce(s.back, coalesce(b.amount, 0) - coalesce((SELECT amount FROM taken WHERE taken.id = p.order_id), 0)) AS back, o.id AS ordered, coalesce(s.paid, o.paid, 0) AS paid,
+    SELECT p.*, coalesce(s.back, coalesce(b.amount, 0) - coalesce((SELECT amount FROM taken WHERE taken.id = p.order_id), 0)) AS back, o.id AS ordered, coalesce(s.paid, o.paid - o.received, 0) AS paid,
            o.total, o.currency AS of_currency, o.method AS of_method, s.amount AS shares
       FROM payment p LEFT JOIN back b ON b.order_id = p.order_id LEFT JOIN orders o ON o.id = p.order_id LEFT JOIN shared s ON s.payment_id = p.id
 )
@@ -31,7 +35,8 @@ SELECT 'M1', format('order %s has %s that no payment captured', o.id, o.paid)
  UNION ALL
 SELECT 'M1', format('order %s got %s by hand, it has %s and its refunds are %s', o.id, o.received, o.paid, coalesce(b.amount, 0))
   FROM orders o LEFT JOIN back b ON b.order_id = o.id LEFT JOIN taken ON taken.id = o.id
- WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received IS DISTINCT FROM o.paid + coalesce(b.amount, 0) - coalesce(taken.amount, 0)
+ LEFT JOIN by_card c ON c.order_id = o.id AND o.at_office
+ WHERE o.method NOT IN ('card', 'demo', 'credit') AND o.received + coalesce(c.amount, 0) IS DISTINCT FROM o.paid + coalesce(b.amount, 0) - coalesce(taken.amount, 0)
  UNION ALL
 SELECT 'M1', format('order %s has %s of other orders, and exchanges brought it %s', o.id, coalesce(taken.amount, 0), x.amount)
   FROM orders o LEFT JOIN taken ON taken.id = o.id, LATERAL (SELECT coalesce(sum(CASE o.id WHEN to_order THEN amount ELSE -amount END), 0) AS amount FROM exchange WHERE o.id IN (from_order, to_order)) x
@@ -57,7 +62,7 @@ SELECT 'M2', format('payment %s is %s, and there is %s order', id, state, CASE W
   FROM p WHERE (state IN ('sold', 'captured') AND ordered IS NULL) OR (state IN ('open', 'authorized', 'lost') AND ordered IS NOT NULL)
  UNION ALL
 SELECT 'M2', format('payment %s is of %s %s by %s, and its order of %s by %s', id, amount, currency, method, of_currency, of_method)
-  FROM p WHERE ordered IS NOT NULL AND shares IS NULL AND (currency, method) IS DISTINCT FROM (of_currency, of_method)
+  FROM p WHERE ordered IS NOT NULL AND shares IS NULL AND (currency, method) IS DISTINCT FROM (of_currency, CASE WHEN method = 'credit' AND of_method IN ('cash', 'terminal') THEN 'credit' ELSE of_method END)
  UNION ALL
 SELECT 'M2', format('order %s by %s has no payment', o.id, o.method)
   FROM orders o WHERE o.method IN ('card', 'demo', 'credit') AND NOT EXISTS (SELECT FROM payment WHERE order_id = o.id) AND NOT EXISTS (SELECT FROM payment_share WHERE order_id = o.id)

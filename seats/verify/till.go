@@ -10,11 +10,25 @@ import (
 // tillsSQL asks for everything that is against the promises of tills. What an order of the box office received is never changed, and a
 // payment or a refund at the till is one of the order's receipts, or of its refunds by hand.
 const tillsSQL = `
+WITH by_card AS (
+    SELECT order_id, amount FROM payment p WHERE method = 'credit' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+     UNION ALL
+    SELECT s.order_id, s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'credit'
+)
 SELECT 1, format('order %s… is in till session %s with %s by %s, and has %s by %s', left(o.code, 6), t.session_id, t.amount, t.method, o.received, o.method)
   FROM till_entry t JOIN orders o ON o.id = t.order_id
- WHERE t.kind = 'sale' AND (t.amount <> o.received OR t.method <> o.method OR NOT o.at_office)
+ WHERE t.kind = 'sale' AND t.method <> 'credit' AND (t.amount <> o.received OR t.method <> o.method OR NOT o.at_office)
  UNION ALL
-SELECT 1, format('order %s… is in %s sales of tills', left(o.code, 6), count(*)) FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'sale' GROUP BY o.id, o.code HAVING count(*) > 1
+SELECT 1, format('order %s… is in till session %s with %s by gift card, and a gift card paid %s of it', left(o.code, 6), t.session_id, t.amount, coalesce(c.amount, 0))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_card c ON c.order_id = o.id
+ WHERE t.kind = 'sale' AND t.method = 'credit' AND (t.amount IS DISTINCT FROM c.amount OR NOT o.at_office)
+ UNION ALL
+SELECT 1, format('order %s… is in till sales with %s, and got %s', left(o.code, 6), sum(t.amount), o.received + coalesce(c.amount, 0))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_card c ON c.order_id = o.id
+ WHERE t.kind = 'sale' GROUP BY o.id, o.code, o.received, c.amount HAVING sum(t.amount) <> o.received + coalesce(c.amount, 0)
+ UNION ALL
+SELECT 1, format('order %s… is in %s sales of tills', left(o.code, 6), count(*)) FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'sale' GROUP BY o.id, o.code
+HAVING count(*) > count(DISTINCT t.method) OR count(DISTINCT session_id) > 1
  UNION ALL
 SELECT 1, format('order %s… is in another team''s till session %s', left(o.code, 6), s.id)
   FROM till_entry t JOIN till_session s ON s.id = t.session_id JOIN orders o ON o.id = t.order_id JOIN event e ON e.id = o.event_id

@@ -14,7 +14,9 @@ import (
 var plantedTills = []struct{ name, promise, says, sql string }{
 	{"a sale has another amount", "Z1", "by cash, and has", `UPDATE till_entry SET amount = amount + 1 WHERE kind = 'sale'`},
 	{"a sale is paid another way", "Z1", "by terminal, and has", `UPDATE till_entry SET method = 'terminal' WHERE kind = 'sale'`},
-	{"an order is sold twice", "Z1", "is in 2 sales", `DROP INDEX "a sale is in one session"; INSERT INTO till_entry (session_id, kind, method, amount, order_id, tickets) SELECT 3, kind, method, amount, order_id, tickets FROM till_entry WHERE session_id = 1 AND kind = 'sale'`},
+	{"an order is sold twice", "Z1", "is in 2 sales", `DROP INDEX "a sale has one entry of a way to pay"; INSERT INTO till_entry (session_id, kind, method, amount, order_id, tickets) SELECT 3, kind, method, amount, order_id, tickets FROM till_entry WHERE session_id = 1 AND kind = 'sale'`},
+	{"a gift card paid nothing of a sale", "Z1", "a gift card paid 0 of it", `INSERT INTO till_entry (session_id, kind, method, amount, order_id) SELECT session_id, kind, 'credit', 1, order_id FROM till_entry WHERE session_id = 1 AND kind = 'sale'`},
+	{"a sale has more than its order got", "Z1", "is in till sales with", `INSERT INTO till_entry (session_id, kind, method, amount, order_id) SELECT session_id, kind, 'credit', 1, order_id FROM till_entry WHERE session_id = 1 AND kind = 'sale'`},
 	{"a session is of another team", "Z1", "another team's", `WITH t AS (INSERT INTO team (name) VALUES ('x') RETURNING id) UPDATE till_session SET team_id = t.id FROM t WHERE till_session.id = 3; INSERT INTO till_entry (session_id, kind, method, amount, order_id) SELECT 3, 'payment', method, amount, order_id FROM till_entry WHERE session_id = 1 AND kind = 'sale'`},
 	{"more is paid at a till than came", "Z1", "its receipts are 0", `INSERT INTO till_entry (session_id, kind, method, amount, order_id) SELECT 3, 'payment', 'cash', 1, id FROM orders LIMIT 1`},
 	{"a till pays out what no refund says", "Z1", "its refunds by hand are 0", `INSERT INTO till_entry (session_id, kind, method, amount, order_id) SELECT 3, 'refund', 'cash', 1, id FROM orders LIMIT 1`},

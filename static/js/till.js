@@ -21,7 +21,7 @@ const pay = $('[data-pay]'), list = $('[data-lines]'), refused = $('[data-refuse
 // those of the visitor. others are those of other performances, by slug: their words, and their lines.
 const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`
 let stage, house, shows, type = fares[0]?.key, category = '', latest = [], marked = -1
-let quoted = {total: 0, discount: 0, by: {}}, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
+let quoted = {total: 0, discount: 0, by: {}, rest: 0}, card, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
 
 // sent is a sale that got no answer. It is sent again as it was, and is the same sale; its seats may look taken meanwhile.
 let sent = JSON.parse(sessionStorage.getItem(storeSent) ?? 'null')
@@ -103,13 +103,17 @@ function nameOf(idx) {
 
 // quote asks what the cart costs, takes out what cannot be sold any more, and draws the cart.
 async function quote() {
-  const before = quoted.total
+  const before = quoted.rest
   let said = await price()
   const code = pay?.elements.code.value
   if (!said && size() && code) { // perhaps for its code
     pay.elements.code.value = ''
     said = await price()
     if (!said) pay.elements.code.value = code
+  }
+  if (!said && size() && card) { // perhaps for its gift card
+    card = undefined
+    said = await price()
   }
   const lost = sent ? [] : Object.entries(said ?? {}).flatMap(([slug, q]) => (q.taken ?? []).map(label => [slug, label]))
   if (lost.length) {
@@ -120,7 +124,7 @@ async function quote() {
   }
   if (said || !size()) {
     const sums = Object.values(said ?? {}), sum = of => sums.reduce((all, q) => all + q[of], 0)
-    quoted = {total: sum('total'), discount: sum('discount'), by: Object.fromEntries(Object.entries(said ?? {}).map(([slug, q]) => [slug, q.total]))}
+    quoted = {total: sum('total'), discount: sum('discount'), by: Object.fromEntries(Object.entries(said ?? {}).map(([slug, q]) => [slug, q.total])), rest: sum('total') - (card?.pays ?? 0)}
   }
   for (const [slug, {tickets}] of Object.entries(said ?? {})) {
     for (const t of tickets) {
@@ -128,7 +132,7 @@ async function quote() {
       Object.assign(line ?? {}, {type: t.type, price: t.price})
     }
   }
-  if (quoted.total !== before || !size()) {
+  if (quoted.rest !== before || !size()) {
     given = undefined
     if (pay) pay.elements.given.value = ''
   }
@@ -147,7 +151,9 @@ async function price() {
   const [lead, form] = order()
   const said = await ask('sales', {...form, update: true}, lead)
   if (!said) return undefined
-  const {also, ...first} = said
+  const {also, gift_card: gift, ...first} = said
+  card = gift
+  if (gift && form.code && !form.gift_card) pay.elements.code.value = '' // it was typed as a code; a discount code may follow
   return {[lead]: first, ...also}
 }
 
@@ -160,7 +166,7 @@ function order() {
     form[`type.${l.label}`] = l.type
   }
   const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
-  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? ''}]
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? '', ...card ? {gift_card: card.code} : {}}]
 }
 
 function draw() {
@@ -180,9 +186,21 @@ function draw() {
   if (!pay) return
   $('[data-total]').textContent = money(quoted.total)
   $('[data-discount]').textContent = quoted.discount ? T('%s off', money(quoted.discount)) : ''
-  $('[data-given]').hidden = method.method !== 'cash' || !quoted.total
+  $('[data-given]').hidden = method.method !== 'cash' || !quoted.rest
+  drawGift()
   drawNotes()
   drawChange()
+}
+
+// drawGift shows what a gift card pays, and what is left to pay.
+function drawGift() {
+  const pays = size() ? card?.pays ?? 0 : 0
+  $('[data-gift]').hidden = !card
+  $('[data-rest]').hidden = !pays
+  if (!card) return
+  $('[data-gift-pays]').textContent = `−${money(pays)}`
+  $('[data-gift-left]').textContent = T('%s left on it', money(card.balance - pays))
+  $('[data-to-pay]').textContent = money(quoted.rest)
 }
 
 // keep stores the cart for the page of the next performance.
@@ -239,7 +257,7 @@ function typeName(line) {
 
 // drawNotes suggests what people give: the sum itself, and the next notes.
 function drawNotes() {
-  const sums = [...new Set([quoted.total, ...steps.map(s => Math.ceil(quoted.total / (s * unit)) * s * unit)])].sort((a, b) => a - b)
+  const sums = [...new Set([quoted.rest, ...steps.map(s => Math.ceil(quoted.rest / (s * unit)) * s * unit)])].sort((a, b) => a - b)
   $$('[data-note]').forEach((button, i) => {
     button.hidden = !(i < sums.length)
     button.value = sums[i]
@@ -249,9 +267,9 @@ function drawNotes() {
 }
 
 function drawChange() {
-  const short = method.method === 'cash' && given !== undefined && given < quoted.total, title = $('[data-change-title]')
+  const short = method.method === 'cash' && given !== undefined && given < quoted.rest, title = $('[data-change-title]')
   title.textContent = short ? title.dataset.short : title.dataset.back
-  $('[data-change]').textContent = given === undefined ? '' : money(Math.abs(given - quoted.total))
+  $('[data-change]').textContent = given === undefined ? '' : money(Math.abs(given - quoted.rest))
   $('[data-change]').classList.toggle('short', short)
   const printed = $('[data-paper]').value !== ''
   sell.firstElementChild.textContent = !size() ? T('Sell') : printed ? N('Sell and print %d ticket', 'Sell and print %d tickets', size()) : N('Sell %d ticket', 'Sell %d tickets', size())
@@ -338,18 +356,19 @@ async function sellCart() {
   refuse('')
   if (!sent) {
     const [lead, form] = order()
-    remember({lead, total: quoted.total, back: given === undefined ? 0 : given - quoted.total, form: {...form, key, paid_by: method.name, name: '', email: ''}})
+    remember({lead, total: quoted.total, rest: quoted.rest, back: given === undefined ? 0 : given - quoted.rest, form: {...form, key, paid_by: method.name, name: '', email: ''}})
   }
-  const {lead, total, back, form} = sent
+  const {lead, total, rest = total, back, form} = sent
   const sold = await ask('sales', form, lead)
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
   count('taken', 'shiftSum', total)
-  count('drawer', 'drawerSum', form.method === 'cash' ? total : 0)
+  count('drawer', 'drawerSum', form.method === 'cash' ? rest : 0)
   showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back})
   cart.clear()
   others.clear()
   latest = []
+  card = undefined
   changes()
   pay.elements.code.value = pay.elements.given.value = ''
   await chooseMethod($('[data-method=cash]'))
@@ -403,6 +422,7 @@ function act(button) {
   if (dataset.clear !== undefined) return remove(lines().map(([slug, l]) => [slug, l.label]))
   if (dataset.shows !== undefined) return void shows.open()
   if (dataset.reprint !== undefined) return print()
+  if (dataset.giftAway !== undefined) return removeGift()
   return undefined
 }
 
@@ -411,6 +431,13 @@ function pressed(event) {
   if (!button || button.type === 'submit') return
   inTurn(() => act(button))
   if (event.detail) button.blur() // the next Enter sells
+}
+
+async function removeGift() {
+  card = undefined
+  changes()
+  refuse('')
+  await quote()
 }
 
 function choosePrice(button) {

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/overview"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views"
@@ -135,8 +136,11 @@ type PaperPage struct {
 // lineWords says what a line of a report is.
 func lineWords(ctx context.Context, l till.Line) string {
 	how := text.T(ctx, views.PaidHow(l.Method))
-	if l.Name != "" {
+	switch {
+	case l.Name != "":
 		how = l.Name
+	case l.Method == payments.Credit:
+		how = text.T(ctx, "gift card")
 	}
 	switch l.Kind {
 	case till.Sale:

@@ -62,7 +62,7 @@ func (p TypesPage) difference(ctx context.Context) string {
 func (p TypesPage) afterwards(ctx context.Context) string {
 	said := text.T(ctx, "You keep your seats. The tickets above get new codes, and the old ones stop being valid at once. We email you the new tickets.")
 	if p.Quote.Difference < 0 {
-		said += " " + text.T(ctx, "The difference goes back %s.", WayBack(ctx, p.Order.Method))
+		said += " " + text.T(ctx, "The difference goes back %s.", wayBackOf(ctx, p.Order))
 	}
 	return said
 }

@@ -137,7 +137,7 @@ func (p ExchangePage) MoneyWords(ctx context.Context) string {
 func (p ExchangePage) afterwards(ctx context.Context) string {
 	said := text.T(ctx, "Your old tickets stop being valid at once, and others can book the seats. We email you the new tickets.")
 	if p.Quote.Difference < 0 {
-		said += " " + text.T(ctx, "The difference goes back %s.", WayBack(ctx, p.Order.Method))
+		said += " " + text.T(ctx, "The difference goes back %s.", wayBackOf(ctx, p.Order))
 	}
 	return said
 }

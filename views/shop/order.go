@@ -76,7 +76,7 @@ func (p OrderPage) giveUp(ctx context.Context) string {
 
 // goesBack says how the price of tickets that are given up goes back, and what becomes of their fees.
 func (p OrderPage) goesBack(ctx context.Context) string {
-	way := WayBack(ctx, p.Order.Method)
+	way := wayBackOf(ctx, p.Order)
 	switch {
 	case p.Order.Fee == 0:
 		return text.T(ctx, "The price goes back %s.", way)
@@ -95,6 +95,17 @@ func WayBack(ctx context.Context, method string) string {
 		return text.T(ctx, "to the demo card")
 	case payments.Door, payments.Invoice, payments.Cash, payments.Terminal:
 		return text.T(ctx, "to you, paid out by the organizer")
+	}
+	return text.T(ctx, "the way you paid")
+}
+
+// wayBackOf says how money of an order goes back.
+func wayBackOf(ctx context.Context, o orders.Order) string {
+	switch {
+	case o.ByCard == 0:
+		return WayBack(ctx, o.Method)
+	case o.ByCard == o.Total:
+		return text.T(ctx, "to your gift card")
 	}
 	return text.T(ctx, "the way you paid")
 }
@@ -209,11 +220,11 @@ func WentBack(ctx context.Context, o orders.Order) string {
 	switch rest := o.Back - o.ByHand; {
 	case rest == 0:
 	case o.OnItsWay > o.ByHand:
-		said = append(said, text.T(ctx, "%s goes back %s. It is on its way.", views.MoneyIn(ctx, rest, o.Currency), WayBack(ctx, o.Method)))
+		said = append(said, text.T(ctx, "%s goes back %s. It is on its way.", views.MoneyIn(ctx, rest, o.Currency), wayBackOf(ctx, o)))
 	case o.Method == payments.Card:
 		said = append(said, text.T(ctx, "%s went back the way you paid. Banks take some days to show it.", views.MoneyIn(ctx, rest, o.Currency)))
 	default:
-		said = append(said, text.T(ctx, "%s went back %s.", views.MoneyIn(ctx, rest, o.Currency), WayBack(ctx, o.Method)))
+		said = append(said, text.T(ctx, "%s went back %s.", views.MoneyIn(ctx, rest, o.Currency), wayBackOf(ctx, o)))
 	}
 	return strings.Join(said, " ")
 }

@@ -70,7 +70,7 @@ func paidWords(ctx context.Context, o orders.Order) string {
 	if o.Paid == 0 {
 		return ""
 	}
-	return text.T(ctx, "%s was paid (%s).", views.MoneyIn(ctx, o.Paid, o.Currency), text.T(ctx, views.PaidHow(o.Method)))
+	return text.T(ctx, "%s was paid (%s).", views.MoneyIn(ctx, o.Paid, o.Currency), views.PaidBy(ctx, o))
 }
 
 func (p *invoicePen) receiptHead(o OrderPage) {

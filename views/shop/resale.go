@@ -32,7 +32,7 @@ func (p OrderPage) resaleBackWords(ctx context.Context, t orders.Ticket) string 
 func (p OrderPage) resaleWords(ctx context.Context) string {
 	said := text.T(ctx, "The seats go on sale again. A ticket is valid until its seat is sold, and then no longer. If it is not sold by %s and no visitor is about to buy it then, you keep it.", views.DayTimeIn(ctx, p.Event, *p.Order.ResaleEnds))
 	if payments.Ahead(p.Order.Method) {
-		said += " " + text.T(ctx, "The money goes back %s.", WayBack(ctx, p.Order.Method))
+		said += " " + text.T(ctx, "The money goes back %s.", wayBackOf(ctx, p.Order))
 		if p.Order.Policy.ResaleFee > 0 {
 			said += " " + text.T(ctx, "We keep %s for each ticket that is sold again, at most its price.", views.MoneyIn(ctx, p.Order.Policy.ResaleFee, p.Order.Currency))
 		}

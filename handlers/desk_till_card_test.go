@@ -1,0 +1,249 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+type cardSale struct {
+	Order struct {
+		Code, Event, Method string
+		Total               int64
+	}
+	Also []struct {
+		Code, Event, Method string
+		Total               int64
+	}
+}
+
+// one is the text that a query finds.
+func (s *site) one(t *testing.T, sql string, args ...any) (found string) {
+	t.Helper()
+	if err := s.db.QueryRow(t.Context(), sql, args...).Scan(&found); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return found
+}
+
+type cardQuote struct {
+	Total    int64
+	GiftCard *struct {
+		Code          string
+		Balance, Pays int64
+	} `json:"gift_card"`
+}
+
+// left is what the box office says of a gift card; -1 if it pays nothing.
+func (s *site) left(t *testing.T, who *http.Client, card, seat string) int64 {
+	t.Helper()
+	var q cardQuote
+	a, answer := send(t, who, "POST", s.url+"/desk/events/evening/sales", `{"update":true,"method":"cash","seat":["`+seat+`"],"gift_card":"`+card+`"}`)
+	if a.StatusCode == http.StatusConflict && strings.Contains(answer, `"gift_card"`) {
+		return -1
+	}
+	if err := json.Unmarshal([]byte(answer), &q); err != nil || q.GiftCard == nil {
+		t.Fatalf("the quote says nothing of the card: %s", answer)
+	}
+	return q.GiftCard.Balance
+}
+
+func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	card := s.vouchers(t, 1, 50_00, "EUR", nil)[0]
+	idx := s.inRows(t, 4)
+	label := func(i int) string { return s.sale.Plan.Label(idx[i]) }
+	const at = "/desk/events/evening/sales"
+	var session, closed tillAnswer
+	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"Europe/Vienna","float":"100.00"}`, http.StatusCreated, &session)
+
+	// It is typed as a code, in any spelling.
+	var q cardQuote
+	s.asks(t, owner, "POST", at, `{"update":true,"method":"cash","seat":["`+label(0)+`"],"code":"`+strings.ToLower(strings.ReplaceAll(card, "-", " "))+`"}`, http.StatusOK, &q)
+	if q.GiftCard == nil || q.GiftCard.Balance != 50_00 || q.GiftCard.Pays != min(q.Total, 50_00) {
+		t.Fatalf("the quote is %+v", q)
+	}
+	price := q.Total
+
+	// The answer of the first sale is lost, and it is sent again: the card pays once.
+	var first, again, rest cardSale
+	for _, into := range []*cardSale{&first, &again} {
+		s.asks(t, owner, "POST", at, `{"key":"a","method":"cash","seat":["`+label(0)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, into)
+	}
+	if first.Order.Code != again.Order.Code || first.Order.Method != "credit" || first.Order.Total != price {
+		t.Errorf("the sale is %+v, its repeat %+v", first, again)
+	}
+	if left := s.left(t, owner, card, label(1)); left != 50_00-price {
+		t.Fatalf("%d is left on the card after a sale of %d", left, price)
+	}
+	for range 2 { // the repeat comes when nothing is left on the card
+		s.asks(t, owner, "POST", at, `{"key":"b","method":"cash","seat":["`+label(1)+`","`+label(2)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &rest)
+	}
+	if byCard := 50_00 - price; rest.Order.Method != "cash" || rest.Order.Total != 2*price || byCard >= 2*price {
+		t.Errorf("the second sale is %+v", rest)
+	}
+	if left := s.left(t, owner, card, label(3)); left != -1 {
+		t.Errorf("%d is left on the card", left)
+	}
+	cash := 3*price - 50_00
+	s.asks(t, owner, "POST", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/closing", `{"key":"h","counted":"1"}`, http.StatusOK, &closed)
+	lines := map[string]int64{}
+	tickets := int64(0)
+	for _, l := range closed.Lines {
+		lines[l.Kind+" "+l.Method] += l.Amount
+		tickets += l.Tickets
+	}
+	if lines["sale cash"] != cash || lines["sale credit"] != 50_00 || tickets != 3 || closed.Expected != 100_00+cash || closed.Taken != 3*price {
+		t.Errorf("of %d, %d of it in cash, the report has %+v", 3*price, cash, closed)
+	}
+	s.wantBooks(t)
+
+	// Cancelled: cash goes back by hand, and the card gets its part.
+	path := "/desk/events/evening/orders/" + rest.Order.Code
+	s.does(t, owner, path+"/cancellations", url.Values{"all": {"on"}})
+	eventually(t, "the card has its money back", func() bool { return s.left(t, owner, card, label(3)) == 50_00-price })
+	if _, page := s.page(t, owner, path); !strings.Contains(page, "By gift card") {
+		t.Errorf("the order says nothing of its card: %s", words(page))
+	}
+	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"p","currency":"EUR","zone":"Europe/Vienna","float":"100.00"}`, http.StatusCreated, &session)
+	s.does(t, owner, path+"/payouts", url.Values{"till": {"cash"}})
+	s.asks(t, owner, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &session)
+	if session.Expected != 100_00-cash {
+		t.Errorf("the drawer has %d after %d were paid out", session.Expected, cash)
+	}
+	s.wantBooks(t)
+}
+
+func TestTill_GiftCardPaysOfTwoEventsAndOfSomeTickets(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	slug := s.matinee(t, owner)
+	card := s.vouchers(t, 1, 70_00, "EUR", nil)[0]
+	own := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	var sold cardSale
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"a","method":"terminal","gift_card":"`+card+`","seat":["`+own+`"],"also":{"`+slug+`":{"seat":["Stalls/C/12","Stalls/C/13","Stalls/C/14"]}}}`, http.StatusCreated, &sold)
+	if sold.Order.Method != "credit" || len(sold.Also) != 1 || sold.Also[0].Method != "terminal" {
+		t.Fatalf("the sale is %+v", sold)
+	}
+	s.wantBooks(t)
+	// One of three tickets: what the card terminal took goes back first.
+	path := "/desk/events/" + slug + "/orders/" + sold.Also[0].Code
+	total := sold.Order.Total + sold.Also[0].Total
+	ticket := s.one(t, `SELECT t.id::text FROM ticket t JOIN orders o ON o.id = t.order_id WHERE o.code = $1 ORDER BY idx LIMIT 1`, sold.Also[0].Code)
+	s.does(t, owner, path+"/cancellations", url.Values{"ticket": {ticket}})
+	if got := s.one(t, `SELECT string_agg(by_hand || ' ' || amount, ', ') FROM refund`); got != "true "+strconv.FormatInt(sold.Also[0].Total/3, 10) {
+		t.Errorf("of %d, the refunds are %s", total, got)
+	}
+	s.does(t, owner, path+"/cancellations", url.Values{"all": {"on"}})
+	s.does(t, owner, "/desk/events/evening/orders/"+sold.Order.Code+"/cancellations", url.Values{"all": {"on"}})
+	eventually(t, "the card has its money back", func() bool { return s.left(t, owner, card, own) == 70_00 })
+	s.wantBooks(t)
+}
+
+func TestTill_GiftCardAtTwoTillsAtOncePaysOnce(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	dora := s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
+	idx := s.inRows(t, 8)
+	for round := range 4 {
+		var q cardQuote
+		one, two := s.sale.Plan.Label(idx[2*round]), s.sale.Plan.Label(idx[2*round+1])
+		s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"update":true,"method":"cash","seat":["`+one+`"]}`, http.StatusOK, &q)
+		card := s.vouchers(t, 1, q.Total, "EUR", nil)[0]
+		var tills sync.WaitGroup
+		sold := [2]int{}
+		for i, who := range []*http.Client{owner, dora} {
+			tills.Go(func() {
+				a, answer := send(t, who, "POST", s.url+"/desk/events/evening/sales", `{"key":"`+strconv.Itoa(round)+`","method":"cash","gift_card":"`+card+`","seat":["`+[]string{one, two}[i]+`"],"total":`+strconv.FormatInt(q.Total, 10)+`}`)
+				if sold[i] = a.StatusCode; a.StatusCode != http.StatusCreated && (a.StatusCode != http.StatusConflict || !strings.Contains(answer, "gift card")) {
+					t.Errorf("till %d: %d %s", i, a.StatusCode, answer)
+				}
+			})
+		}
+		tills.Wait()
+		if sold[0]+sold[1] != http.StatusCreated+http.StatusConflict {
+			t.Errorf("round %d: the tills answered %v", round, sold)
+		}
+	}
+	s.wantBooks(t)
+}
+
+func TestTill_GiftCardThatPaysNothingSaysWhy(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	past := time.Now().Add(-time.Hour)
+	yen, old, loaded := s.vouchers(t, 1, 5000, "JPY", nil)[0], s.vouchers(t, 1, 5000, "EUR", &past)[0], s.vouchers(t, 1, 5000, "EUR", nil)[0]
+	if _, err := credit.New(s.db).Redeem(t.Context(), "bob@example.org", loaded); err != nil {
+		t.Fatal(err)
+	}
+	seat := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	for card, says := range map[string]string{yen: "is in JPY", old: "has expired", loaded: "loaded into an account", "0123-4567-89AB-CDEF": "no gift card with this code", "x": "no gift card with this code"} {
+		for _, more := range []string{`,"update":true`, ""} {
+			a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", `{"key":"k","method":"cash","gift_card":"`+card+`","seat":["`+seat+`"]`+more+`}`)
+			if a.StatusCode != http.StatusConflict || !strings.Contains(answer, says) {
+				t.Errorf("%s%s: %d %s", card, more, a.StatusCode, answer)
+			}
+		}
+	}
+	s.wantBooks(t)
+}
+
+func TestGiftCard_RestOfTheTillIsLoadedByItsOwnerOnce(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	card, l := s.vouchers(t, 1, 90_00, "EUR", nil)[0], credit.New(s.db)
+	seat := s.inRows(t, 2)
+	var sold cardSale
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"a","method":"cash","gift_card":"`+card+`","seat":["`+s.sale.Plan.Label(seat[0])+`"]}`, http.StatusCreated, &sold)
+	want := 90_00 - sold.Order.Total
+	for range 2 {
+		if got, err := l.Redeem(t.Context(), "ann@example.org", card); err != nil || got.Minor != want {
+			t.Errorf("redeemed %+v, %v instead of %d", got, err, want)
+		}
+	}
+	if _, err := l.Redeem(t.Context(), "bob@example.org", card); err == nil {
+		t.Error("another person redeemed it, too")
+	}
+	if balance, err := l.Balance(t.Context(), "ann@example.org", "EUR"); err != nil || balance != want {
+		t.Errorf("ann has %d, %v", balance, err)
+	}
+	if left := s.left(t, owner, card, s.sale.Plan.Label(seat[1])); left != -1 {
+		t.Errorf("%d is left on it at the till", left)
+	}
+	s.wantBooks(t)
+}
+
+func TestTill_OrderByGiftCardSaysHowItWasPaidAndWhereMoneyGoes(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	idx := s.inRows(t, 3)
+	for i, c := range []struct {
+		worth      int64
+		paid, back string
+	}{{90_00, "by gift card", "to your gift card"}, {10_00, "in cash and by gift card", "the way you paid"}} {
+		card := s.vouchers(t, 1, c.worth, "EUR", nil)[0]
+		var sold cardSale
+		s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"`+strconv.Itoa(i)+`","method":"cash","seat":["`+s.sale.Plan.Label(idx[i])+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &sold)
+		for _, at := range []string{"/orders/" + sold.Order.Code, "/desk/events/evening/orders/" + sold.Order.Code} {
+			if _, page := s.page(t, owner, at); !strings.Contains(page, c.paid) {
+				t.Errorf("%s does not say that it was paid %s", at, c.paid)
+			}
+		}
+		s.does(t, owner, "/desk/events/evening/orders/"+sold.Order.Code+"/cancellations", url.Values{"all": {"on"}})
+		eventually(t, "the order says where its money went", func() bool {
+			_, page := s.page(t, owner, "/orders/"+sold.Order.Code)
+			return strings.Contains(page, c.back)
+		})
+	}
+	s.wantBooks(t)
+}
