@@ -160,7 +160,7 @@ func (h *Handlers) showRecord(w http.ResponseWriter, r *http.Request, m organize
 	} else if err != nil {
 		return err
 	}
-	if p.Memberships, err = h.Server.Memberships.Of(r.Context(), m, p.Record.Email); err != nil {
+	if p.Memberships, err = h.Server.Memberships.Of(r.Context(), m, p.Record.Emails); err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
