@@ -125,7 +125,7 @@ func (n *Note) add(written string, tags []string) (changed bool) {
 		n.Text, changed = strings.TrimPrefix(n.Text+"\n"+written, "\n"), true
 	}
 	had := len(n.Tags)
-	n.Tags = slices.Concat(n.Tags, tags)
+	n.Tags = append(append([]string{}, n.Tags...), tags...)
 	slices.Sort(n.Tags)
 	n.Tags = slices.Compact(n.Tags)
 	return changed || len(n.Tags) > had
