@@ -1,5 +1,5 @@
 // Package books says what a team earned: over all of its events, for any days, by day, performance, series, category, ticket type,
-// channel, payment method and tax rate.
+// channel, payment method, tax rate and promoter.
 //
 // # Where figures come from
 //
@@ -23,7 +23,8 @@
 //
 // # Promises
 //
-//	B1  What the books have of an order is what the order has, and they count its valid tickets.
+//	B1  What the books have of an order is what the order has, and they count its valid tickets. What they have of a promoter is what the
+//	    orders for the promoter's events have.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).

@@ -44,13 +44,13 @@ INSERT INTO customer_address (team_id, email, person) SELECT $1, unnest($2::text
 //
 // Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if they are one already; those of a form that is done once; the database's.
 func (c *Customers) Merge(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, id seats.ID, with []seats.ID) error {
-	if len(with) == 0 {
-		return &seats.ValidationError{Message: text.Mark("Choose the other record of this person. Nothing was changed.")}
-	}
 	err := d.Change(ctx, m, key, []any{"merge", id, with}, func(tx pgx.Tx) error {
 		emails, err := lockPerson(ctx, tx, m.Team, id)
 		if err != nil {
 			return err
+		}
+		if len(with) == 0 {
+			return &seats.ValidationError{Message: text.Mark("Choose the other record of this person. Nothing was changed.")}
 		}
 		one := len(emails)
 		for _, other := range with {

@@ -160,7 +160,7 @@ var details = map[string]string{
 
 	"Subject": text.Mark("Subject"), "Text": text.Mark("Text"), "Segment": text.Mark("Recipients"), "Type": text.Mark("Ticket type"), "SendAt": text.Mark("Send at"), "Series": text.Mark("Series"), "Was": text.Mark("Before"),
 
-	"Name": text.Mark("Name"), "Venue": text.Mark("Venue"), "Starts": text.Mark("Starts"), "Zone": text.Mark("Time zone"), "Currency": text.Mark("Currency"), "Language": text.Mark("Language"), "Hold": text.Mark("Hold time"),
+	"Name": text.Mark("Name"), "Venue": text.Mark("Venue"), "Promoter": text.Mark("Promoter"), "Starts": text.Mark("Starts"), "Zone": text.Mark("Time zone"), "Currency": text.Mark("Currency"), "Language": text.Mark("Language"), "Hold": text.Mark("Hold time"),
 	"PayWithin": text.Mark("Time to pay"), "Limit": text.Mark("Tickets per person"), "Extensions": text.Mark("Extensions"), "Strict": text.Mark("Strict holds"), "NoOrphans": text.Mark("No single empty seats"),
 	"Birth": text.Mark("Date of birth"), "Door": text.Mark("Pay at the box office"), "Invoices": text.Mark("Invoices"), "Demo": text.Mark("Demo card"), "Prices": text.Mark("Prices"), "FeeTicket": text.Mark("Fee per ticket"),
 	"FeePercent": text.Mark("Fee in percent"), "FeeKept": text.Mark("Fee kept"), "FeeAbsorbed": text.Mark("Fee included in the price"), "CancelUntil": text.Mark("Cancel until"), "CancelFee": text.Mark("Cancellation fee"),
