@@ -77,12 +77,20 @@ func (c *Customers) Merge(ctx context.Context, d *organizers.Desk, m organizers.
 		if _, err := tx.Exec(ctx, mergeSQL, m.Team, emails, seats.NewID()); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, text.Mark("merged customers"), "customers/"+id.String(), map[string]any{"with": with})
+		return organizers.Note(ctx, tx, m, text.Mark("merged customers"), "customers/"+id.String(), map[string]any{"merged": idsOf(with)})
 	})
 	if err != nil {
 		return fmt.Errorf("customers: merge: %w", err)
 	}
 	return nil
+}
+
+func idsOf(list []seats.ID) string {
+	var ids []string
+	for _, id := range list {
+		ids = append(ids, id.String())
+	}
+	return strings.Join(ids, " ")
 }
 
 const ofEmailSQL = `SELECT s.id FROM (SELECT $2::text[] AS emails) a CROSS JOIN LATERAL ` + summary + ` s`

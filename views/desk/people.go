@@ -154,6 +154,7 @@ var details = map[string]string{
 	"may": text.Mark("Rights"), "days": text.Mark("Days"), "with": text.Mark("Link"), "url": text.Mark("Address"), "kinds": text.Mark("Kinds"), "kind": text.Mark("Kind"), "months": text.Mark("Months"),
 	"erasure": text.Mark("Erasure"), "countries": text.Mark("Countries"), "section": text.Mark("Section"), "alt": text.Mark("Picture description"), "hash": text.Mark("File hash"), "language": text.Mark("Language"),
 	"amounts": text.Mark("Amounts"), "currency": text.Mark("Currency"), "open": text.Mark("On sale"), "team": text.Mark("Team"), "team_name": text.Mark("Name of the team"),
+	"merged": text.Mark("Merged with"), "separated": text.Mark("Separated record"), "added": text.Mark("New"), "changed": text.Mark("Changed"), "addresses": text.Mark("Addresses"),
 	"text": text.Mark("Text"), "card": text.Mark("Gift card"), "id": text.Mark("Number"), "email": text.Mark("Email"),
 
 	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
