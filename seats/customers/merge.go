@@ -39,7 +39,7 @@ const mergeSQL = `
 INSERT INTO customer_address (team_id, email, person) SELECT $1, unnest($2::text[]), $3
     ON CONFLICT (team_id, email) DO UPDATE SET person = $3`
 
-// Merge says that customers are one person: their records become one. It only changes what the desk shows: orders, tickets, credit and memberships stay
+// Merge says that customers are one person: their records become one. It changes what the desk shows, exports and erases: orders, tickets, credit and memberships stay
 // under their addresses, and each address has its own limits, account and emails. Separate takes it back.
 //
 // Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if they are one already; those of a form that is done once; the database's.
