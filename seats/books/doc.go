@@ -23,11 +23,10 @@
 //
 // # Promises
 //
-//	B1  What the books have of an order is what the order has, and they count its valid tickets. What they have of a promoter is what the
-//	    orders for the promoter's events have.
+//	B1  What the books have of an order is what the order has, and they count its valid tickets.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).
 //
-// Package verify holds them against the database.
+// Package verify holds them against the database, and what the books have of each promoter against the orders for the promoter's events.
 package books
