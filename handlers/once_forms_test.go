@@ -439,7 +439,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			s := w.same("email=one@apart.example", "email=two@apart.example")(t, w, path)
 			id := strings.Split(s.to, "/")[3]
 			w.exec(t, `INSERT INTO customer_address (team_id, email, person)
-				SELECT first_team(), unnest(ARRAY[(SELECT lower(email) FROM orders WHERE id = $1), 'one@apart.example', 'two@apart.example']), $1`, id)
+				SELECT first_team(), unnest(ARRAY[(SELECT lower(email) FROM orders WHERE id = $1), 'one@apart.example', 'two@apart.example']), $1 ON CONFLICT (team_id, email) DO UPDATE SET person = excluded.person`, id)
 			return s
 		},
 		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),

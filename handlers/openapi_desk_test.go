@@ -263,9 +263,9 @@ GET /desk/customers/CUSTOMER
 POST /desk/customers/CUSTOMER {"note":"Likes the aisle.","tags":["Member","press"]}
 GET /desk/customers?tag=member
 POST /desk/customers/imports {"customers":"email,name,phone,language,tags,consent,consent source\nzoe@work.example,Zoe,+49 89 1,de,\"press, guest\",2020-01-31,Form"}
-GET /desk/customers?q=zoe@work => IMPORTED "id":"([^"]+)"
-GET /desk/customers/IMPORTED
-POST /desk/customers/CUSTOMER/merges {"with":["IMPORTED"]}
+GET /desk/customers?q=zoe@work => ZOEWORK "id":"([^"]+)"
+GET /desk/customers/ZOEWORK
+POST /desk/customers/CUSTOMER/merges {"with":["ZOEWORK"]}
 GET /desk/customers/CUSTOMER
 POST /desk/customers/CUSTOMER/separations {"email":"zoe@work.example"}
 GET /desk/customers/duplicates
