@@ -207,9 +207,10 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	}
 	code, _, _ := strings.Cut(path.Base(sold.Header.Get("Location")), "?")
 	visit(ann, "/orders/"+code, 200)
-	visit(owner, "/desk/customers/"+w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1"), 200)
+	customer := "/desk/customers/" + w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1")
+	visit(owner, customer, 200)
 	for _, page := range []string{
-		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/books/accounts", "/desk/books/email", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/keys/requests", "/desk/alerts", "/desk/hooks", "/desk/legal",
+		"/desk", "/desk/events", "/desk/events?show=draft&q=nichts", "/desk/search?q=even", "/desk/search?q=nichts", "/desk/branding", "/desk/site", "/desk/bank", "/desk/books?from=", "/desk/customers", "/desk/customers?q=nobody-like-this", "/desk/customers/duplicates", "/desk/books/accounts", "/desk/books/email", "/desk/books/payouts", "/desk/books/payouts/po_own", "/desk/invoices", "/desk/gift-cards", "/desk/keys", "/desk/keys/requests", "/desk/alerts", "/desk/hooks", "/desk/legal",
 		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/bookings", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
@@ -283,6 +284,9 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/guests":   {{}, {"guests": {"@"}}, {"guests": {"Ute, 0"}}, {"guests": {"Ute, u@"}}, {"guests": {"Ute, a, b, c, d"}}},
 		"/desk/memberships/kinds":       {{}, {"name": {"Kreis"}, "currency": {"x"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"0"}}, {"name": {"Freundeskreis"}, "currency": {"EUR"}, "months": {"12"}}, {"name": {"Kreis"}, "currency": {"EUR"}, "months": {"12"}, "price": {"viel"}}},
 		"/desk/memberships/imports":     {{"kind": {"1"}}, {"kind": {"1"}, "members": {"x"}}, {"kind": {"1"}, "members": {"a@example.org,A,gestern\nb@example.org,B,2031-01-01,2030-01-01\n\"x\na@example.org,1,,,5,6"}}, {"kind": {"1"}, "members": {"evening@example.org,,2030-01-01"}}},
+		"/desk/customers/imports":       {{}, {"customers": {"email,email"}}, {"customers": {"email\n"}}, {"customers": {"email,consent\nx\nb@example.org,gestern\ne@example.org\ne@example.org\nf@example.org,,1"}}, {"customers": {"email,consent\na@example.org,2199-01-01"}}},
+		customer + "/merges":            {{}, {"email": {"niemand@example.org"}}, {"with": {path.Base(customer)}}},
+		customer + "/separations":       {{"email": {"x@example.org"}}},
 		"/desk/memberships":             {{"kind": {"1"}, "email": {"x"}}, {"kind": {"1"}, "email": {"a@example.org"}, "from": {"gestern"}}, {"kind": {"1"}, "email": {"evening@example.org"}}},
 		"/desk/events/evening/bookings": {{}, {"name": {"Ute"}}, {"name": {"Ute"}, "until": {"2029-01-01T10:00"}}, {"name": {"Ute"}, "until": {"2029-01-01T10:00"}, "number": {"499"}}, {"name": {"Ute"}, "email": {"x"}}, {"name": {strings.Repeat("U", 201)}}, {"name": {"Ute"}, "category": {"x"}}},
 		given + "/cancellation":         {{}},

@@ -438,10 +438,22 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/memberships/imports":          w.same("kind=1&members=once@example.org", "kind=1&members=twice@example.org"),
 		"POST /desk/memberships/{membership}/end": w.same("", ""),
 		"POST /desk/customers/{id}":               w.same("note=a", "note=b"),
-		"POST /desk/taxes":                        w.same("rate.AT.standard=21", "rate.AT.standard=22"),
-		"POST /desk/events/{slug}/limits":         w.same("challenge=always", "challenge=off"),
-		"POST /desk/events/{slug}/waitlist":       w.same("do=pause&reason=x", "do=pause&reason=y"),
-		"POST /desk/team":                         w.same("name=Box+office", "name=Office"),
+		"POST /desk/customers/imports":            w.same("customers=email%0Aonce@example.org", "customers=email%0Atwice@example.org"),
+		"POST /desk/customers/{id}/merges": func(t *testing.T, w *wall, path string) sent {
+			w.exec(t, `INSERT INTO customer (id, team_id, email, imported_by) SELECT gen_random_uuid(), first_team(), unnest(ARRAY['one@merged.example', 'two@merged.example']), 'Ann'`)
+			return w.same("email=one@merged.example", "email=two@merged.example")(t, w, path)
+		},
+		"POST /desk/customers/{id}/separations": func(t *testing.T, w *wall, path string) sent {
+			s := w.same("email=one@apart.example", "email=two@apart.example")(t, w, path)
+			id := strings.Split(s.to, "/")[3]
+			w.exec(t, `INSERT INTO customer_address (team_id, email, person)
+				SELECT first_team(), unnest(ARRAY[(SELECT lower(email) FROM orders WHERE id = $1), 'one@apart.example', 'two@apart.example']), $1 ON CONFLICT (team_id, email) DO UPDATE SET person = excluded.person`, id)
+			return s
+		},
+		"POST /desk/taxes":                  w.same("rate.AT.standard=21", "rate.AT.standard=22"),
+		"POST /desk/events/{slug}/limits":   w.same("challenge=always", "challenge=off"),
+		"POST /desk/events/{slug}/waitlist": w.same("do=pause&reason=x", "do=pause&reason=y"),
+		"POST /desk/team":                   w.same("name=Box+office", "name=Office"),
 		"POST /desk/teams": func(t *testing.T, w *wall, _ string) sent { // its maker sees the new team from then on
 			return sent{who: w.atDesk(t, "ann"), to: "/desk/teams", form: of("name", "Third"), other: of("name", "Fourth")}
 		},

@@ -264,6 +264,13 @@ GET /desk/customers?q=a
 GET /desk/customers/CUSTOMER
 POST /desk/customers/CUSTOMER {"note":"Likes the aisle.","tags":["Member","press"]}
 GET /desk/customers?tag=member
+POST /desk/customers/imports {"customers":"email,name,phone,language,tags,consent,consent source\nzoe@work.example,Zoe,+49 89 1,de,\"press, guest\",2020-01-31,Form"}
+GET /desk/customers?q=zoe@work => ZOEWORK "id":"([^"]+)"
+GET /desk/customers/ZOEWORK
+POST /desk/customers/CUSTOMER/merges {"with":["ZOEWORK"]}
+GET /desk/customers/CUSTOMER
+POST /desk/customers/CUSTOMER/separations {"email":"zoe@work.example"}
+GET /desk/customers/duplicates
 POST /desk/memberships/kinds {"name":"Patrons","text":"A drink with the cast.","price":"45.00","currency":"EUR","months":12}
 GET /desk/memberships => KIND "id":(\d+),"name":"Patrons"
 POST /desk/memberships {"kind":KIND,"customer":"CUSTOMER","card":"P-1"}

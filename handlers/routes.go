@@ -321,6 +321,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/till/sessions/{id}/closing", h.desk.Member(organizers.Sell, h.desk.CloseTill), secretRule},
 		{"GET /desk/till/days/{file}", h.desk.Member(organizers.Look, h.desk.TillDay), secretRule},
 		{"GET /desk/customers", h.desk.Member(organizers.Manage, h.desk.Customers), secretRule},
+		{"GET /desk/customers/duplicates", h.desk.Member(organizers.Manage, h.desk.DuplicateCustomers), secretRule},
+		{"POST /desk/customers/imports", h.desk.Member(organizers.Manage, h.desk.ImportCustomers), textsRule},
 		{"GET /desk/customers/{id}", h.desk.Member(organizers.Manage, h.desk.Customer), secretRule},
 		{"GET /desk/memberships", h.desk.Member(organizers.Manage, h.desk.Memberships), secretRule},
 		{"POST /desk/memberships", h.desk.Member(organizers.Manage, h.desk.GiveMembership), secretRule},
@@ -329,6 +331,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/memberships/imports", h.desk.Member(organizers.Manage, h.desk.ImportMemberships), textsRule},
 		{"POST /desk/memberships/{membership}/end", h.desk.Member(organizers.Manage, h.desk.EndMembership), secretRule},
 		{"POST /desk/customers/{id}", h.desk.Member(organizers.Manage, h.desk.NoteCustomer), secretRule},
+		{"POST /desk/customers/{id}/merges", h.desk.Member(organizers.Manage, h.desk.MergeCustomers), secretRule},
+		{"POST /desk/customers/{id}/separations", h.desk.Member(organizers.Manage, h.desk.SeparateCustomer), secretRule},
 		{"GET /desk/team", h.desk.Member(organizers.Look, h.desk.Team), secretRule},
 		{"POST /desk/team", h.desk.Member(organizers.Own, h.desk.RenameTeam), secretRule},
 		{"POST /desk/teams", h.Once(h.desk.Member(organizers.Own, h.desk.NewTeam)), secretRule}, // read first: the first answer replaces the session that a repeat has

@@ -19,6 +19,7 @@ type Event struct {
 	Slug           string // its name in addresses
 	Name           string
 	Venue          string
+	Promoter       string // who puts it on; empty: the team itself
 	StartsAt       time.Time
 	TimeZone       string        // IANA name
 	Language       string        // of what the organizer writes; a tag of BCP 47
@@ -77,7 +78,7 @@ type Listing struct {
 	Past             bool  // it began more than a day ago
 }
 
-const eventColumns = `e.id, e.slug, e.name, e.venue, e.starts_at, e.time_zone, e.language, e.currency,
+const eventColumns = `e.id, e.slug, e.name, e.venue, e.promoter, e.starts_at, e.time_zone, e.language, e.currency,
        extract(epoch FROM e.hold_length)::float8, e.seats_per_holder, e.extensions, e.strict, e.no_lone_seats,
        e.asks_birth, e.pay_at_door, e.invoices, e.demo, extract(epoch FROM e.payment_length)::float8,
        CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason,
@@ -92,7 +93,7 @@ func (e *Event) scan(row pgx.Row, more ...any) error {
 	var opensAt *time.Time
 	var policy policyScan
 	err := row.Scan(slices.Concat([]any{
-		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
+		&e.ID, &e.Slug, &e.Name, &e.Venue, &e.Promoter, &e.StartsAt, &e.TimeZone, &e.Language, &e.Currency,
 		&hold, &e.SeatsPerHolder, &e.Extensions, &e.Strict, &e.NoOrphanSeats, &e.AsksBirth, &e.PayAtDoor,
 		&e.Invoices, &e.Demo, &payment, &e.Status, &opensAt, &e.Reason, &opensIn, &e.Seats, &e.PlanHash, &e.Team, &e.Series, &e.TestOf,
 		&e.Fees.Ticket, &e.Fees.Percent, &e.Fees.Absorbed, &e.Fees.Kept, &e.Rules, &e.TicketNames, &e.Gates, &e.Reentry, &e.RotatingCodes,

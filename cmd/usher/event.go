@@ -23,6 +23,7 @@ type eventCreate struct {
 	Name          string        `required:"" placeholder:"NAME" help:"Name of the event."`
 	Slug          string        `placeholder:"WORD" help:"Its word in addresses; empty: made from the name."`
 	Venue         string        `placeholder:"PLACE" help:"Name and city of the venue."`
+	Promoter      string        `placeholder:"NAME" help:"Who puts it on, for the books; empty: the team itself."`
 	Starts        string        `placeholder:"TIME" help:"Time it starts, as 2027-03-01T20:00:00+01:00 or \"2027-03-01 20:00\"; empty: in four weeks."`
 	TimeZone      string        `default:"UTC" placeholder:"ZONE" help:"Zone of the venue's clock, such as Europe/Vienna."`
 	Language      string        `default:"en" placeholder:"TAG" help:"Language of your texts, such as de: of questions, reasons, notes and names of prices."`
@@ -107,7 +108,7 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 // event is the event that the flags describe. It refuses what makes no sense before a database is touched.
 func (c *eventCreate) event() (n events.Settings, err error) {
 	n = events.Settings{
-		Name: c.Name, Slug: c.Slug, Venue: c.Venue, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
+		Name: c.Name, Slug: c.Slug, Venue: c.Venue, Promoter: c.Promoter, TimeZone: c.TimeZone, Language: c.Language, Currency: c.Currency, HoldLength: c.Hold, SeatsPerHolder: c.Limit,
 		Extensions: c.Extensions, Strict: c.Strict, NoOrphanSeats: c.NoOrphanSeats, AsksBirth: c.AskBirth, TicketNames: seats.TicketNames(c.TicketNames), Reentry: c.Reentry, RotatingCodes: c.RotatingCodes, Online: seats.Online{On: c.Online, Link: c.JoinLink, Early: c.JoinEarly},
 		Confirmation: c.Confirmation, PaidAhead: c.PaidAhead, Demo: c.DemoCard, Invoices: c.Invoices, PaymentLength: c.PayWithin, Fees: seats.Fees{Kept: c.KeepFees, Absorbed: c.AbsorbFees},
 	}

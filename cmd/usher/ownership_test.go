@@ -19,7 +19,7 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/alerts":        "alert alert_choice alert_look",
-	"seats/customers":     "customer_note",
+	"seats/customers":     "customer customer_address customer_note",
 	"seats/bookings":      "booking",
 	"seats/guests":        "guest",
 	"seats/memberships":   "membership membership_kind",

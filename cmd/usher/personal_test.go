@@ -9,7 +9,7 @@ import (
 // personal says what each table keeps of an attendee. docs/privacy.md says the same for people.
 var personal = map[string]string{
 	"erased on request and after the retention time": `
-		customer_note guest booking orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change resale_offer wallet_device turn_request`,
+		customer customer_address customer_note guest booking orders payment refund mandate entry mail typed purchase_key gift_card unsubscribed ticket ticket_transfer email_change resale_offer wallet_device turn_request`,
 	"erased on request; no event names when it is old": `
 		account_passkey credit_account link membership session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `

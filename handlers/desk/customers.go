@@ -20,15 +20,24 @@ import (
 var errNoCustomer = web.NewProblem(404, "unknown", text.Mark("There is no such customer in your team."), nothingChanged, text.Mark("Find the customer by name or email. An erased person is not listed."))
 
 type customerBody struct {
-	ID     seats.ID  `json:"id"`
-	Name   string    `json:"name"`
-	Email  string    `json:"email"`
-	Orders int       `json:"orders"`
-	Last   time.Time `json:"last_order_at"`
+	ID     seats.ID   `json:"id"`
+	Name   string     `json:"name"`
+	Email  string     `json:"email"`
+	Orders int        `json:"orders"`
+	Last   *time.Time `json:"last_order_at,omitempty"`
 }
 
 func describeCustomer(c customers.Customer) customerBody {
-	return customerBody{c.ID, c.Name, c.Email, c.Orders, c.Last.UTC()}
+	return customerBody{c.ID, c.Name, c.Email, c.Orders, ofOrder(c, c.Last)}
+}
+
+// ofOrder is the moment of an order of a customer; nil for one without orders.
+func ofOrder(c customers.Customer, at time.Time) *time.Time {
+	if c.Orders == 0 {
+		return nil
+	}
+	at = at.UTC()
+	return &at
 }
 
 type customersAnswer struct {
@@ -39,8 +48,13 @@ type customersAnswer struct {
 }
 
 // Customers answers GET /desk/customers
-func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizers.Member) (err error) {
-	p := desk.CustomersPage{Words: strings.TrimSpace(r.URL.Query().Get("q"))}
+func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	return h.showCustomers(w, r, m, http.StatusOK, desk.CustomersPage{})
+}
+
+// showCustomers writes the customers that are looked for, with what p knows besides.
+func (h *Handlers) showCustomers(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.CustomersPage) (err error) {
+	p.Words = strings.TrimSpace(r.URL.Query().Get("q"))
 	if p.Tag = r.URL.Query().Get("tag"); p.Tag != "" {
 		p.List, err = h.Server.Customers.Tagged(r.Context(), m, p.Tag)
 	} else if p.Words != "" {
@@ -56,13 +70,14 @@ func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizer
 			return err
 		}
 		p.Frame = h.frame(w, r, m, text.T(r.Context(), "Customers"))
-		return web.WritePage(w, r, http.StatusOK, desk.Customers(p))
+		p.Path = desk.CustomersPath
+		return web.WritePage(w, r, status, desk.Customers(p))
 	}
 	answer := customersAnswer{Customers: []customerBody{}, More: p.More || p.Next != "", Next: p.Next, Cursor: p.Next}
 	for _, c := range p.List {
 		answer.Customers = append(answer.Customers, describeCustomer(c))
 	}
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return web.WriteJSON(w, status, answer)
 }
 
 // latestCustomers reads a page of those who ordered last, and the cursor of the next one; empty if there is none.
@@ -84,18 +99,32 @@ func (h *Handlers) latestCustomers(r *http.Request, m organizers.Member) (list [
 
 type recordBody struct {
 	customerBody
-	First         time.Time        `json:"first_order_at"`
+	Emails        []string         `json:"emails"`
+	First         *time.Time       `json:"first_order_at,omitempty"`
 	Spent         []moneyBody      `json:"spent"`
 	Tickets       int              `json:"tickets_past"`
 	Came          int              `json:"checked_in"`
 	Credit        []moneyBody      `json:"credit"`
 	Unsubscribed  bool             `json:"unsubscribed"`
+	Left          []string         `json:"unsubscribed_emails"`
+	Imported      []importedBody   `json:"imported"`
 	Subscriptions []string         `json:"subscriptions"`
 	Note          string           `json:"note"`
 	Tags          []string         `json:"tags"`
 	Memberships   []membershipBody `json:"memberships"`
 	Waiting       []waitingBody    `json:"waiting_list"`
 	Purchases     []purchaseBody   `json:"purchases"`
+}
+
+type importedBody struct {
+	Email    string    `json:"email"`
+	Name     string    `json:"name"`
+	Phone    string    `json:"phone"`
+	Language string    `json:"language"`
+	AgreedOn string    `json:"consent,omitempty"` // a day
+	AgreedBy string    `json:"consent_source,omitempty"`
+	At       time.Time `json:"imported_at"`
+	By       string    `json:"imported_by"`
 }
 
 type moneyBody struct {
@@ -124,7 +153,10 @@ type purchaseBody struct {
 }
 
 func describeRecord(c customers.Record, of []memberships.Membership) recordBody {
-	b := recordBody{customerBody: describeCustomer(c.Customer), First: c.First.UTC(), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: c.Unsubscribed, Subscriptions: append([]string{}, c.Subscriptions...), Note: c.Note.Text, Tags: append([]string{}, c.Note.Tags...), Memberships: describeMemberships(of), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
+	b := recordBody{customerBody: describeCustomer(c.Customer), Emails: c.Emails, First: ofOrder(c.Customer, c.First), Spent: []moneyBody{}, Tickets: c.Tickets, Came: c.Came, Credit: []moneyBody{}, Unsubscribed: len(c.Unsubscribed) > 0, Left: append([]string{}, c.Unsubscribed...), Imported: []importedBody{}, Subscriptions: append([]string{}, c.Subscriptions...), Note: c.Note.Text, Tags: append([]string{}, c.Note.Tags...), Memberships: describeMemberships(of), Waiting: []waitingBody{}, Purchases: []purchaseBody{}}
+	for _, i := range c.Imported {
+		b.Imported = append(b.Imported, importedBody{i.Email, i.Name, i.Phone, i.Language, dayOf(i.AgreedOn), i.AgreedBy, i.At.UTC(), i.By})
+	}
 	for _, s := range c.Spent {
 		b.Spent = append(b.Spent, moneyBody(s))
 	}
@@ -138,6 +170,14 @@ func describeRecord(c customers.Record, of []memberships.Membership) recordBody 
 		b.Purchases = append(b.Purchases, purchaseBody{o.Code, o.State, o.Event, o.StartsAt.UTC(), o.Currency, o.Paid, o.CreatedAt.UTC(), o.Tickets, o.Came, o.Terms})
 	}
 	return b
+}
+
+// dayOf writes a day; empty for none.
+func dayOf(day time.Time) string {
+	if day.IsZero() {
+		return ""
+	}
+	return day.Format(time.DateOnly)
 }
 
 // Customer answers GET /desk/customers/{id}
@@ -160,7 +200,7 @@ func (h *Handlers) showRecord(w http.ResponseWriter, r *http.Request, m organize
 	} else if err != nil {
 		return err
 	}
-	if p.Memberships, err = h.Server.Memberships.Of(r.Context(), m, p.Record.Email); err != nil {
+	if p.Memberships, err = h.Server.Memberships.Of(r.Context(), m, p.Record.Emails); err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {

@@ -99,7 +99,7 @@ func (h *Handlers) ErasePerson(w http.ResponseWriter, r *http.Request, m organiz
 	case err != nil:
 		return h.privacyRefused(w, r, m, f, err)
 	case web.WantsJSON(r):
-		return web.WriteJSON(w, http.StatusOK, map[string]int{"orders": done.Orders, "credit_kept": done.Credit})
+		return web.WriteJSON(w, http.StatusOK, map[string]int{"orders": done.Orders, "credit_kept": done.Credit, "addresses": done.Addresses})
 	}
 	return h.showPrivacy(w, r, m, http.StatusOK, desk.PrivacyPage{Erased: &done})
 }

@@ -65,7 +65,7 @@ func (h *Handlers) unpayable(s *seats.Sale) bool {
 func formOf(s *seats.Sale) desk.SettingsForm {
 	e := s.Event
 	f := desk.SettingsForm{
-		Name: e.Name, Venue: e.Venue, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
+		Name: e.Name, Venue: e.Venue, Promoter: e.Promoter, Starts: e.Local(e.StartsAt).Format(desk.MomentForm), Zone: e.TimeZone, Language: e.Language, Currency: e.Currency,
 		Hold: minutesOf(e.HoldLength), PayWithin: minutesOf(e.PaymentLength), Limit: strconv.Itoa(e.SeatsPerHolder), Extensions: strconv.Itoa(e.Extensions),
 		Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: pricing.Amount(e.Fees.Ticket, e.Currency), FeePercent: pricing.Percentage(e.Fees.Percent), FeeKept: e.Fees.Kept, FeeAbsorbed: e.Fees.Absorbed,
@@ -119,7 +119,7 @@ func minutesOf(d time.Duration) string {
 func typed(form url.Values) desk.SettingsForm {
 	is := func(name string) bool { return form.Get(name) != "" }
 	return desk.SettingsForm{
-		Name: form.Get("name"), Venue: form.Get("venue"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
+		Name: form.Get("name"), Venue: form.Get("venue"), Promoter: form.Get("promoter"), Starts: form.Get("starts"), Zone: form.Get("zone"), Language: form.Get("language"), Currency: form.Get("currency"),
 		Hold: form.Get("hold"), PayWithin: form.Get("pay_within"), Limit: form.Get("limit"), Extensions: form.Get("extensions"),
 		Strict: is("strict"), NoOrphans: is("no_lone"), Birth: is("birth"), Door: is("door"), Invoices: is("invoices"), Demo: is("demo"),
 		FeeTicket: form.Get("fee_ticket"), FeePercent: form.Get("fee_percent"), FeeKept: is("fee_kept"), FeeAbsorbed: is("fee_absorbed"),
@@ -135,7 +135,7 @@ func typed(form url.Values) desk.SettingsForm {
 func understood(ctx context.Context, f desk.SettingsForm, plan *seats.Plan) (n events.Settings, prices []int64, wrong desk.Wrong) {
 	wrong = desk.Wrong{}
 	n = events.Settings{
-		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), TimeZone: strings.TrimSpace(f.Zone),
+		Name: strings.Join(strings.Fields(f.Name), " "), Venue: strings.Join(strings.Fields(f.Venue), " "), Promoter: strings.Join(strings.Fields(f.Promoter), " "), TimeZone: strings.TrimSpace(f.Zone),
 		Language: strings.TrimSpace(f.Language), Currency: strings.ToUpper(strings.TrimSpace(f.Currency)), Strict: f.Strict, NoOrphanSeats: f.NoOrphans, AsksBirth: f.Birth, PaidAhead: !f.Door, Invoices: f.Invoices, Demo: f.Demo,
 		TicketNames: cmp.Or(seats.TicketNames(f.TicketNames), seats.NamesNone),
 	}
@@ -347,7 +347,7 @@ func (h *Handlers) SaveSettings(w http.ResponseWriter, r *http.Request, m organi
 // typedOver lets a program change what it names and keeps the rest.
 func typedOver(f desk.SettingsForm, form url.Values) desk.SettingsForm {
 	all := url.Values{
-		"name": {f.Name}, "venue": {f.Venue}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
+		"name": {f.Name}, "venue": {f.Venue}, "promoter": {f.Promoter}, "starts": {f.Starts}, "zone": {f.Zone}, "language": {f.Language}, "currency": {f.Currency}, "hold": {f.Hold}, "pay_within": {f.PayWithin},
 		"limit": {f.Limit}, "extensions": {f.Extensions}, "price": f.Prices, "fee_ticket": {f.FeeTicket}, "fee_percent": {f.FeePercent}, "questions": {f.Questions},
 		"cancel_until": {f.CancelUntil}, "cancel_fee": {f.CancelFee}, "cancel_percent": {f.CancelPercent}, "exchange_until": {f.ExchangeUntil}, "exchange_fee": {f.ExchangeFee}, "transfer_until": {f.TransferUntil}, "resale_until": {f.ResaleUntil}, "resale_fee": {f.ResaleFee}, "types_until": {f.TypesUntil}, "pay_later": {f.PayLater}, "pay_before": {f.PayBefore}, "confirm_email": {f.Confirm},
 		"join_link": {f.JoinLink}, "join_early": {f.JoinEarly}, "confirmation": {f.Confirmation}, "ticket_names": {f.TicketNames}, "gates": {f.Gates},
@@ -377,6 +377,7 @@ func wrongFields(wrong desk.Wrong) error {
 type settingsBody struct {
 	web.Listed
 	Venue         string   `json:"venue"`
+	Promoter      string   `json:"promoter"`
 	TimeZone      string   `json:"time_zone"`
 	Language      string   `json:"language"`
 	Currency      string   `json:"currency"`
@@ -427,7 +428,7 @@ type priced struct {
 func settingsAnswer(s *seats.Sale) any {
 	e := s.Event
 	b := settingsBody{
-		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
+		Listed: web.Describe(s, s.Snapshot(), time.Time{}).Listed, Venue: e.Venue, Promoter: e.Promoter, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, Hold: e.HoldLength.Minutes(), PayWithin: e.PaymentLength.Minutes(),
 		Limit: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphans: e.NoOrphanSeats, Birth: e.AsksBirth, Door: e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo,
 		FeeTicket: e.Fees.Ticket, FeePercent: pricing.Percentage(e.Fees.Percent), FeeAbsorbed: e.Fees.Absorbed, FeeKept: e.Fees.Kept,
 		CancelUntil: events.CancelUntilText(e.Policy), CancelFee: e.Policy.CancelFee, CancelPercent: pricing.Percentage(e.Policy.CancelPercent),

@@ -1,5 +1,5 @@
 // Package books says what a team earned: over all of its events, for any days, by day, performance, series, category, ticket type,
-// channel, payment method and tax rate.
+// channel, payment method, tax rate and promoter.
 //
 // # Where figures come from
 //
@@ -28,5 +28,5 @@
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).
 //
-// Package verify holds them against the database.
+// Package verify holds them against the database, and what the books have of each promoter against the orders for the promoter's events.
 package books

@@ -19,6 +19,7 @@ type Event struct {
 	Name       string
 	Series     string // slug; empty for an event alone
 	SeriesName string
+	Promoter   string // empty: the team itself
 	StartsAt   time.Time
 	Currency   string // ISO 4217
 
@@ -94,7 +95,7 @@ const (
 const ByHand = "by hand"
 
 const eventsSQL = `
-SELECT e.id, e.slug, e.name, coalesce(s.slug, ''), coalesce(l.name, ''), e.starts_at, e.currency, e.time_zone,
+SELECT e.id, e.slug, e.name, coalesce(s.slug, ''), coalesce(l.name, ''), e.promoter, e.starts_at, e.currency, e.time_zone,
        ARRAY(SELECT number FROM category WHERE event_id = e.id ORDER BY number), ARRAY(SELECT name FROM category WHERE event_id = e.id ORDER BY number),
        ARRAY(SELECT number FROM ticket_type WHERE event_id = e.id ORDER BY number), ARRAY(SELECT name FROM ticket_type WHERE event_id = e.id ORDER BY number)
   FROM event e LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
@@ -109,7 +110,7 @@ func readEvents(ctx context.Context, tx pgx.Tx, team int64, f Filter) ([]*Event,
 		var zone string
 		var categories, types []int16
 		var categoryNames, typeNames []string
-		err := row.Scan(&e.ID, &e.Slug, &e.Name, &e.Series, &e.SeriesName, &e.StartsAt, &e.Currency, &zone, &categories, &categoryNames, &types, &typeNames)
+		err := row.Scan(&e.ID, &e.Slug, &e.Name, &e.Series, &e.SeriesName, &e.Promoter, &e.StartsAt, &e.Currency, &zone, &categories, &categoryNames, &types, &typeNames)
 		e.zone, _ = time.LoadLocation(zone) // nil if this system does not know it, as in seats.Event.Local
 		e.categories, e.types = names(categories, categoryNames), names(types, typeNames)
 		return e, err

@@ -32,10 +32,11 @@ const (
 	ByChannel     = "channel"
 	ByMethod      = "method"
 	ByRate        = "rate"
+	ByPromoter    = "promoter"
 )
 
 // Groups lists them.
-var Groups = []string{ByDay, ByPerformance, BySeries, ByCategory, ByType, ByChannel, ByMethod, ByRate}
+var Groups = []string{ByDay, ByPerformance, BySeries, ByCategory, ByType, ByChannel, ByMethod, ByRate, ByPromoter}
 
 // Sums are the figures of postings. Amounts are minor units.
 type Sums struct {
@@ -109,6 +110,8 @@ func key(p Posting, by string) Row {
 		return Row{Key: p.Channel}
 	case ByMethod:
 		return Row{Key: p.Method}
+	case ByPromoter:
+		return Row{Key: p.Event.Promoter}
 	case ByRate:
 		return Row{Key: strconv.Itoa(p.Rate)}
 	}
@@ -245,6 +248,7 @@ type Account struct {
 	Order         string // code
 	Event         string // slug
 	Currency      string // ISO 4217
+	Promoter      string // in whose row of a report the order is
 	Paid, Booked  int64  // minor units: by the order's row, by its postings
 	Credit        int64  // of Booked: by credit
 	Tickets, Live int    // by its postings, by their rows
@@ -266,6 +270,7 @@ func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
 			}
 		}
 		h.post(func(p Posting) {
+			a.Promoter = key(p, ByPromoter).Key
 			a.Booked, a.Tickets = a.Booked+p.Amount, a.Tickets+p.Tickets
 			if p.Method == payments.Credit {
 				a.Credit += p.Amount

@@ -82,3 +82,17 @@ func TestReport_IsOfTheTeamAlone(t *testing.T) {
 		t.Errorf("another team reads %+v, %v", list, err)
 	}
 }
+
+func TestReport_OfAPromoterIsThatOfTheirEvents(t *testing.T) {
+	t.Parallel()
+	h := openMixed(t)
+	if _, err := h.db.Exec(t.Context(), `UPDATE event SET promoter = 'Agency' WHERE slug = 'evening-2'`); err != nil {
+		t.Fatal(err)
+	}
+	h.wantPromises(t)
+	theirs := h.report(t, books.Filter{Event: "evening-2"}, books.ByPerformance).Total
+	r := h.report(t, books.Filter{}, books.ByPromoter)
+	if len(r.Rows) != 2 || r.Rows[0].Key != "Agency" || r.Rows[1].Key != "" || r.Rows[0].Sums != theirs || theirs.Total() == 0 || r.Rows[1].Sums.Total() != r.Total.Total()-theirs.Total() {
+		t.Errorf("by promoter there are %+v, and the event of the promoter has %+v", r.Rows, theirs)
+	}
+}

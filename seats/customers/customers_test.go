@@ -180,7 +180,7 @@ func TestRecord_HasWhatTheTeamKnows(t *testing.T) {
 		if r.ID != first.ID || r.Orders != 2 || r.Email != "zoe@example.org" || !slices.Equal(r.Spent, []customers.Sum{{"EUR", first.Total + second.Total}}) || r.Tickets != 2 || r.Came != 1 {
 			t.Errorf("the record is %+v", r)
 		}
-		if len(r.Credit) != 1 || !r.Unsubscribed || len(r.Waiting) != 1 || r.Waiting[0].Quantity != 2 || len(r.Purchases) != 2 || r.Purchases[0].Code != second.Code || r.Purchases[1].Came != 1 {
+		if len(r.Credit) != 1 || len(r.Unsubscribed) != 1 || len(r.Waiting) != 1 || r.Waiting[0].Quantity != 2 || len(r.Purchases) != 2 || r.Purchases[0].Code != second.Code || r.Purchases[1].Came != 1 {
 			t.Errorf("the record is %+v", r)
 		}
 	}

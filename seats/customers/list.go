@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,56 +21,83 @@ type Customers struct{ db *pgxpool.Pool }
 // New returns the customers of a database.
 func New(db *pgxpool.Pool) *Customers { return &Customers{db} }
 
-// Customer is one in a list.
+// Customer is one in a list: a person, with all addresses that the team merged.
 type Customer struct {
-	ID     seats.ID // of the first order
+	ID     seats.ID // of the first order; of an imported customer if there is none
 	Name   string   // in the latest order
-	Email  string   // in lower case
+	Email  string   // in the latest order, in lower case
 	Orders int
-	Last   time.Time // when the latest order was placed
+	Last   time.Time // when the latest order was placed; of a customer without orders: when it was imported
 
-	latest seats.ID // the latest order
+	latest seats.ID // the latest order, or the imported customer
 }
 
 // Rows is how many customers a page of a list usually has.
 const Rows = 50
 
-// An order o is of team $1, and there is no later one of its address. Subqueries that stay subqueries: orders are walked by an index, and each is looked
-// up by another one.
+// An order o is of team $1, and there is no later one of its person, or of its address. Subqueries that stay subqueries: orders are walked by an index,
+// and each is looked up by another one.
 const (
 	ofTeam = `(SELECT team_id FROM event WHERE id = o.event_id AND test_of IS NULL) = $1`
+
+	ofPerson = `FROM orders n WHERE lower(n.email) = ANY(customer_emails($1, lower(o.email))) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
 
 	ofAddress = `FROM orders n WHERE lower(n.email) = lower(o.email) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
 
 	latest = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
 
-	latestUntil = `(SELECT n.id ` + ofAddress + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz) ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
+	latestUntil = `(SELECT n.id ` + ofPerson + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz) ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
 
-	shown = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at, n.id LIMIT 1), o.name, lower(o.email), (SELECT count(*) ` + ofAddress + `), o.created_at, o.id`
+	// The customer of the addresses a.emails: from their orders, or as they were imported. There is no row for addresses without both.
+	summary = `(SELECT * FROM (
+      SELECT first_value(n.id) OVER w AS id, n.name, lower(n.email) AS email, count(*) OVER () AS orders, n.created_at AS last, n.id AS latest, first_value(n.created_at) OVER w AS first, 1 AS rank
+        FROM orders n WHERE lower(n.email) = ANY(a.emails) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1 WINDOW w AS (ORDER BY n.created_at, n.id)
+       UNION ALL
+      SELECT c.id, c.name, c.email, 0, c.imported_at, c.id, c.imported_at, 0 FROM customer c WHERE c.team_id = $1 AND c.email = ANY(a.emails)) x
+      ORDER BY rank DESC, last DESC, latest DESC LIMIT 1)`
+
+	shown = `SELECT s.id, s.name, s.email, s.orders, s.last, s.latest`
+
+	// The customer of the address of each row of o.
+	found = `CROSS JOIN LATERAL (SELECT customer_emails($1, o.email) AS emails) a CROSS JOIN LATERAL ` + summary + ` s`
 )
 
-// A list that goes on is that of its first page: who orders meanwhile stays where they were.
+// A list that goes on is that of its first page: who orders meanwhile stays where they were. An imported customer is listed until the first order.
 const latestSQL = `
-SELECT ` + shown + ` FROM (
-    SELECT * FROM orders o
-     WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND o.id = ` + latestUntil + `
-     ORDER BY o.created_at DESC, o.id DESC LIMIT $4) o
- ORDER BY o.created_at DESC, o.id DESC`
+SELECT s.id, s.name, s.email, s.orders, o.at, o.id
+  FROM ((SELECT o.created_at AS at, o.id, lower(o.email) AS email FROM orders o
+          WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND o.id = ` + latestUntil + `
+          ORDER BY o.created_at DESC, o.id DESC LIMIT $4)
+         UNION ALL
+        (SELECT o.imported_at, o.id, o.email FROM customer o
+          WHERE o.team_id = $1 AND (o.imported_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND NOT EXISTS (SELECT ` + ofPerson + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz))
+            AND o.id = (SELECT c.id FROM customer c WHERE c.team_id = $1 AND c.email = ANY(customer_emails($1, o.email)) ORDER BY c.imported_at DESC, c.id DESC LIMIT 1)
+          ORDER BY o.imported_at DESC, o.id DESC LIMIT $4)) o
+ ` + found + `
+ ORDER BY o.at DESC, o.id DESC LIMIT $4`
 
 // Bounds are compared byte by byte, as the indexes are sorted. The greatest character ends what begins with a prefix.
-const byEmailSQL = `
-SELECT ` + shown + ` FROM (
-    SELECT * FROM orders o
+const byEmailSQL = shown + ` FROM (
+    SELECT lower(o.email) AS email FROM orders o
      WHERE o.email <> '' AND lower(o.email) ~>=~ $2 AND lower(o.email) ~<~ ($2::text || chr(1114111)) AND ` + ofTeam + ` AND o.id = ` + latest + `
-     ORDER BY lower(o.email) USING ~<~ LIMIT $3) o
- ORDER BY lower(o.email) USING ~<~`
+     ORDER BY lower(o.email) USING ~<~ LIMIT $3) o ` + found + `
+ ORDER BY o.email USING ~<~`
 
-const byNameSQL = `
-SELECT ` + shown + ` FROM (
-    SELECT * FROM orders o
+const byNameSQL = shown + ` FROM (
+    SELECT o.found_by, lower(o.email) AS email FROM orders o
      WHERE o.email <> '' AND o.found_by ~>=~ fold($2) AND o.found_by ~<~ (fold($2) || chr(1114111)) AND ` + ofTeam + ` AND o.id = ` + latest + `
-     ORDER BY o.found_by USING ~<~ LIMIT $3) o
+     ORDER BY o.found_by USING ~<~ LIMIT $3) o ` + found + `
  ORDER BY o.found_by USING ~<~`
+
+const (
+	importedByEmailSQL = shown + ` FROM (
+    SELECT email FROM customer WHERE team_id = $1 AND email ~>=~ $2 AND email ~<~ ($2::text || chr(1114111)) ORDER BY email USING ~<~ LIMIT $3) o ` + found + `
+ ORDER BY o.email USING ~<~`
+
+	importedByNameSQL = shown + ` FROM (
+    SELECT found_by, email FROM customer WHERE team_id = $1 AND found_by ~>=~ fold($2) AND found_by ~<~ (fold($2) || chr(1114111)) ORDER BY found_by USING ~<~ LIMIT $3) o ` + found + `
+ ORDER BY o.found_by USING ~<~`
+)
 
 // Latest returns the customers of a member's team who ordered last, and where the list goes on; nil if there are no more.
 func (c *Customers) Latest(ctx context.Context, m organizers.Member, p paging.Page) (list []Customer, next *paging.Place, err error) {
@@ -91,26 +117,32 @@ func (c *Customers) Latest(ctx context.Context, m organizers.Member, p paging.Pa
 }
 
 // Find returns customers of a member's team with an email, or a name in the latest order, that begins with prefix, however it is written (ors finds
-// Ørsted): Rows at most. more reports whether there are others.
+// Ørsted): Rows at most. more reports whether there are others. A person is found by each address that was merged, and by its name.
 func (c *Customers) Find(ctx context.Context, m organizers.Member, prefix string) (list []Customer, more bool, err error) {
 	prefix = strings.TrimSpace(prefix)
-	if list, err = c.read(ctx, byEmailSQL, m.Team, strings.ToLower(prefix), Rows+1); err != nil {
-		return nil, false, fmt.Errorf("customers: find by email: %w", err)
-	}
-	named, err := c.read(ctx, byNameSQL, m.Team, prefix, Rows+1)
-	if err != nil {
-		return nil, false, fmt.Errorf("customers: find by name: %w", err)
-	}
-	more = len(list) > Rows || len(named) > Rows
-	for _, n := range named {
-		if !slices.ContainsFunc(list, func(o Customer) bool { return o.Email == n.Email }) {
-			list = append(list, n)
+	for _, by := range []struct{ sql, prefix string }{{byEmailSQL, strings.ToLower(prefix)}, {importedByEmailSQL, strings.ToLower(prefix)}, {byNameSQL, prefix}, {importedByNameSQL, prefix}} {
+		some, err := c.read(ctx, by.sql, m.Team, by.prefix, Rows+1)
+		if err != nil {
+			return nil, false, fmt.Errorf("customers: find: %w", err)
 		}
+		more = more || len(some) > Rows
+		list = append(list, some...)
 	}
-	if len(list) > Rows {
+	if list = once(list); len(list) > Rows {
 		list, more = list[:Rows], true
 	}
 	return list, more, nil
+}
+
+// once leaves out those that stand in a list before.
+func once(list []Customer) (each []Customer) {
+	seen := map[seats.ID]bool{}
+	for _, o := range list {
+		if !seen[o.ID] {
+			seen[o.ID], each = true, append(each, o)
+		}
+	}
+	return each
 }
 
 func (c *Customers) read(ctx context.Context, sql string, args ...any) ([]Customer, error) {

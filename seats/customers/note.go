@@ -2,8 +2,6 @@ package customers
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,31 +61,28 @@ const setNoteSQL = `
 INSERT INTO customer_note (team_id, email, note, tags, changed_by) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (team_id, email) DO UPDATE SET note = $3, tags = $4, changed_by = $5, changed_at = clock_timestamp()`
 
-const dropNoteSQL = `DELETE FROM customer_note WHERE team_id = $1 AND email = $2`
+const dropNotesSQL = `DELETE FROM customer_note WHERE team_id = $1 AND email = ANY($2)`
 
-// SetNote writes text and tags about the customer of an order; a note without both is deleted.
+// SetNote writes text and tags about the customer of an order, or about an imported one; a note without both is deleted. What was noted under each
+// address of the person is replaced.
 //
 // Errors: ErrNone; *seats.ValidationError; those of a form that is done once; the database's.
-func (c *Customers) SetNote(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, order seats.ID, n Note) error {
+func (c *Customers) SetNote(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, id seats.ID, n Note) error {
 	if n.Text = strings.TrimSpace(strings.ReplaceAll(n.Text, "\r\n", "\n")); n.Tags == nil {
 		n.Tags = []string{}
 	}
 	if err := n.check(); err != nil {
 		return err
 	}
-	r, err := head(ctx, c.db, m.Team, order)
-	if err != nil {
-		return fmt.Errorf("customers: note: %w", err)
-	}
-	err = d.Change(ctx, m, key, []any{"note", order, n.Text, n.Tags}, func(tx pgx.Tx) error {
-		sql, args := setNoteSQL, []any{m.Team, r.Email, n.Text, n.Tags, m.Name}
-		if n.Text == "" && len(n.Tags) == 0 {
-			sql, args = dropNoteSQL, args[:2]
-		}
-		if _, err := tx.Exec(ctx, sql, args...); err != nil {
+	err := d.Change(ctx, m, key, []any{"note", id, n.Text, n.Tags}, func(tx pgx.Tx) error {
+		emails, err := lockPerson(ctx, tx, m.Team, id)
+		if err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, text.Mark("changed what is noted about a customer"), "customers/"+r.ID.String(), nil)
+		if err := putNote(ctx, tx, m, emails, n); err != nil {
+			return err
+		}
+		return organizers.Note(ctx, tx, m, text.Mark("changed what is noted about a customer"), "customers/"+id.String(), nil)
 	})
 	if err != nil {
 		return fmt.Errorf("customers: note: %w", err)
@@ -95,13 +90,49 @@ func (c *Customers) SetNote(ctx context.Context, d *organizers.Desk, m organizer
 	return nil
 }
 
-const noteSQL = `SELECT note, tags, changed_at, changed_by FROM customer_note WHERE team_id = $1 AND email = $2`
-
-func note(ctx context.Context, tx pgx.Tx, team int64, r *Record) error {
-	err := tx.QueryRow(ctx, noteSQL, team, r.Email).Scan(&r.Note.Text, &r.Note.Tags, &r.Note.ChangedAt, &r.Note.ChangedBy)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+// putNote replaces what is noted about a person: it stands under the first address.
+func putNote(ctx context.Context, tx pgx.Tx, m organizers.Member, emails []string, n Note) error {
+	left := emails
+	if n.Text != "" || len(n.Tags) > 0 {
+		left = emails[1:]
+		if _, err := tx.Exec(ctx, setNoteSQL, m.Team, emails[0], n.Text, n.Tags, m.Name); err != nil {
+			return err
+		}
 	}
+	_, err := tx.Exec(ctx, dropNotesSQL, m.Team, left)
+	return err
+}
+
+const notesSQL = `SELECT note, tags, changed_at, changed_by FROM customer_note WHERE team_id = $1 AND email = ANY($2) ORDER BY changed_at, email`
+
+// noteOf returns what is noted about a person under all addresses: each text and each tag once, the oldest text first.
+func noteOf(ctx context.Context, tx pgx.Tx, team int64, emails []string) (n Note, err error) {
+	rows, _ := tx.Query(ctx, notesSQL, team, emails) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Note])
+	if err != nil {
+		return n, err
+	}
+	for _, one := range list {
+		n.add(one.Text, one.Tags)
+		n.ChangedAt, n.ChangedBy = one.ChangedAt, one.ChangedBy
+	}
+	return n, nil
+}
+
+// add adds a text, unless it is part of the note already, and tags. It reports whether that changed the note.
+func (n *Note) add(written string, tags []string) (changed bool) {
+	if written != "" && !strings.Contains("\n"+n.Text+"\n", "\n"+written+"\n") {
+		n.Text, changed = strings.TrimPrefix(n.Text+"\n"+written, "\n"), true
+	}
+	had := len(n.Tags)
+	n.Tags = append(append([]string{}, n.Tags...), tags...)
+	slices.Sort(n.Tags)
+	n.Tags = slices.Compact(n.Tags)
+	return changed || len(n.Tags) > had
+}
+
+func note(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
+	r.Note, err = noteOf(ctx, tx, team, r.Emails)
 	return err
 }
 
@@ -111,7 +142,10 @@ type Tag struct {
 	Customers int
 }
 
-const tagsSQL = `SELECT tag, count(*)::integer FROM customer_note, unnest(tags) AS tag WHERE team_id = $1 GROUP BY tag ORDER BY tag LIMIT 200`
+const tagsSQL = `
+SELECT tag, count(DISTINCT coalesce(a.person::text, n.email))::integer
+  FROM customer_note n CROSS JOIN unnest(tags) AS tag LEFT JOIN customer_address a ON a.team_id = n.team_id AND a.email = n.email
+ WHERE n.team_id = $1 GROUP BY tag ORDER BY tag LIMIT 200`
 
 // Tags lists the tags of a member's team.
 func (c *Customers) Tags(ctx context.Context, m organizers.Member) ([]Tag, error) {
@@ -126,11 +160,7 @@ func (c *Customers) Tags(ctx context.Context, m organizers.Member) ([]Tag, error
 // MostTagged is how many customers with a tag are listed.
 const MostTagged = 10_000
 
-const taggedSQL = `
-SELECT ` + shown + ` FROM customer_note c
- CROSS JOIN LATERAL (SELECT o.* FROM orders o WHERE lower(o.email) = c.email AND o.email <> '' AND ` + ofTeam + ` ORDER BY o.created_at DESC, o.id DESC LIMIT 1) o
- WHERE c.team_id = $1 AND c.tags @> ARRAY[$2::text]
- ORDER BY c.email LIMIT $3`
+const taggedSQL = shown + ` FROM (SELECT email FROM customer_note WHERE team_id = $1 AND tags @> ARRAY[$2::text] ORDER BY email LIMIT $3) o ` + found + ` ORDER BY o.email`
 
 // Tagged returns the customers of a member's team that have a tag, by email.
 func (c *Customers) Tagged(ctx context.Context, m organizers.Member, tag string) ([]Customer, error) {
@@ -138,28 +168,5 @@ func (c *Customers) Tagged(ctx context.Context, m organizers.Member, tag string)
 	if err != nil {
 		return nil, fmt.Errorf("customers: list by tag: %w", err)
 	}
-	return list, nil
-}
-
-const exportSQL = `SELECT coalesce(json_agg(json_build_object('note', note, 'tags', tags, 'changed_at', changed_at)), '[]') FROM customer_note WHERE team_id = $1 AND email = $2`
-
-// Export returns what a team noted about a person.
-func Export(ctx context.Context, tx pgx.Tx, team int64, email string) (list json.RawMessage, err error) {
-	if err := tx.QueryRow(ctx, exportSQL, team, email).Scan(&list); err != nil {
-		return nil, fmt.Errorf("customers: export: %w", err)
-	}
-	return list, nil
-}
-
-const eraseSQL = `
-DELETE FROM customer_note n
- WHERE team_id = $1
-   AND NOT EXISTS (SELECT FROM orders o WHERE lower(o.email) = n.email AND o.email <> '' AND (SELECT team_id FROM event WHERE id = o.event_id) = $1)`
-
-// Erase deletes what a team noted about persons whose orders were all erased before.
-func Erase(ctx context.Context, tx pgx.Tx, team int64) error {
-	if _, err := tx.Exec(ctx, eraseSQL, team); err != nil {
-		return fmt.Errorf("customers: erase: %w", err)
-	}
-	return nil
+	return once(list), nil
 }

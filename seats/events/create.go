@@ -131,7 +131,7 @@ UPDATE event
        online = $29, join_link = $30, join_early = make_interval(secs => nullif($31::float8, 0)), confirmation = $32,
        join_link_at = CASE WHEN $30 = '' THEN NULL WHEN join_link = '' THEN clock_timestamp() ELSE join_link_at END,
        exchange_until = make_interval(secs => $33), exchange_fee = $34, transfer_until = make_interval(secs => $35), resale_until = make_interval(secs => $36), resale_fee = $37, ticket_names = $38,
-       types_until = make_interval(secs => $39), gates = $40, reentry = $41, rotating_codes = $42
+       types_until = make_interval(secs => $39), gates = $40, reentry = $41, rotating_codes = $42, promoter = $43
  WHERE id = $1`
 
 // save writes the settings of an event, and its plan if there is a newer one.
@@ -149,7 +149,7 @@ func (e Settings) save(ctx context.Context, tx pgx.Tx, event int64, plan *int64)
 		secondsIf(p.CancelUntil, !p.NoCancelling), p.CancelFee, p.CancelPercent, p.PayLater.Seconds(), p.PayBefore.Seconds(), string(p.Confirm),
 		o.On, o.Link, o.Early.Seconds(), e.Confirmation,
 		secondsIf(p.ExchangeUntil, p.Exchanging), p.ExchangeFee, secondsIf(p.TransferUntil, !p.NoTransfers),
-		secondsIf(p.ResaleUntil, p.Resale), p.ResaleFee, string(e.TicketNames), secondsIf(p.TypesUntil, p.ChangingTypes), append([]seats.Gate{}, e.Gates...), e.Reentry, e.RotatingCodes)
+		secondsIf(p.ResaleUntil, p.Resale), p.ResaleFee, string(e.TicketNames), secondsIf(p.TypesUntil, p.ChangingTypes), append([]seats.Gate{}, e.Gates...), e.Reentry, e.RotatingCodes, e.Promoter)
 	return err
 }
 

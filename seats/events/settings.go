@@ -21,6 +21,7 @@ type Settings struct {
 	Slug           string // made from Name
 	Name           string
 	Venue          string
+	Promoter       string // the team itself
 	StartsAt       time.Time
 	TimeZone       string        // UTC
 	Language       string        // en
@@ -70,7 +71,7 @@ func (e Settings) withDefaults() Settings {
 // Of returns the settings of an event.
 func Of(e seats.Event) Settings {
 	return Settings{
-		Slug: e.Slug, Name: e.Name, Venue: e.Venue, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
+		Slug: e.Slug, Name: e.Name, Venue: e.Venue, Promoter: e.Promoter, StartsAt: e.StartsAt, TimeZone: e.TimeZone, Language: e.Language, Currency: e.Currency, HoldLength: e.HoldLength,
 		SeatsPerHolder: e.SeatsPerHolder, Extensions: e.Extensions, Strict: e.Strict, NoOrphanSeats: e.NoOrphanSeats, AsksBirth: e.AsksBirth,
 		Questions: e.Questions, TicketNames: e.TicketNames, Gates: e.Gates, Reentry: e.Reentry, RotatingCodes: e.RotatingCodes, Team: e.Team, PaidAhead: !e.PayAtDoor, Invoices: e.Invoices, Demo: e.Demo, PaymentLength: e.PaymentLength, Fees: e.Fees, Policy: &e.Policy,
 		Online: e.Online, Confirmation: e.Confirmation,
@@ -111,6 +112,8 @@ func (e Settings) check() error {
 		wrong = text.Mark("The name of an event is one line of at most 200 characters.")
 	case !seats.OneLine(e.Venue, mostName):
 		wrong = text.Mark("The venue is one line of at most 200 characters.")
+	case !seats.OneLine(e.Promoter, mostName):
+		wrong = text.Mark("The promoter is one line of at most 200 characters.")
 	case e.TicketNames != seats.NamesNone && !e.TicketNames.Asked():
 		wrong = text.Mark("Names of tickets are none, optional or required.")
 	case !IsLanguage(e.Language):

@@ -29,7 +29,7 @@ type Membership struct {
 	GivenBy  string
 	EndedAt  *time.Time // before its last day; nil: it was not
 	State    State
-	Customer seats.ID `db:"-"` // an order of the person; zero: there is none
+	Customer seats.ID `db:"-"` // an order of the person, or an imported customer; zero: there is none
 }
 
 // State says how a membership stands today.
@@ -112,11 +112,11 @@ func (s *Memberships) Each(ctx context.Context, m organizers.Member, f Filter, v
 	return nil
 }
 
-const ofSQL = columns + ` AND m.email = $2 ORDER BY m.until_on DESC, m.id LIMIT 100`
+const ofSQL = columns + ` AND m.email = ANY($2) ORDER BY m.until_on DESC, m.id LIMIT 100`
 
-// Of returns the memberships of a person in a member's team, the last one first: 100 at most.
-func (s *Memberships) Of(ctx context.Context, m organizers.Member, email string) ([]Membership, error) {
-	list, err := s.read(ctx, m, ofSQL, m.Team, strings.ToLower(email))
+// Of returns the memberships of addresses, in lower case, in a member's team, the last one first: 100 at most.
+func (s *Memberships) Of(ctx context.Context, m organizers.Member, emails []string) ([]Membership, error) {
+	list, err := s.read(ctx, m, ofSQL, m.Team, emails)
 	if err != nil {
 		return nil, fmt.Errorf("memberships: list those of a person: %w", err)
 	}
@@ -139,10 +139,11 @@ func (s *Memberships) read(ctx context.Context, m organizers.Member, sql string,
 
 // Behind the wall of the desk no index finds an email: lower could tell of rows of others.
 const customersSQL = `
-SELECT p.email, o.id FROM unnest($2::text[]) p(email),
-       LATERAL (SELECT id FROM orders WHERE lower(email) = p.email AND email <> '' AND (SELECT team_id FROM event WHERE id = event_id AND test_of IS NULL) = $1 ORDER BY created_at, id LIMIT 1) o`
+SELECT p.email, coalesce((SELECT id FROM orders WHERE lower(email) = p.email AND email <> '' AND (SELECT team_id FROM event WHERE id = event_id AND test_of IS NULL) = $1 ORDER BY created_at, id LIMIT 1), c.id)
+  FROM unnest($2::text[]) p(email) LEFT JOIN customer c ON c.team_id = $1 AND c.email = p.email
+ WHERE c.id IS NOT NULL OR EXISTS (SELECT FROM orders WHERE lower(email) = p.email AND email <> '' AND (SELECT team_id FROM event WHERE id = event_id AND test_of IS NULL) = $1)`
 
-// findCustomers notes the first order of each person in the team.
+// findCustomers notes the first order of each person in the team, or the imported customer.
 func (s *Memberships) findCustomers(ctx context.Context, m organizers.Member, list []Membership) error {
 	var emails []string
 	for _, o := range list {

@@ -370,14 +370,14 @@ func TestMemberships_OfAnotherTeamAreUnreachable(t *testing.T) {
 	if list := h.list(t, h.other, memberships.Filter{Show: memberships.ShowAll}); len(list) > 0 {
 		t.Errorf("another team lists %+v", list)
 	}
-	if list, err := h.all.Of(t.Context(), h.other, "ann@example.org"); err != nil || len(list) > 0 {
+	if list, err := h.all.Of(t.Context(), h.other, []string{"ann@example.org"}); err != nil || len(list) > 0 {
 		t.Errorf("another team reads %+v, %v", list, err)
 	}
 	if kinds, err := h.all.Kinds(t.Context(), h.other); err != nil || len(kinds) > 0 {
 		t.Errorf("another team has %+v, %v", kinds, err)
 	}
 	h.kind(t, h.other, "Friends") // a name that another team has
-	if list, err := h.all.Of(t.Context(), h.ann, "ANN@example.org"); err != nil || len(list) != 1 || list[0].State != memberships.Valid {
+	if list, err := h.all.Of(t.Context(), h.ann, []string{"ann@example.org"}); err != nil || len(list) != 1 || list[0].State != memberships.Valid {
 		t.Errorf("ours is %+v, %v", list, err)
 	}
 }

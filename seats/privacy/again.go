@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -109,6 +110,9 @@ func (p *Privacy) erasePast(ctx context.Context, past Past) (a Again, err error)
 			continue
 		}
 		err := pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
+			if err := customers.Lock(ctx, tx, one.Team); err != nil {
+				return err
+			}
 			done, err := p.erasePerson(ctx, tx, one.Team, one.Email)
 			if err != nil {
 				return err
@@ -160,6 +164,12 @@ SELECT team_id, email, max(at) FROM (
     SELECT team_id, lower(unnest(ARRAY[buyer, recipient])), created_at FROM gift_card
      UNION ALL
     SELECT team_id, email, given_at FROM membership
+     UNION ALL
+    SELECT team_id, email, imported_at FROM customer
+     UNION ALL
+    SELECT team_id, email, merged_at FROM customer_address
+     UNION ALL
+    SELECT team_id, email, changed_at FROM customer_note
      UNION ALL
     SELECT e.team_id, lower(b.email), b.at FROM booking b JOIN event e ON e.id = b.event_id WHERE b.email <> ''
      UNION ALL

@@ -75,7 +75,8 @@ type Record struct {
 	Guest    json.RawMessage `json:"guest_lists"`
 	Members  json.RawMessage `json:"memberships"`
 	Groups   json.RawMessage `json:"group_bookings"`
-	Notes    json.RawMessage `json:"notes"` // what the team wrote down, with tags
+	Notes    json.RawMessage `json:"notes"`    // what the team wrote down, with tags
+	Imported json.RawMessage `json:"imported"` // as a list had the person that the team imported
 	Mails    json.RawMessage `json:"mails"`
 	Invoices json.RawMessage `json:"invoices"`
 	Bank     json.RawMessage `json:"bank_transfers"`
@@ -83,6 +84,8 @@ type Record struct {
 	Turns    json.RawMessage `json:"turn_requests"` // to be told when a number of a waiting room is called
 
 	Unsubscribed bool `json:"unsubscribed"` // from emails that are not about an order
+
+	Merged []Record `json:"merged,omitempty"` // of the other addresses, if the team says that they are of the same person
 }
 
 // Blocked says why a person cannot be erased yet.
@@ -115,8 +118,9 @@ func (b *Blocked) In(ctx context.Context) string {
 
 // Erased says what an erasure did.
 type Erased struct {
-	Orders int // that it changed
-	Credit int // accounts that keep the address, because money is on them
+	Orders    int // that it changed
+	Addresses int // that were erased: more than one if the team merged them
+	Credit    int // accounts that keep the address, because money is on them
 }
 
 // addressOf returns the one spelling of an address that is typed into a form.
@@ -147,13 +151,32 @@ func (p *Privacy) Export(ctx context.Context, m organizers.Member, typed string)
 		return r, err
 	}
 	err = pgx.BeginTxFunc(ctx, p.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		if r, err = read(ctx, tx, m.Team, m.TeamName, email); err != nil {
+		if r, err = readMerged(ctx, tx, m, email); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("exported what is known of a person"), "privacy", nil)
 	})
 	if err != nil {
 		return r, fmt.Errorf("privacy: export: %w", err)
+	}
+	return r, nil
+}
+
+// readMerged reads what a member's team knows of a person under all addresses that it merged.
+func readMerged(ctx context.Context, tx pgx.Tx, m organizers.Member, email string) (r Record, err error) {
+	if r, err = read(ctx, tx, m.Team, m.TeamName, email); err != nil {
+		return r, err
+	}
+	emails, err := customers.Emails(ctx, tx, m.Team, email)
+	if err != nil {
+		return r, err
+	}
+	for _, other := range emails[1:] {
+		more, err := read(ctx, tx, m.Team, m.TeamName, other)
+		if err != nil {
+			return r, err
+		}
+		r.Merged = append(r.Merged, more)
 	}
 	return r, nil
 }
@@ -188,6 +211,9 @@ func read(ctx context.Context, tx pgx.Tx, team int64, name, email string) (r Rec
 	if r.Notes, err = customers.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
+	if r.Imported, err = customers.ExportImported(ctx, tx, team, email); err != nil {
+		return r, err
+	}
 	if r.Unsubscribed, err = automatic.Export(ctx, tx, team, email); err != nil {
 		return r, err
 	}
@@ -209,11 +235,12 @@ SELECT id, name FROM team WHERE id IN (
          UNION ALL SELECT event_id FROM email_change WHERE $1 IN (lower(old_email), lower(new_email))
          UNION ALL SELECT event_id FROM invoice WHERE lower(content->'buyer'->>'email') = $1)
      UNION ALL SELECT team_id FROM membership WHERE email = $1
+     UNION ALL SELECT team_id FROM customer WHERE email = $1
      UNION ALL SELECT team_id FROM gift_card WHERE $1 IN (lower(buyer), lower(recipient)))
  ORDER BY id`
 
 // ExportOwn returns all that is known of a person, for that person: a record for each team that knows one, or a single one
-// without a team. The caller made sure that the address is the reader's.
+// without a team. The caller made sure that the address is the reader's. What a team merged is left out: only the team says that those addresses are one person's.
 func (p *Privacy) ExportOwn(ctx context.Context, email string) (list []Record, err error) {
 	err = pgx.BeginTxFunc(ctx, p.db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, knowsSQL, email) // CollectRows returns its error
@@ -243,8 +270,8 @@ func (p *Privacy) ExportOwn(ctx context.Context, email string) (list []Record, e
 	return list, nil
 }
 
-// Erase takes a person out of all tables of a member's team, and out of shared ones where nothing of another team is
-// left of them. It notes that it did, and not for whom.
+// Erase takes a person, with all addresses that the team merged, out of all tables of a member's team, and out of shared ones where nothing of another
+// team is left of them. It notes that it did, and not for whom.
 //
 // Errors: organizers.Mistakes; *Blocked; the database's.
 func (p *Privacy) Erase(ctx context.Context, m organizers.Member, typed string) (done Erased, err error) {
@@ -256,21 +283,39 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, typed string) 
 	if err != nil {
 		return done, err
 	}
+	var emails []string
 	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
-		if done, err = p.erasePerson(ctx, tx, m.Team, email); err != nil {
+		if err := customers.Lock(ctx, tx, m.Team); err != nil {
 			return err
 		}
-		var id int64
-		if err := tx.QueryRow(ctx, noteErasureSQL, m.Team, key.of(email), nil, true, done.Orders).Scan(&id); err != nil {
+		if emails, err = customers.Emails(ctx, tx, m.Team, email); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, text.Mark("erased a person"), "privacy", map[string]any{"erasure": id, "orders": done.Orders})
+		if err := p.blocked(ctx, tx, m.Team, emails); err != nil {
+			return err
+		}
+		var ids []int64
+		for _, one := range emails {
+			erased, err := p.erasePerson(ctx, tx, m.Team, one)
+			if err != nil {
+				return err
+			}
+			var id int64
+			if err := tx.QueryRow(ctx, noteErasureSQL, m.Team, key.of(one), nil, true, erased.Orders).Scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+			done.Orders, done.Credit, done.Addresses = done.Orders+erased.Orders, done.Credit+erased.Credit, done.Addresses+1
+		}
+		return organizers.Note(ctx, tx, m, text.Mark("erased a person"), "privacy", map[string]any{"erasure": ids[0], "addresses": len(ids), "orders": done.Orders})
 	})
-	if err == nil && p.Sessions != nil {
-		err = p.Sessions(ctx, email)
-	}
-	if err == nil && p.Letters != nil {
-		err = p.Letters(email)
+	for _, one := range emails {
+		if err == nil && p.Sessions != nil {
+			err = p.Sessions(ctx, one)
+		}
+		if err == nil && p.Letters != nil {
+			err = p.Letters(one)
+		}
 	}
 	if err != nil {
 		return done, fmt.Errorf("privacy: erase: %w", err)
@@ -278,7 +323,30 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, typed string) 
 	return done, nil
 }
 
-// erasePerson takes a person out of all tables of a team, and out of shared ones. A *Blocked if something is still needed.
+// blocked returns a *Blocked if something of one of the addresses of a person is still needed.
+func (p *Privacy) blocked(ctx context.Context, tx pgx.Tx, team int64, emails []string) error {
+	events, err := eventsOf(ctx, tx, team)
+	if err != nil {
+		return err
+	}
+	var all Blocked
+	for _, email := range emails {
+		var one *Blocked
+		err := blocked(ctx, tx, team, events, email)
+		if err != nil && !errors.As(err, &one) {
+			return err
+		}
+		if one != nil {
+			all = Blocked{append(all.Orders, one.Orders...), all.Payments + one.Payments, all.Offers + one.Offers, all.Gifts + one.Gifts}
+		}
+	}
+	if len(all.Orders)+all.Payments+all.Offers+all.Gifts > 0 {
+		return &all
+	}
+	return nil
+}
+
+// erasePerson takes an address out of all tables of a team, and out of shared ones. A *Blocked if something is still needed.
 func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email string) (done Erased, err error) {
 	events, err := eventsOf(ctx, tx, team)
 	if err != nil {
@@ -299,7 +367,7 @@ func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email 
 	if err := memberships.Erase(ctx, tx, team, email); err != nil {
 		return done, err
 	}
-	if err := customers.Erase(ctx, tx, team); err != nil {
+	if err := customers.ErasePerson(ctx, tx, team, email); err != nil {
 		return done, err
 	}
 	done.Credit, err = p.eraseShared(ctx, tx, events, email)

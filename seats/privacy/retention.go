@@ -82,13 +82,16 @@ const leftSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE event_id = $1 AND erased_at IS NULL) OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND form->>'email' <> '')
     OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '')`
 
-// EraseOld erases all persons of events, of gift cards and of empty credit accounts when their retention time is over, one
+// EraseOld erases all persons of events, of gift cards, of imported lists and of empty credit accounts when their retention time is over, one
 // event in a transaction.
 func (p *Privacy) EraseOld(ctx context.Context) error {
 	if err := giftcards.EraseOld(ctx, p.db); err != nil {
 		return err
 	}
 	if err := credit.EraseOld(ctx, p.db); err != nil {
+		return err
+	}
+	if err := customers.EraseOld(ctx, p.db); err != nil {
 		return err
 	}
 	rows, err := p.db.Query(ctx, oldEventsSQL)
@@ -110,6 +113,9 @@ func (p *Privacy) EraseOld(ctx context.Context) error {
 // EraseEvent erases all persons of an event of a team, and reports whether none is left. Persons with a payment under way are.
 func (p *Privacy) EraseEvent(ctx context.Context, event, team int64) (all bool, err error) {
 	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
+		if err := customers.Lock(ctx, tx, team); err != nil {
+			return err
+		}
 		if tag, err := tx.Exec(ctx, lockEventSQL, event); err != nil || tag.RowsAffected() == 0 {
 			return err
 		}

@@ -43,6 +43,7 @@ const (
        CASE WHEN e.ticket_names <> 'none' THEN e.ticket_names END,
        CASE WHEN e.gates <> '[]' OR e.reentry THEN (e.gates, e.reentry)::text END,
        CASE WHEN e.rotating_codes THEN 'rotating codes' END,
+       CASE WHEN e.promoter <> '' THEN 'promoter ' || e.promoter END,
        (SELECT string_agg((kind, label, required, choices)::text, ',' ORDER BY number) FROM question WHERE event_id = e.id)))`
 )
 

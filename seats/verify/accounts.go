@@ -33,12 +33,15 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return nil
 	}
 	b := books{report: r}
-	credit := map[string]int64{}
+	credit, promoters := map[string]int64{}, map[[2]string]int64{} // by currency; by promoter and currency
 	err := ledger.Check(ctx, tx, func(a ledger.Account) {
 		credit[a.Currency] += a.Credit
 		b.slug = a.Event
 		if a.Paid != a.Booked && (a.Placed || a.Booked < 0) {
 			b.broken(b1, none, "order %s has %d, and the books %d", a.Order, a.Paid, a.Booked)
+		}
+		if a.Placed {
+			promoters[[2]string{a.Promoter, a.Currency}] += a.Booked
 		}
 		if a.Placed && a.Tickets != a.Live {
 			b.broken(b1, none, "order %s has %d valid tickets, and the books %d", a.Order, a.Live, a.Tickets)
@@ -48,6 +51,9 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return err
 	}
 	b.slug = ""
+	if err := b.checkPromoters(ctx, tx, promoters); err != nil {
+		return err
+	}
 	rows, err := tx.Query(ctx, creditPaidSQL)
 	if err != nil {
 		return err
@@ -66,6 +72,28 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 	}
 	if l.done != nil {
 		l.done(accountBooks, version, b.findings)
+	}
+	return nil
+}
+
+const promotersSQL = `SELECT e.promoter, e.currency, sum(o.paid)::bigint FROM orders o JOIN event e ON e.id = o.event_id WHERE o.paid <> 0 GROUP BY 1, 2 ORDER BY 1, 2`
+
+// checkPromoters compares what the books have of each promoter, by currency, with the orders for the promoter's events.
+func (b *books) checkPromoters(ctx context.Context, tx pgx.Tx, booked map[[2]string]int64) error {
+	rows, err := tx.Query(ctx, promotersSQL)
+	if err != nil {
+		return fmt.Errorf("promoters of the books: %w", err)
+	}
+	var promoter, currency string
+	var paid int64
+	_, err = pgx.ForEachRow(rows, []any{&promoter, &currency, &paid}, func() error {
+		if of := [2]string{promoter, currency}; booked[of] != paid {
+			b.broken(b1, none, "orders for events of the promoter %q have %d %s, and the books %d", promoter, paid, currency, booked[of])
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("promoters of the books: %w", err)
 	}
 	return nil
 }

@@ -48,6 +48,12 @@ WITH known AS (
      UNION ALL
     SELECT team_id, email, given_at, 'membership ' || id FROM membership WHERE email <> ''
      UNION ALL
+    SELECT team_id, email, imported_at, 'imported customer ' || id FROM customer
+     UNION ALL
+    SELECT team_id, email, merged_at, 'a merged address of person ' || person FROM customer_address
+     UNION ALL
+    SELECT team_id, email, changed_at, 'a note about a customer' FROM customer_note
+     UNION ALL
     SELECT e.team_id, lower(b.email), b.at, 'booking ' || b.id FROM booking b JOIN event e ON e.id = b.event_id WHERE b.email <> ''
      UNION ALL
     SELECT t.id, a.email, a.created_at, 'a passkey of an account' FROM account_passkey a CROSS JOIN team t WHERE (SELECT count(*) FROM team) = 1

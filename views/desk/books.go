@@ -70,7 +70,7 @@ func BooksLine(ctx context.Context, r books.Report) string {
 // groupNames are the headings of the groups of a report.
 var groupNames = map[string]string{
 	books.ByDay: text.Mark("Day"), books.ByPerformance: text.Mark("Performance"), books.BySeries: text.Mark("Series"), books.ByCategory: text.Mark("Category"),
-	books.ByType: text.Mark("Ticket type"), books.ByChannel: text.Mark("Sold through"), books.ByMethod: text.Mark("Payment method"), books.ByRate: text.Mark("Tax rate"),
+	books.ByType: text.Mark("Ticket type"), books.ByChannel: text.Mark("Sold through"), books.ByMethod: text.Mark("Payment method"), books.ByRate: text.Mark("Tax rate"), books.ByPromoter: text.Mark("Promoter"),
 }
 
 var channelNames = map[string]string{
@@ -96,6 +96,8 @@ func GroupName(ctx context.Context, by string, r books.Row) string {
 		return r.Event.SeriesName
 	case by == books.BySeries:
 		return text.T(ctx, "Events without a series")
+	case by == books.ByPromoter && r.Key == "":
+		return text.T(ctx, "Events of your own")
 	case by == books.ByChannel && strings.HasPrefix(r.Key, books.Program):
 		return text.T(ctx, "API key %s", strings.TrimPrefix(r.Key, books.Program))
 	case by == books.ByChannel:

@@ -30,6 +30,17 @@ type CustomersPage struct {
 	List  []customers.Customer
 	More  bool   // the search found more than List
 	Next  string // cursor of the next page; empty: there is none
+
+	Form     url.Values          // of an import, as it was sent, if it was refused
+	Wrong    string              // with the import
+	Imported *customers.Imported // what was just imported; nil: nothing
+}
+
+// DuplicatesPage is customers that may be one person.
+type DuplicatesPage struct {
+	Frame
+	List []customers.Duplicates
+	More bool // there are others
 }
 
 // CustomerPage is the record of a customer.
@@ -43,6 +54,9 @@ type CustomerPage struct {
 	Kinds       []memberships.Kind
 	MemberForm  url.Values // as it was sent, if it was refused
 	MemberWrong string
+
+	MergeForm  url.Values // as it was sent, if it was refused
+	MergeWrong string
 }
 
 // note is the text of the note, as it was typed or as it is.
@@ -116,4 +130,51 @@ func sumsIn(ctx context.Context, sums []customers.Sum) string {
 		list = append(list, views.MoneyIn(ctx, s.Amount, s.Currency))
 	}
 	return strings.Join(list, text.T(ctx, ", "))
+}
+
+// MergesPath is the address of merges of a customer with others.
+func MergesPath(id seats.ID) string { return CustomerPath(id) + "/merges" }
+
+// importedWords says what an import did.
+func importedWords(ctx context.Context, i customers.Imported) string {
+	if i.Repeated {
+		return text.T(ctx, "This list was imported before.")
+	}
+	words := []string{text.N(ctx, "%d new customer.", "%d new customers.", i.Added)}
+	if i.Changed > 0 {
+		words = append(words, text.N(ctx, "%d was there and got something new.", "%d were there and got something new.", i.Changed))
+	}
+	if i.Same > 0 {
+		words = append(words, text.N(ctx, "%d was there as the list has them.", "%d were there as the list has them.", i.Same))
+	}
+	if i.Withheld > 0 {
+		words = append(words, text.N(ctx, "%d consent was left out, because the person unsubscribed.", "%d consents were left out, because the persons unsubscribed.", i.Withheld))
+	}
+	return strings.Join(words, " ")
+}
+
+// whyAlike says what customers have in common.
+func whyAlike(ctx context.Context, why customers.Why) string {
+	if why == customers.SameKey {
+		return text.T(ctx, "Orders from one mailbox, account or card")
+	}
+	return text.T(ctx, "The same name")
+}
+
+// importedFacts says what a list had of a person, besides the name.
+func importedFacts(ctx context.Context, c customers.Contact) (list []string) {
+	if c.Phone != "" {
+		list = append(list, text.T(ctx, "Phone %s", c.Phone))
+	}
+	if c.Language != "" {
+		list = append(list, text.T(ctx, "Language %s", c.Language))
+	}
+	if !c.AgreedOn.IsZero() {
+		agreed := text.T(ctx, "Agreed to emails on %s", text.Time(ctx, c.AgreedOn, "2 Jan 2006"))
+		if c.AgreedBy != "" {
+			agreed = text.T(ctx, "Agreed to emails on %[1]s: %[2]s", text.Time(ctx, c.AgreedOn, "2 Jan 2006"), c.AgreedBy)
+		}
+		list = append(list, agreed)
+	}
+	return append(list, text.T(ctx, "Imported %[1]s by %[2]s", text.Time(ctx, c.At.UTC(), "2 Jan 2006"), c.By))
 }

@@ -132,6 +132,9 @@ var notices = map[string]string{
 	"members":      text.Mark("Imported. Those who had the same membership before have it once."),
 	"member-ended": text.Mark("The membership has ended. Codes that the person got as a member no longer work."),
 
+	"merged":    text.Mark("Merged. Orders, credit and memberships stay under their addresses: you can separate them again."),
+	"separated": text.Mark("Separated. The address has a record of its own again."),
+
 	"codes":        text.Mark("The codes are ready to use."),
 	"codes-mailed": text.Mark("The codes are on their way: each person gets an email with a code of their own."),
 	"stopped":      text.Mark("Stopped. Orders that have the code keep their price."),

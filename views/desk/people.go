@@ -154,13 +154,14 @@ var details = map[string]string{
 	"may": text.Mark("Rights"), "days": text.Mark("Days"), "with": text.Mark("Link"), "url": text.Mark("Address"), "kinds": text.Mark("Kinds"), "kind": text.Mark("Kind"), "months": text.Mark("Months"),
 	"erasure": text.Mark("Erasure"), "countries": text.Mark("Countries"), "section": text.Mark("Section"), "alt": text.Mark("Picture description"), "hash": text.Mark("File hash"), "language": text.Mark("Language"),
 	"amounts": text.Mark("Amounts"), "currency": text.Mark("Currency"), "open": text.Mark("On sale"), "team": text.Mark("Team"), "team_name": text.Mark("Name of the team"),
+	"merged": text.Mark("Merged with"), "separated": text.Mark("Separated record"), "added": text.Mark("New"), "changed": text.Mark("Changed"), "addresses": text.Mark("Addresses"),
 	"text": text.Mark("Text"), "card": text.Mark("Gift card"), "id": text.Mark("Number"), "email": text.Mark("Email"),
 
 	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
 
 	"Subject": text.Mark("Subject"), "Text": text.Mark("Text"), "Segment": text.Mark("Recipients"), "Type": text.Mark("Ticket type"), "SendAt": text.Mark("Send at"), "Series": text.Mark("Series"), "Was": text.Mark("Before"),
 
-	"Name": text.Mark("Name"), "Venue": text.Mark("Venue"), "Starts": text.Mark("Starts"), "Zone": text.Mark("Time zone"), "Currency": text.Mark("Currency"), "Language": text.Mark("Language"), "Hold": text.Mark("Hold time"),
+	"Name": text.Mark("Name"), "Venue": text.Mark("Venue"), "Promoter": text.Mark("Promoter"), "Starts": text.Mark("Starts"), "Zone": text.Mark("Time zone"), "Currency": text.Mark("Currency"), "Language": text.Mark("Language"), "Hold": text.Mark("Hold time"),
 	"PayWithin": text.Mark("Time to pay"), "Limit": text.Mark("Tickets per person"), "Extensions": text.Mark("Extensions"), "Strict": text.Mark("Strict holds"), "NoOrphans": text.Mark("No single empty seats"),
 	"Birth": text.Mark("Date of birth"), "Door": text.Mark("Pay at the box office"), "Invoices": text.Mark("Invoices"), "Demo": text.Mark("Demo card"), "Prices": text.Mark("Prices"), "FeeTicket": text.Mark("Fee per ticket"),
 	"FeePercent": text.Mark("Fee in percent"), "FeeKept": text.Mark("Fee kept"), "FeeAbsorbed": text.Mark("Fee included in the price"), "CancelUntil": text.Mark("Cancel until"), "CancelFee": text.Mark("Cancellation fee"),

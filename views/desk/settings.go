@@ -67,6 +67,7 @@ type NewEventPage struct {
 // SettingsForm is what may be said of an event, as it was typed.
 type SettingsForm struct {
 	Name, Venue, Starts, Zone, Currency string
+	Promoter                            string // empty: the team itself
 	Language                            string
 	Hold, PayWithin                     string // minutes
 	Limit, Extensions                   string

@@ -1,0 +1,162 @@
+package customers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
+)
+
+// Imported says what a list changed.
+type Imported struct {
+	Added    int  // customers that no list had before
+	Changed  int  // customers of earlier lists
+	Same     int  // lines that changed nothing
+	Withheld int  // consents that were not stored, because the person unsubscribed
+	Repeated bool // the same form was sent before; the other fields are zero
+}
+
+// Import stores the customers of a list, or nothing at all. A field that a line leaves empty stays as it is. Tags are added, and a note is
+// added to the one that is there. A consent is stored if it is later than the one that is there, and if no address of the person unsubscribed from
+// the team. An erased person of a list is a new record.
+//
+// Errors: a *seats.ValidationError with each wrong line; those of a form that is done once; the database's.
+func (c *Customers) Import(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, list []Listed) (done Imported, err error) {
+	done.Repeated = true
+	err = d.Change(ctx, m, key, []any{"import customers", list}, func(tx pgx.Tx) error {
+		done = Imported{}
+		if _, err := tx.Exec(ctx, lockSQL, m.Team); err != nil {
+			return err
+		}
+		if err := tooEarly(ctx, tx, list); err != nil {
+			return err
+		}
+		wrote, err := putListed(ctx, tx, m, list, &done)
+		if err != nil {
+			return err
+		}
+		var wrong wrongLines
+		for i, o := range list {
+			changed, why, err := o.addNote(ctx, tx, m)
+			if err != nil {
+				return err
+			}
+			if why.ID != "" {
+				wrong = append(wrong, wrongLine{o.Line, why})
+			}
+			switch {
+			case wrote[i] == added:
+				done.Added++
+			case wrote[i] == changedRow || changed:
+				done.Changed++
+			default:
+				done.Same++
+			}
+		}
+		if err := wrong.err(); err != nil {
+			return err
+		}
+		return organizers.Note(ctx, tx, m, text.Mark("imported customers"), "customers", map[string]any{"added": done.Added, "changed": done.Changed})
+	})
+	if err != nil {
+		return Imported{}, fmt.Errorf("customers: import: %w", err)
+	}
+	return done, nil
+}
+
+const todaySQL = `SELECT to_char(clock_timestamp() + interval '1 day', 'YYYY-MM-DD')`
+
+// tooEarly refuses consents of days to come: of later than tomorrow in UTC, which is today in some place.
+func tooEarly(ctx context.Context, tx pgx.Tx, list []Listed) error {
+	var last string
+	if err := tx.QueryRow(ctx, todaySQL).Scan(&last); err != nil {
+		return err
+	}
+	var wrong wrongLines
+	for _, o := range list {
+		if day := o.AgreedOn.Format("2006-01-02"); !o.AgreedOn.IsZero() && day > last {
+			wrong = append(wrong, wrongLine{o.Line, text.Say("The day of the consent, %s, is yet to come.", day)})
+		}
+	}
+	return wrong.err()
+}
+
+// What a line did to the row of a customer.
+type written int
+
+const (
+	sameRow written = iota
+	changedRow
+	added
+)
+
+// agreed holds for a consent that may be stored: no address of the person unsubscribed.
+const putListedSQL = `
+WITH line AS (
+    SELECT $6::date IS NOT NULL AND NOT EXISTS (SELECT FROM unnest(customer_emails($2, $3)) a(email) JOIN unsubscribed u ON u.team_id = $2 AND u.email = sha256(convert_to(a.email, 'UTF8'))) AS agreed
+), put AS (
+    INSERT INTO customer AS c (id, team_id, email, name, phone, language, agreed_on, agreed_by, imported_by)
+    SELECT $1, $2, $3, $4, $5, $8, CASE WHEN agreed THEN $6::date END, CASE WHEN agreed THEN $7 ELSE '' END, $9 FROM line
+    ON CONFLICT (team_id, email) DO UPDATE
+       SET name = coalesce(nullif($4, ''), c.name), phone = coalesce(nullif($5, ''), c.phone), language = coalesce(nullif($8, ''), c.language),
+           agreed_on = CASE WHEN excluded.agreed_on > coalesce(c.agreed_on, '-infinity') THEN excluded.agreed_on ELSE c.agreed_on END,
+           agreed_by = CASE WHEN excluded.agreed_on > coalesce(c.agreed_on, '-infinity') THEN excluded.agreed_by ELSE c.agreed_by END
+     WHERE $4 NOT IN ('', c.name) OR $5 NOT IN ('', c.phone) OR $8 NOT IN ('', c.language) OR excluded.agreed_on > coalesce(c.agreed_on, '-infinity')
+    RETURNING xmax = 0 AS added
+)
+SELECT CASE WHEN put.added THEN 2 WHEN put.added IS NOT NULL THEN 1 ELSE 0 END, $6::date IS NOT NULL AND NOT agreed FROM line LEFT JOIN put ON true`
+
+const touchSQL = `UPDATE customer SET listed_at = clock_timestamp(), imported_by = $3 WHERE team_id = $1 AND email = ANY($2)`
+
+// putListed writes the rows of customers, and counts consents that were withheld.
+func putListed(ctx context.Context, tx pgx.Tx, m organizers.Member, list []Listed, done *Imported) (wrote []written, err error) {
+	q, emails := &pgx.Batch{}, []string{}
+	for _, o := range list {
+		var agreed any
+		if !o.AgreedOn.IsZero() {
+			agreed = o.AgreedOn
+		}
+		q.Queue(putListedSQL, seats.NewID(), m.Team, o.Email, o.Name, o.Phone, agreed, o.AgreedBy, o.Language, m.Name)
+		emails = append(emails, o.Email)
+	}
+	sent := tx.SendBatch(ctx, q)
+	for range list {
+		var did written
+		var withheld bool
+		if err := sent.QueryRow().Scan(&did, &withheld); err != nil {
+			return nil, errors.Join(err, sent.Close())
+		}
+		if wrote = append(wrote, did); withheld {
+			done.Withheld++
+		}
+	}
+	if err := sent.Close(); err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, touchSQL, m.Team, emails, m.Name)
+	return wrote, err
+}
+
+// addNote adds the note and the tags of a line to those of the person. wrong says why that cannot be.
+func (o *Listed) addNote(ctx context.Context, tx pgx.Tx, m organizers.Member) (changed bool, wrong text.Message, err error) {
+	if o.Note == "" && len(o.Tags) == 0 {
+		return false, wrong, nil
+	}
+	emails, err := Emails(ctx, tx, m.Team, o.Email)
+	if err != nil {
+		return false, wrong, err
+	}
+	n, err := noteOf(ctx, tx, m.Team, emails)
+	if err != nil || !n.add(o.Note, o.Tags) {
+		return false, wrong, err
+	}
+	if n.check() != nil {
+		return false, text.Say("With what is noted already, the note is longer than 2,000 characters, or there are more than 10 tags."), nil
+	}
+	return true, wrong, putNote(ctx, tx, m, emails, n)
+}
