@@ -160,6 +160,7 @@ func TestTestSale_AKeyForTestsOpensTestSalesAndNothingElse(t *testing.T) {
 	if !strings.HasPrefix(made.Key, organizers.TestKeyStart) {
 		t.Errorf("the key is %s", made.Key)
 	}
+	real0 := s.buysIn(t, "evening")
 	tests, real := customerOf(made.Key), customerOf(s.gives(t, "real", "evening", organizers.Scopes()...))
 	for _, one := range []struct {
 		who              *http.Client
@@ -172,6 +173,10 @@ func TestTestSale_AKeyForTestsOpensTestSalesAndNothingElse(t *testing.T) {
 		{tests, "POST", "/desk/events", `{"key":"n","name":"Another","starts":"2033-05-18T20:00","zone":"UTC","plan":"club"}`, 403},
 		{tests, "GET", "/desk/customers", "", 403},
 		{tests, "GET", "/desk/gift-cards", "", 403},
+		{tests, "POST", "/desk/events/" + test + "/sales", `{"key":"a","seat":["` + s.freeIn(t, test) + `"],"method":"cash","also.evening.seat":["` + s.freeIn(t, "evening") + `"]}`, 404},
+		{tests, "POST", "/desk/events/" + test + "/codes", `{"key":"b","kind":"discount","percent":"100","count":1,"events":["evening"]}`, 422},
+		{tests, "GET", "/orders/" + real0, "", 404},
+		{real, "GET", "/orders/" + code, "", 404},
 		{tests, "POST", "/api/v1/events/" + test + "/claims", `{"area":"Floor","quantity":1}`, 201},
 		{tests, "POST", "/api/v1/events/evening/claims", `{"area":"Floor","quantity":1}`, 404},
 		{real, "POST", "/api/v1/events/evening/claims", `{"area":"Floor","quantity":1}`, 201},
@@ -187,6 +192,32 @@ func TestTestSale_AKeyForTestsOpensTestSalesAndNothingElse(t *testing.T) {
 	}
 	if _, body := send(t, real, "GET", s.url+"/desk/events", ""); strings.Contains(body, test) || !strings.Contains(body, `"evening"`) {
 		t.Errorf("another key lists %s", body)
+	}
+}
+
+// freeIn is the label of a seat of an event that is free.
+func (s *site) freeIn(t *testing.T, slug string) string {
+	t.Helper()
+	sale := s.saleOf(t, slug)
+	return sale.Plan.Label(sale.FreeSeats()[0])
+}
+
+func TestTestSale_TheTillTakesNoMoneyAndNoGiftCardThere(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{Demo: true})
+	owner := s.owner(t)
+	_, test := s.drafted(t, owner)
+	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"100"}})
+	at := "/desk/events/" + test + "/sales"
+	if a, body := send(t, owner, "POST", s.url+at, `{"key":"card","seat":["`+s.freeIn(t, test)+`"],"method":"cash","gift_card":"ABCD-EFGH-JKLM-NPQR"}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "takes no gift cards") {
+		t.Errorf("a gift card: %d %s", a.StatusCode, body)
+	}
+	before := s.count(t, "till_entry")
+	if a, body := send(t, owner, "POST", s.url+at, `{"key":"cash","seat":["`+s.freeIn(t, test)+`"],"method":"cash"}`); a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	if n := s.count(t, "till_entry"); n != before {
+		t.Errorf("the till has %d entries, want %d", n, before)
 	}
 }
 

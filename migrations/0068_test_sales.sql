@@ -6,6 +6,8 @@ ALTER TABLE event ADD CONSTRAINT "a test sale stands by itself" CHECK (test_of I
 
 CREATE UNIQUE INDEX "an event has one test sale at a time" ON event (test_of) WHERE test_of IS NOT NULL AND status NOT IN ('closed', 'cancelled');
 
+CREATE INDEX event_by_test_of ON event (test_of) WHERE test_of IS NOT NULL;
+
 -- A key for test sales sees them and no other event. Other keys, and the pages of the desk that show more than one event, see none.
 ALTER TABLE api_key ADD COLUMN test boolean NOT NULL DEFAULT false;
 GRANT SELECT (test) ON api_key TO usher_desk;

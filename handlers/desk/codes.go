@@ -181,6 +181,9 @@ func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form u
 		to.emails, err = emailsOf(form, e, nil)
 		return to, err
 	}
+	if m.Test {
+		return to, &seats.ValidationError{Message: text.Mark("A test sale mails no codes to members. Nothing was changed. Name a list of email addresses.")}
+	}
 	list, err := h.Server.Memberships.Recipients(ctx, m, kind, e.ID)
 	if err != nil {
 		return to, err
@@ -258,7 +261,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 			continue
 		}
 		other, err := h.Inventory.Sale(ctx, slug)
-		if errors.Is(err, seats.ErrNoEvent) || err == nil && other.Event.Team != m.Team {
+		if errors.Is(err, seats.ErrNoEvent) || err == nil && !m.Owns(other.Event) {
 			return nil, 0, &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
 		}
 		if err != nil {

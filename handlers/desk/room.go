@@ -77,13 +77,16 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, m organizers
 
 // createRoom gives the event a waiting room, and others of the team that the form names.
 func (h *Handlers) createRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, form url.Values) error {
+	if m.Test {
+		return errTestSale
+	}
 	n, err := newRoomOf(form, s)
 	for _, slug := range form["events"] {
 		if err != nil || slices.Contains(n.Events, slug) {
 			continue
 		}
 		other, wrong := h.Inventory.Sale(r.Context(), slug)
-		if errors.Is(wrong, seats.ErrNoEvent) || wrong == nil && other.Event.Team != m.Team {
+		if errors.Is(wrong, seats.ErrNoEvent) || wrong == nil && !m.Owns(other.Event) {
 			wrong = &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no event “%s”. Nothing was changed."), Args: []any{slug}}
 		}
 		n.Events, err = append(n.Events, slug), wrong

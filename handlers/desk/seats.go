@@ -151,7 +151,7 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 			break // it is refused
 		}
 		other, err := h.Inventory.Sale(r.Context(), slug)
-		if err == nil && (other.Event.Team != m.Team || slug == s.Event.Slug) {
+		if err == nil && (!m.Owns(other.Event) || slug == s.Event.Slug) {
 			err = seats.ErrNoEvent
 		}
 		if err != nil {

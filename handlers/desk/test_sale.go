@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errTestSale = web.NewProblem(409, "changed", text.Mark("A test sale can’t be copied, and has no other dates."), nothingChanged, text.Mark("Use the event itself."))
+	errTestSale = web.NewProblem(409, "changed", text.Mark("A test sale has no copies, no other dates and no waiting room."), nothingChanged, text.Mark("Use the event itself."))
 	errTestKey  = web.NewProblem(403, "role", text.Mark("This key is for test sales only."), nothingChanged, text.Mark("Use a key that is not for tests, or an address of a test sale."))
 )
 

@@ -58,6 +58,9 @@ func (b *Bookings) Confirm(ctx context.Context, m organizers.Member, key string,
 
 // sell makes the order of an option.
 func (b *Bookings) sell(ctx context.Context, s *seats.Sale, k Booking, c Confirming, also seats.TxHook) error {
+	if s.Event.TestOf != 0 {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A test sale sends no invoices. Nothing was sold.")}
+	}
 	if !c.Due.After(k.now) {
 		return &seats.ValidationError{Message: text.Mark("The due date of the invoice is over already. Nothing was sold.")}
 	}

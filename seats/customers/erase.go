@@ -72,14 +72,14 @@ const (
 	sweepNotesSQL = `
 DELETE FROM customer_note o
  WHERE o.team_id = $1
-   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = ANY(customer_emails($1, o.email)) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id) = $1)
+   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = ANY(customer_emails($1, o.email)) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1)
    AND NOT EXISTS (SELECT FROM customer c WHERE c.team_id = $1 AND c.email = ANY(customer_emails($1, o.email)))`
 
 	// Merged addresses under which nothing is left.
 	sweepAddressesSQL = `
 DELETE FROM customer_address o
  WHERE o.team_id = $1
-   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = o.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id) = $1)
+   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = o.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1)
    AND NOT EXISTS (SELECT FROM customer c WHERE c.team_id = $1 AND c.email = o.email)
    AND NOT EXISTS (SELECT FROM customer_note t WHERE t.team_id = $1 AND t.email = o.email)
    AND NOT EXISTS (SELECT FROM membership m WHERE m.team_id = $1 AND m.email = o.email)`
@@ -101,7 +101,7 @@ func Erase(ctx context.Context, tx pgx.Tx, team int64) error {
 }
 
 const old = `o.listed_at < clock_timestamp() - make_interval(months => r.months)
-   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = o.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id) = o.team_id)`
+   AND NOT EXISTS (SELECT FROM orders n WHERE lower(n.email) = o.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = o.team_id)`
 
 const (
 	oldTeamsSQL = `SELECT DISTINCT o.team_id FROM customer o JOIN retention r ON r.team_id = o.team_id WHERE ` + old

@@ -23,6 +23,9 @@ func (o *Orders) WithCard(ctx context.Context, parts []OfficePart) ([]OfficePart
 	if code == "" {
 		return parts, payments.GiftCard{}, nil
 	}
+	if slices.ContainsFunc(parts, func(p OfficePart) bool { return p.Sale.Event.TestOf != 0 }) {
+		return nil, payments.GiftCard{}, &seats.Conflict{Code: CodeCard, Message: text.Mark("A test sale takes no gift cards. Nothing was sold.")}
+	}
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
 	if !is {
 		return nil, payments.GiftCard{}, &seats.Conflict{Code: CodeCard, Message: text.Mark("There is no gift card with this code. Nothing was sold. Check the code.")}
@@ -50,7 +53,7 @@ func (o *Orders) WithCard(ctx context.Context, parts []OfficePart) ([]OfficePart
 // TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of the event.
 func (o *Orders) TypedCard(ctx context.Context, s *seats.Sale, f OfficeForm) (OfficeForm, error) {
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
-	if !is || f.Card != "" || !cards.IsCard(f.Code) {
+	if !is || f.Card != "" || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
 		return f, nil
 	}
 	found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)

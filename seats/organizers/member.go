@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // Member is an organizer in a team.
@@ -29,6 +31,9 @@ type Member struct {
 	Demands bool   // the team demands a second factor
 	stale   bool   // the session's use was not noted for a while
 }
+
+// Owns reports whether an event is one of the member's team, and a test sale if they work in one.
+func (m Member) Owns(e seats.Event) bool { return e.Team == m.Team && (e.TestOf != 0) == m.Test }
 
 // HasSecond reports whether the member has a second factor to show.
 func (m Member) HasSecond() bool { return m.Codes || m.Keyed }

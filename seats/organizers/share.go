@@ -91,12 +91,12 @@ func (d *Desk) RevokeShare(ctx context.Context, m Member, event int64, slug stri
 }
 
 const byShareSQL = `
-SELECT e.slug, e.team_id FROM share s JOIN event e ON e.id = s.event_id
+SELECT e.slug, e.team_id, e.test_of IS NOT NULL FROM share s JOIN event e ON e.id = s.event_id
  WHERE s.token = $1 AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp()`
 
 // ByShare is the event that a link leads to, and the member as whom its figures are read. ErrNoLink if it leads nowhere any more.
 func (d *Desk) ByShare(ctx context.Context, token string) (slug string, m Member, err error) {
-	err = d.db.QueryRow(ctx, byShareSQL, tokenHash(token)).Scan(&slug, &m.Team)
+	err = d.db.QueryRow(ctx, byShareSQL, tokenHash(token)).Scan(&slug, &m.Team, &m.Test)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", m, ErrNoLink
 	}

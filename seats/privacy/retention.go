@@ -28,8 +28,8 @@ type Erasure struct {
 const monthsSQL = `SELECT coalesce((SELECT months FROM retention WHERE team_id = $1), 0)`
 
 const erasuresSQL = `
-SELECT x.id, coalesce(e.name, ''), x.orders, x.at FROM erasure x LEFT JOIN event e ON e.id = x.event_id
- WHERE x.team_id = $1 ORDER BY x.id DESC LIMIT 20`
+SELECT x.id, coalesce(e.name, ''), x.orders, x.at FROM erasure x LEFT JOIN event e ON e.id = x.event_id -- the wall hides test sales
+ WHERE x.team_id = $1 AND (x.event_id IS NULL OR e.id IS NOT NULL) ORDER BY x.id DESC LIMIT 20`
 
 // Settings returns how many months a member's team keeps personal data after an event, 0 for until it is asked, and its
 // latest erasures.

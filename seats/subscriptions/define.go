@@ -161,8 +161,6 @@ func (a *All) check(ctx context.Context, m organizers.Member, f *Form) (sales []
 			note(FieldEvents, text.Mark("%s asks buyers questions. A subscription has none."), e.Name)
 		case e.Status == seats.Cancelled:
 			note(FieldEvents, text.Mark("%s was cancelled."), e.Name)
-		case e.TestOf != 0:
-			note(FieldEvents, text.Mark("%s is a test sale."), e.Name)
 		case e.Demo != sales[0].Event.Demo:
 			note(FieldEvents, text.Mark("%s is paid with the demo card, and others are not."), e.Name)
 		}

@@ -164,7 +164,7 @@ func (a *All) theirs(ctx context.Context, m organizers.Member, slugs []string) (
 		if err != nil {
 			return nil, err
 		}
-		if s.Event.Team != m.Team {
+		if !m.Owns(s.Event) {
 			return nil, organizers.ErrNotYours
 		}
 		sales = append(sales, s)

@@ -13,7 +13,7 @@ import (
 
 // A test sale is due when the sale of its event starts, and again until what was typed is erased: a payment may be open.
 const dueSQL = `
-SELECT t.id::text, CASE WHEN t.status IN ('closed', 'cancelled') THEN t.created_at ELSE coalesce(e.opens_at, t.created_at) END
+SELECT t.id::text, CASE WHEN t.status IN ('closed', 'cancelled') THEN clock_timestamp() ELSE coalesce(e.opens_at, clock_timestamp()) END
   FROM event t JOIN event e ON e.id = t.test_of
  WHERE CASE WHEN t.status IN ('closed', 'cancelled') THEN NOT EXISTS (SELECT FROM erasure x WHERE x.event_id = t.id AND x.complete) ELSE e.status <> 'draft' END`
 

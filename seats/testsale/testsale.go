@@ -75,6 +75,7 @@ func (t *Sales) start(ctx context.Context, tx pgx.Tx, s *seats.Sale, also seats.
 	n.TestOf, n.Name, n.Status = s.Event.ID, mark(s.Event.Name), seats.OnSale
 	n.Slug = s.Event.Slug + seats.TestSlug + strings.ToLower(seats.NewID().String()[:8])
 	n.Demo, n.PaidAhead, n.Invoices = true, true, false
+	n.Online.Link = "" // it lets people in
 	n.Prices, n.Rules = s.Prices.WithoutPhases(), &s.Event.Rules
 	e, err := events.Create(ctx, tx, n, s.Plan)
 	if err != nil {

@@ -137,11 +137,15 @@ func Set(ctx context.Context, d *organizers.Desk, m organizers.Member, key strin
 	})
 }
 
-// Selling returns the session that a sale of the member is an entry of; none if none is open and the team does not ask for one.
+// Selling returns the session that a sale of the member is an entry of; none if none is open and the team does not ask for one, and
+// for a test sale.
 // name is the way to pay beside cash and the card terminal, which the team has to have named.
 //
 // Errors: a *seats.Conflict if a session is required; *seats.ValidationError; the database's.
 func Selling(ctx context.Context, d *organizers.Desk, m organizers.Member, currency, name string) (session int64, err error) {
+	if m.Test {
+		return 0, nil
+	}
 	list, err := Current(ctx, d, m)
 	if err != nil {
 		return 0, err

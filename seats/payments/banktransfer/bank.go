@@ -199,7 +199,7 @@ SELECT n.id, n.booked_on, n.amount, n.currency, n.reference, n.payer, n.words,
          FROM orders o JOIN event e ON e.id = o.event_id
         WHERE o.id BETWEEN CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid END
                        AND CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid END
-          AND e.team_id = n.team_id
+          AND e.team_id = n.team_id AND e.test_of IS NULL
         LIMIT 1) o ON true
  WHERE n.team_id = $1 AND n.state = 'open'
  ORDER BY n.booked_on DESC, n.id`
@@ -244,7 +244,7 @@ func (b *Bank) Match(ctx context.Context, team int64) (applied int, err error) {
 
 const orderSQL = `
 SELECT o.code FROM orders o JOIN event e ON e.id = o.event_id
- WHERE e.team_id = $1 AND o.method IN ('door', 'invoice') AND (o.code = $2 OR o.id BETWEEN $3 AND $4)`
+ WHERE e.team_id = $1 AND e.test_of IS NULL AND o.method IN ('door', 'invoice') AND (o.code = $2 OR o.id BETWEEN $3 AND $4)`
 
 // Apply applies an open entry to the order with this code or reference. What is too much, or came for a cancelled order, is
 // a refund by hand; an order that got too little stays unpaid.
