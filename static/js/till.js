@@ -362,6 +362,7 @@ async function sellCart() {
   const sold = await ask('sales', form, lead)
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
+  document.activeElement?.blur() // before the cart is seen empty: what is typed then is of the next sale
   count('taken', 'shiftSum', total)
   count('drawer', 'drawerSum', form.method === 'cash' ? rest : 0)
   showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back})
@@ -372,7 +373,6 @@ async function sellCart() {
   changes()
   pay.elements.code.value = pay.elements.given.value = ''
   await chooseMethod($('[data-method=cash]'))
-  document.activeElement?.blur()
   print()
 }
 
