@@ -69,7 +69,7 @@ func (b *batch) choose() {
 		switch n, tried := short[c.choice.Scope]; {
 		case c.choice.unlocked != nil:
 			c.seats = b.sale.bestUnlocked(c.choice, free, func(idx int) bool { return m.states[idx] == Blocked && !picked[idx] && !coming(idx) })
-		case !tried || c.choice.n < n:
+		case !tried || !b.sale.runs.norFor(c.choice.n, n):
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {

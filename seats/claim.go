@@ -595,10 +595,10 @@ type late struct {
 	ends    map[int]time.Time // when expired seats expired
 	expired []int             // the same seats, the longest expired first
 	meant   map[int]bool      // seats that one claim tries in the next batch
-	short   map[Scope]int     // the least number that was not to be had, and
+	short   map[Scope]int     // the number that was not to be had last: see runs.norFor; and
 	left    map[Scope]int     // what was
 	whole   map[Scope]bool    // and whether rows sold whole were left there
-	soon    map[Scope]int     // the least number that was to be had only of seats meant for other claims
+	soon    map[Scope]int     // the number that was to be had last only of seats meant for other claims
 }
 
 // ask makes the batch read what the map may lack. The map's lock is held.
@@ -651,10 +651,10 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	}
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	known := c.choice.unlocked == nil // else other claims say nothing of this one
-	if least, tried := l.short[at]; tried && n >= least && known {
+	if least, tried := l.short[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, noneLeft(l.left[at], n, len(old), l.whole[at])
 	}
-	if least, tried := l.soon[at]; tried && n >= least && known {
+	if least, tried := l.soon[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, errChooseAgain
 	}
 	m := &b.sale.seats

@@ -47,6 +47,10 @@ func (t *runs) isWhole(run int32) bool { return t.whole != nil && t.whole[run] }
 // fits reports whether a run may give n adjacent seats: of a row that is sold whole, all of them or none.
 func (t *runs) fits(run int32, n int) bool { return !t.isWhole(run) || t.all[run].count == n }
 
+// norFor reports whether a party of n finds no seats where one of least found none. A larger one finds none either, but of rows that
+// are sold whole only one of the same size: a table of 4 is for 4, and not for 3.
+func (t *runs) norFor(n, least int) bool { return n == least || n > least && t.whole == nil }
+
 // Whole lists the seats that are sold together with a seat, itself among them: those of its row if that is sold whole.
 func (s *Sale) Whole(idx int) []int {
 	if i := s.runs.of[idx]; s.runs.isWhole(i) {

@@ -167,6 +167,41 @@ func TestWholeTable_BestSeatsAreAWholeTableOrNone(t *testing.T) {
 	wantBooks(t, b)
 }
 
+func TestWholeTable_LargerPartyOfOneMomentGetsTheTableOfItsSize(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 20}, dinner(4, 4, 6))
+	ctx := t.Context()
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 10}) // the row
+	ask := func(sizes ...int) (outcome []error) {
+		holders, requests := []seats.ID{}, []seats.ClaimRequest{}
+		for _, n := range sizes {
+			holders, requests = append(holders, seats.NewID()), append(requests, seats.ClaimRequest{Best: n})
+		}
+		outcome, err := b.sale.ClaimInOrder(holders, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcome
+	}
+	outcome := ask(3, 4)
+	wantRefusal(t, outcome[0], seats.CodeWholeTable)
+	if outcome[1] != nil {
+		t.Errorf("a party of 4 behind one of 3: %v, want a table of 4", outcome[1])
+	}
+	if _, err := b.db.Exec(ctx, `
+		WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 minute' WHERE NOT seats && '{14}' RETURNING holder, expires_at)
+		UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`); err != nil {
+		t.Fatal(err)
+	}
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 4}) // the last one that is available
+	outcome = ask(3, 4, 5, 6)
+	wantRefusal(t, outcome[0], seats.CodeWholeTable)
+	if outcome[1] != nil || outcome[3] != nil {
+		t.Errorf("parties of 4 and 6 behind ones of 3 and 5: %v and %v, want a table of an expired hold and the table of 6", outcome[1], outcome[3])
+	}
+	wantBooks(t, b)
+}
+
 func TestWholeTable_ProposalsAndReplacementsHaveNoPart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{SeatsPerHolder: 20}, dinner(4, 6))
