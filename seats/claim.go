@@ -326,8 +326,13 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 		seen[idx] = true
 		c.seats = append(c.seats, idx)
 	}
-	if len(labels) > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder, 0)
+	if limit := s.Event.SeatsPerHolder; len(labels) > limit {
+		for _, idx := range c.seats {
+			if row := s.Whole(idx); len(row) > limit {
+				return &Conflict{Code: CodeLimit, Message: text.Mark("This table or row is sold whole. It has %d seats, and you can book up to %d."), Args: []any{len(row), limit}}
+			}
+		}
+		return overLimit(limit, 0)
 	}
 	return s.RefusePart(c.seats)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,6 +64,18 @@ func TestWholeTable_PartOfItIsRefused(t *testing.T) {
 		t.Errorf("she holds %v, want a table and a seat", h.Seats)
 	}
 	wantBooks(t, b)
+}
+
+func TestWholeTable_LargerThanTheLimitIsRefusedWithBothNumbers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 6}, dinner(8))
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: tableSeats(1, 1, 8)})
+	if r := wantRefusal(t, err, seats.CodeLimit); !strings.Contains(r.Error(), "8 seats, and you can book up to 6") {
+		t.Errorf("the refusal is %q", r.Error())
+	}
+	if n := b.sale.LargestWhole(); n != 8 {
+		t.Errorf("the largest table has %d seats", n)
+	}
 }
 
 func TestWholeTable_EveryOtherCommandRefusesAPart(t *testing.T) {
@@ -215,6 +228,27 @@ func TestWholeTable_ProposalsAndReplacementsHaveNoPart(t *testing.T) {
 	}
 	if near := b.sale.Nearest([]int{10, 11}); slices.ContainsFunc(near, func(idx int) bool { return idx < 10 }) {
 		t.Errorf("near are %v, with chairs of whole tables", near)
+	}
+}
+
+func TestWholeTable_ManyGetWholeTablesThatAddUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, dinner(6, 4, 4))
+	all := make([]int, 16) // the tables, and two seats of the row
+	for i := range all {
+		all[i] = i
+	}
+	for n, want := range map[int][]int{
+		2: {14, 15}, 4: {6, 7, 8, 9}, 8: all[6:14], 10: all[:10], 11: append(slices.Clone(all[:10]), 15), 14: all[:14], 16: all, 17: nil,
+	} {
+		if got := b.sale.BestOf(n, all); !slices.Equal(got, want) {
+			t.Errorf("the best %d are %v, want %v", n, got, want)
+		}
+	}
+	for _, n := range []int{3, 9, 12} {
+		if got := b.sale.BestOf(n, all[:14]); got != nil {
+			t.Errorf("the best %d of the tables alone are %v, want none", n, got)
+		}
 	}
 }
 
