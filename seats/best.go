@@ -69,7 +69,7 @@ func (b *batch) choose() {
 		switch n, tried := short[c.choice.Scope]; {
 		case c.choice.unlocked != nil:
 			c.seats = b.sale.bestUnlocked(c.choice, free, func(idx int) bool { return m.states[idx] == Blocked && !picked[idx] && !coming(idx) })
-		case !tried || c.choice.n < n:
+		case !tried || !b.sale.runs.norFor(c.choice.n, n):
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
@@ -128,13 +128,21 @@ func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int
 	return nil
 }
 
-// BestOf picks the n best of some seats: side by side if there are such. It returns nil if there are fewer than n. Nothing is held.
+// BestOf picks the n best of some seats: side by side if there are such, and with rows that are sold whole only if they are too few without.
+// It returns nil if there are fewer than n, or if those rows do not come to n with the other seats. Nothing is held.
 func (s *Sale) BestOf(n int, among []int) []int {
 	in := make(map[int]bool, len(among))
 	for _, idx := range among {
 		in[idx] = true
 	}
-	return s.best(&choice{Scope: Scope{Section: -1, Category: -1}, n: n}, func(idx int) bool { return in[idx] }, func(run int32) int { return s.runs.all[run].count })
+	best := func(n int, may func(idx int) bool) []int {
+		return s.best(&choice{Scope: Scope{Section: -1, Category: -1}, n: n}, may, func(run int32) int { return s.runs.all[run].count })
+	}
+	free := func(idx int) bool { return in[idx] }
+	if seats := best(n, free); seats != nil || s.runs.whole == nil {
+		return seats
+	}
+	return s.withWholeRows(n, free, best)
 }
 
 // bestUnlocked picks reserved seats that a visitor's codes unlock, as far as there are enough, or else these and free ones.

@@ -326,8 +326,13 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 		seen[idx] = true
 		c.seats = append(c.seats, idx)
 	}
-	if len(labels) > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder, 0)
+	if limit := s.Event.SeatsPerHolder; len(labels) > limit {
+		for _, idx := range c.seats {
+			if row := s.Whole(idx); len(row) > limit {
+				return &Conflict{Code: CodeLimit, Message: text.Mark("This table or row is sold whole. It has %d seats, and you can book up to %d."), Args: []any{len(row), limit}}
+			}
+		}
+		return overLimit(limit, 0)
 	}
 	return s.RefusePart(c.seats)
 }
@@ -595,10 +600,10 @@ type late struct {
 	ends    map[int]time.Time // when expired seats expired
 	expired []int             // the same seats, the longest expired first
 	meant   map[int]bool      // seats that one claim tries in the next batch
-	short   map[Scope]int     // the least number that was not to be had, and
+	short   map[Scope]int     // the number that was not to be had last: see runs.norFor; and
 	left    map[Scope]int     // what was
 	whole   map[Scope]bool    // and whether rows sold whole were left there
-	soon    map[Scope]int     // the least number that was to be had only of seats meant for other claims
+	soon    map[Scope]int     // the number that was to be had last only of seats meant for other claims
 }
 
 // ask makes the batch read what the map may lack. The map's lock is held.
@@ -651,10 +656,10 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	}
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	known := c.choice.unlocked == nil // else other claims say nothing of this one
-	if least, tried := l.short[at]; tried && n >= least && known {
+	if least, tried := l.short[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, noneLeft(l.left[at], n, len(old), l.whole[at])
 	}
-	if least, tried := l.soon[at]; tried && n >= least && known {
+	if least, tried := l.soon[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, errChooseAgain
 	}
 	m := &b.sale.seats

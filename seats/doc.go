@@ -37,7 +37,7 @@
 //	P13 A hold ends no later than the session that it was claimed in.
 //	P14 A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.
 //	P15 A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.
-//	P16 A row or table that is sold whole is held by one visitor or sold to one order with all its seats, or with none.
+//	P16 A row or table that is sold whole is held by one visitor or sold to one order with all its seats, or with none, unless its event was cancelled.
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
 // office, and no tickets that are offered back. Offers of the waitlist, money that came late and tickets that are taken back are let beyond it.

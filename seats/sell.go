@@ -529,7 +529,7 @@ func (s *Sale) GiveBackTo(ctx context.Context, block, holder, order ID, seats []
 func (s *Sale) givingBack(holder, order ID, seats []int, keys []ID, write TxHook) *command {
 	c := &command{holder: holder, seats: seats, keys: keys, resells: true, givesBack: true}
 	c.decide = func(b *batch) (Hold, error) {
-		if err := b.sale.RefusePart(seats); err != nil {
+		if err := b.sale.RefusePart(seats); err != nil && b.terms.status != Cancelled { // else a ticket that was used stays, and the others are paid back
 			return Hold{}, err
 		}
 		var foreign, sold []int

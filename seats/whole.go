@@ -47,6 +47,10 @@ func (t *runs) isWhole(run int32) bool { return t.whole != nil && t.whole[run] }
 // fits reports whether a run may give n adjacent seats: of a row that is sold whole, all of them or none.
 func (t *runs) fits(run int32, n int) bool { return !t.isWhole(run) || t.all[run].count == n }
 
+// norFor reports whether a party of n finds no seats where one of least found none. A larger one finds none either, but of rows that
+// are sold whole only one of the same size: a table of 4 is for 4, and not for 3.
+func (t *runs) norFor(n, least int) bool { return n == least || n > least && t.whole == nil }
+
 // Whole lists the seats that are sold together with a seat, itself among them: those of its row if that is sold whole.
 func (s *Sale) Whole(idx int) []int {
 	if i := s.runs.of[idx]; s.runs.isWhole(i) {
@@ -57,6 +61,16 @@ func (s *Sale) Whole(idx int) []int {
 
 // SoldWhole reports whether a seat is sold with the others of its row only.
 func (s *Sale) SoldWhole(idx int) bool { return s.runs.isWhole(s.runs.of[idx]) }
+
+// LargestWhole is how many seats the largest row has that is sold whole; 0 if there is none.
+func (s *Sale) LargestWhole() (most int) {
+	for i, r := range s.runs.all {
+		if s.runs.isWhole(int32(i)) {
+			most = max(most, r.count)
+		}
+	}
+	return most
+}
 
 func (t *runs) seatsOf(run int32) []int {
 	at := t.all[run]
@@ -182,4 +196,43 @@ func (s *Sale) wholeLeft(at Scope) bool {
 // onlyWhole refuses a claim for n seats where all that is left is sold whole, to parties of other sizes.
 func onlyWhole(n int) *Conflict {
 	return &Conflict{Code: CodeWholeTable, Message: text.Mark("Only whole tables are left here, and none for %s. Your other seats are still held. Choose a table on the map or in the list."), Args: []any{text.Some(n, "%d person", "%d people")}}
+}
+
+// withWholeRows picks n seats for which free holds, some of them in rows that are sold whole: as many of these rows as fit, the nearest first,
+// and the best of the other seats for the rest. Nil if no choice of rows fits.
+func (s *Sale) withWholeRows(n int, free func(idx int) bool, best func(n int, may func(idx int) bool) []int) []int {
+	t := s.runs
+	sums := make([][]int, n+1) // seats of rows that are so many in all
+	sums[0] = []int{}
+	for _, i := range t.everywhere {
+		if !t.isWhole(i) {
+			continue
+		}
+		row := t.seatsOf(i)
+		if slices.ContainsFunc(row, func(idx int) bool { return !free(idx) }) {
+			continue
+		}
+		for sum := n; sum >= len(row); sum-- {
+			if before := sums[sum-len(row)]; sums[sum] == nil && before != nil {
+				sums[sum] = slices.Concat(before, row)
+			}
+		}
+	}
+	single := func(idx int) bool { return free(idx) && !s.SoldWhole(idx) }
+	singles := 0
+	for idx := range s.Plan.Seats {
+		if single(idx) {
+			singles++
+		}
+	}
+	for sum := n; sum > 0 && n-sum <= singles; sum-- {
+		if seats := sums[sum]; seats != nil {
+			if rest := n - sum; rest > 0 {
+				seats = append(seats, best(rest, single)...)
+			}
+			slices.Sort(seats)
+			return seats
+		}
+	}
+	return nil
 }

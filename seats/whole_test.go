@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,6 +64,18 @@ func TestWholeTable_PartOfItIsRefused(t *testing.T) {
 		t.Errorf("she holds %v, want a table and a seat", h.Seats)
 	}
 	wantBooks(t, b)
+}
+
+func TestWholeTable_LargerThanTheLimitIsRefusedWithBothNumbers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 6}, dinner(8))
+	_, err := b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: tableSeats(1, 1, 8)})
+	if r := wantRefusal(t, err, seats.CodeLimit); !strings.Contains(r.Error(), "8 seats, and you can book up to 6") {
+		t.Errorf("the refusal is %q", r.Error())
+	}
+	if n := b.sale.LargestWhole(); n != 8 {
+		t.Errorf("the largest table has %d seats", n)
+	}
 }
 
 func TestWholeTable_EveryOtherCommandRefusesAPart(t *testing.T) {
@@ -167,6 +180,41 @@ func TestWholeTable_BestSeatsAreAWholeTableOrNone(t *testing.T) {
 	wantBooks(t, b)
 }
 
+func TestWholeTable_LargerPartyOfOneMomentGetsTheTableOfItsSize(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 20}, dinner(4, 4, 6))
+	ctx := t.Context()
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 10}) // the row
+	ask := func(sizes ...int) (outcome []error) {
+		holders, requests := []seats.ID{}, []seats.ClaimRequest{}
+		for _, n := range sizes {
+			holders, requests = append(holders, seats.NewID()), append(requests, seats.ClaimRequest{Best: n})
+		}
+		outcome, err := b.sale.ClaimInOrder(holders, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcome
+	}
+	outcome := ask(3, 4)
+	wantRefusal(t, outcome[0], seats.CodeWholeTable)
+	if outcome[1] != nil {
+		t.Errorf("a party of 4 behind one of 3: %v, want a table of 4", outcome[1])
+	}
+	if _, err := b.db.Exec(ctx, `
+		WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 minute' WHERE NOT seats && '{14}' RETURNING holder, expires_at)
+		UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`); err != nil {
+		t.Fatal(err)
+	}
+	b.claim(t, seats.NewID(), seats.ClaimRequest{Best: 4}) // the last one that is available
+	outcome = ask(3, 4, 5, 6)
+	wantRefusal(t, outcome[0], seats.CodeWholeTable)
+	if outcome[1] != nil || outcome[3] != nil {
+		t.Errorf("parties of 4 and 6 behind ones of 3 and 5: %v and %v, want a table of an expired hold and the table of 6", outcome[1], outcome[3])
+	}
+	wantBooks(t, b)
+}
+
 func TestWholeTable_ProposalsAndReplacementsHaveNoPart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{SeatsPerHolder: 20}, dinner(4, 6))
@@ -180,6 +228,27 @@ func TestWholeTable_ProposalsAndReplacementsHaveNoPart(t *testing.T) {
 	}
 	if near := b.sale.Nearest([]int{10, 11}); slices.ContainsFunc(near, func(idx int) bool { return idx < 10 }) {
 		t.Errorf("near are %v, with chairs of whole tables", near)
+	}
+}
+
+func TestWholeTable_ManyGetWholeTablesThatAddUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, dinner(6, 4, 4))
+	all := make([]int, 16) // the tables, and two seats of the row
+	for i := range all {
+		all[i] = i
+	}
+	for n, want := range map[int][]int{
+		2: {14, 15}, 4: {6, 7, 8, 9}, 8: all[6:14], 10: all[:10], 11: append(slices.Clone(all[:10]), 15), 14: all[:14], 16: all, 17: nil,
+	} {
+		if got := b.sale.BestOf(n, all); !slices.Equal(got, want) {
+			t.Errorf("the best %d are %v, want %v", n, got, want)
+		}
+	}
+	for _, n := range []int{3, 9, 12} {
+		if got := b.sale.BestOf(n, all[:14]); got != nil {
+			t.Errorf("the best %d of the tables alone are %v, want none", n, got)
+		}
 	}
 }
 

@@ -39,9 +39,13 @@ type fixture struct {
 }
 
 func open(t *testing.T) *fixture {
+	p, _ := plan.Named("theatre")
+	return openWith(t, p)
+}
+
+func openWith(t *testing.T, p *seats.Plan) *fixture {
 	t.Helper()
 	h := &fixture{db: seatstest.DB(t), ann: organizers.Member{Name: "Ann"}, until: time.Date(2030, 4, 1, 12, 0, 0, 0, time.UTC)}
-	p, _ := plan.Named("theatre")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,9 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 		if r.Count > 0 {
 			k.Seats = s.BestOf(r.Count, open)
 		}
+		if k.Seats == nil && len(open) >= r.Count {
+			return onlyWhole(r.Count)
+		}
 		if k.Seats == nil {
 			return &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not so many seats available. Nothing was changed. Ask for fewer, or choose them.")}
 		}
@@ -133,6 +136,14 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 			return err
 		}
 		open = slices.DeleteFunc(open, func(idx int) bool { return slices.Contains(taken.Seats, idx) })
+	}
+}
+
+// onlyWhole refuses to choose n seats: there are as many, but some of them are sold whole.
+func onlyWhole(n int) *seats.Conflict {
+	return &seats.Conflict{
+		Code: seats.CodeWholeTable, Message: text.Mark("Some tables or rows are sold whole, and no choice of them comes to exactly %s. Nothing was changed. Ask for another number, or choose the seats."),
+		Args: []any{text.Some(n, "%d seat", "%d seats")},
 	}
 }
 
@@ -208,6 +219,9 @@ func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, 
 			these := these
 			if len(these) == 0 && keep > 0 && keep < len(k.Seats) {
 				kept := s.BestOf(keep, k.Seats)
+				if kept == nil {
+					return onlyWhole(keep)
+				}
 				these = slices.DeleteFunc(slices.Clone(k.Seats), func(idx int) bool { return slices.Contains(kept, idx) })
 			}
 			these = slices.Compact(slices.Sorted(slices.Values(these)))

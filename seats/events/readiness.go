@@ -8,6 +8,7 @@ type Point string
 // The points of the checklist, in the order in which an organizer meets them.
 const (
 	PointPlan    Point = "plan"
+	PointTables  Point = "tables" // one person may book a table that is sold whole; only if the plan has one
 	PointPrices  Point = "prices"
 	PointPage    Point = "page"    // description and picture
 	PointPayment Point = "payment" // a way to pay that moves money
@@ -22,6 +23,7 @@ const (
 type Facts struct {
 	Event           seats.Event
 	Seats, Sections int
+	Table           int   // seats of the largest table or row that is sold whole; 0 if there is none
 	Lowest, Highest int64 // prices above 0 of any ticket type, minor units; 0 if nothing costs anything
 	Methods         []string
 	Pays            bool // one of Methods moves money
@@ -59,17 +61,20 @@ func Readiness(f Facts) []Check {
 		return Check{Point: p, State: CheckMissing, Asks: asks}
 	}
 	selling := f.Event.Status != seats.Draft && f.Event.Status != seats.Scheduled
-	return []Check{
-		line(PointPlan, f.Seats > 0, false),
+	list := []Check{line(PointPlan, f.Seats > 0, false)}
+	if f.Table > 0 {
+		list = append(list, line(PointTables, f.Table <= f.Event.SeatsPerHolder, true))
+	}
+	return append(list,
 		line(PointPrices, f.Highest > 0, true),
 		line(PointPage, f.Described && f.Pictured, false),
 		line(PointPayment, f.Highest == 0 || f.Pays, true),
 		line(PointLegal, f.Terms && f.Privacy, true),
 		line(PointImprint, f.Imprint, true),
-		{Point: PointPreview, State: CheckLook},
+		Check{Point: PointPreview, State: CheckLook},
 		line(PointSale, selling, false),
 		line(PointTest, f.Sold > 0, false),
-	}
+	)
 }
 
 // Missing lists the points that a sale does not start without, unless the organizer says so.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -57,6 +58,33 @@ func TestWholeTable_TicketsAreGivenUpOfferedAndRetypedTogether(t *testing.T) {
 	}
 	if err := r.orders.Cancel(ctx, r.sale, ann, r.key(), ids...); err != nil {
 		t.Errorf("cancel the whole row: %v", err)
+	}
+	r.wantBooks(t)
+}
+
+func TestWholeTable_OfACancelledEventIsPaidBackExceptUsedTickets(t *testing.T) {
+	t.Parallel()
+	r := resellingOf(t, "theatre"+wholeRow, events.Settings{SeatsPerHolder: 60})
+	ctx, row := t.Context(), r.box()
+	ann := r.buys("ann", row...)
+	r.wantScan(of(ann, row[0]).Code, orders.ScanIn, "ann")
+	if _, err := events.SetStatus(ctx, seats.NewInventory(r.db, nil), "evening", events.Change{Status: seats.Cancelled}, r.orders.CancelAll(r.sale.Event.ID)); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = r.orders.RunBulkJob(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann = r.find(t, ann.Code)
+	for _, idx := range row {
+		if used := idx == row[0]; of(ann, idx).Revoked == used {
+			t.Errorf("the ticket of seat %d: cancelled %t, used %t", idx, !used, used)
+		}
+	}
+	if n := r.count(t, "refund"); n != 1 {
+		t.Errorf("%d refunds, want one of the unused tickets", n)
 	}
 	r.wantBooks(t)
 }

@@ -87,7 +87,7 @@ var words = [...]string{
 	p13: `A hold ends no later than the session that it was claimed in.`,
 	p14: `A phase sells no more seats than its limit, and the price of a held or sold seat is one of a price list of its event.`,
 	p15: `A seat that is reserved, that is of a ticket type sold with a code, or that was claimed before the sale, was claimed with a code that unlocks it.`,
-	p16: `A row or table that is sold whole is held by one visitor or sold to one order with all its seats, or with none.`,
+	p16: `A row or table that is sold whole is held by one visitor or sold to one order with all its seats, or with none, unless its event was cancelled.`,
 	o1:  `A sold seat has an order and one live ticket, and both came with it; the hold row counts what its visitor bought.`,
 	o4:  `An order costs what its tickets cost, each with its fee and its tax, and what its buyer added; its discount is that of its tickets.`,
 	o7:  `A ticket lets one person in, and none once it was cancelled. Where people may come in again, it does so after each exit.`,

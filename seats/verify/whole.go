@@ -14,7 +14,7 @@ SELECT min(d.idx), count(*), count(t.holder), count(DISTINCT t.holder)
        JOIN seat d ON d.event_id = $1 AND d.section = w."Section" AND d.row = w."Row"
        LEFT JOIN (SELECT idx, holder FROM seat_state
                    WHERE event_id = $1 AND state IN (1, 2, 3, 4) /* held, lapsed, paying, sold */ AND holder <> '00000000-0000-0000-0000-000000000002') t ON t.idx = d.idx
- WHERE e.id = $1
+ WHERE e.id = $1 AND e.status <> 'cancelled' -- then tickets that were used stay sold
  GROUP BY w."Section", w."Row"
 HAVING count(t.holder) NOT IN (0, count(*)) OR count(DISTINCT t.holder) > 1`
 
