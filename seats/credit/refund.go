@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+// Money that goes back to a gift card may be spent for a year, also if the card expires before.
 const refundSQL = `
 WITH done AS (
     UPDATE credit_hold SET refunded = refunded + $3
@@ -18,6 +19,10 @@ WITH done AS (
 ), back AS (
     UPDATE credit_account a SET balance = balance + $3
       FROM done WHERE a.id = done.account_id
+    RETURNING a.kind, a.email
+), lasts AS (
+    UPDATE credit_voucher v SET expires_at = greatest(v.expires_at, clock_timestamp() + interval '1 year')
+      FROM back WHERE back.kind = 'card' AND back.email = 'card-' || v.id AND v.expires_at IS NOT NULL
 )
 INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount, hold_id, key)
 SELECT 'refund', sales.id, done.account_id, done.currency, $3, $2, $1

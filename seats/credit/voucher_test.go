@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
 )
 
@@ -110,6 +113,43 @@ func TestVoucher_IsRedeemedOnce(t *testing.T) {
 	}
 	if n := p.number(t, `SELECT sum(balance) FROM credit_account`); n != 500 {
 		t.Errorf("a voucher of 500 loaded %d", n)
+	}
+	p.wantBooks(t)
+}
+
+func TestCard_MoneyThatGoesBackToAnExpiredOneMayBeSpent(t *testing.T) {
+	t.Parallel()
+	p := open(t)
+	soon := time.Now().Add(time.Hour)
+	codes, err := p.Vouchers(t.Context(), 1, euros(2000), &soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pays := credit.Payments{Ledger: p.Ledger}
+	card, err := pays.Card(t.Context(), codes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q pgx.Batch
+	payment := seats.NewID()
+	card.Spend(&q, payment, seats.NewID(), 1500)
+	if err := p.db.SendBatch(t.Context(), &q).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.db.Exec(t.Context(), `UPDATE credit_voucher SET expires_at = clock_timestamp() - interval '1 hour'`); err != nil {
+		t.Fatal(err)
+	}
+	if card, err = pays.Card(t.Context(), codes[0]); err == nil {
+		t.Errorf("an expired card pays %d", card.Balance)
+	}
+	if err := p.Refund(t.Context(), "back", payment, 1500); err != nil {
+		t.Fatal(err)
+	}
+	if card, err = pays.Card(t.Context(), codes[0]); err != nil || card.Balance != 2000 {
+		t.Errorf("the card has %d after a refund, %v", card.Balance, err)
+	}
+	if days := p.number(t, `SELECT extract(day FROM expires_at - clock_timestamp())::bigint FROM credit_voucher`); days < 364 {
+		t.Errorf("it lasts %d days", days)
 	}
 	p.wantBooks(t)
 }
