@@ -18,6 +18,8 @@ function build() {
   document.body.append(dialog)
   input.addEventListener('input', () => {
     options = [] // what is shown is not what was typed: until it is found, Enter leads to the page of the search
+    choose(0)
+    asked?.abort()
     clearTimeout(pause)
     pause = setTimeout(find, 120)
   })
