@@ -182,6 +182,36 @@ func TestImport_GivesNoConsentOverAWithdrawal(t *testing.T) {
 	}
 }
 
+// Another team gave the credit: a team that has only the address on a list does not see it.
+func TestRecord_OfAnImportedAddressHasNoCreditOfOtherTeams(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	zoe := h.sold(t, "Zoe", "zoe@example.org")
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', 'zoe@example.org', 'EUR', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	other := &fixture{db: h.db, all: h.all, ann: organizers.Member{Name: "Eve"}}
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other.ann.Team); err != nil {
+		t.Fatal(err)
+	}
+	other.imported(t, "email,name", "zoe@example.org,Zoe", "zoe@work.example,Zoe")
+	other.merges(t, other.record(t, "zoe@example.org").ID, other.record(t, "zoe@work.example").ID)
+	if r := other.record(t, "zoe@example.org"); len(r.Emails) != 2 || len(r.Credit) > 0 {
+		t.Errorf("the team that imported the address sees %+v", r)
+	}
+	h.imported(t, "email,name", "zoe@work.example,Zoe")
+	h.merges(t, zoe.ID, h.record(t, "zoe@work.example").ID)
+	if r := h.record(t, "zoe@work.example"); len(r.Emails) != 2 || !slices.Equal(r.Credit, []customers.Sum{{"EUR", 0}}) {
+		t.Errorf("the team of the order sees %+v", r)
+	}
+	if _, err := h.db.Exec(t.Context(), `UPDATE orders SET email = '' WHERE id = $1`, zoe.ID); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.record(t, "zoe@work.example"); len(r.Credit) > 0 {
+		t.Errorf("without an order the team sees %+v", r)
+	}
+}
+
 // Lists with the same persons in another order wait for each other, and none is refused.
 func TestImport_TwoListsAtOnceLoseNothing(t *testing.T) {
 	t.Parallel()
