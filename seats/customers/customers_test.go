@@ -2,6 +2,7 @@ package customers_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"slices"
@@ -38,7 +39,9 @@ type fixture struct {
 func open(t *testing.T) *fixture {
 	t.Helper()
 	h := &fixture{db: seatstest.DB(t)}
-	h.all = customers.New(h.db)
+	h.all = customers.New(h.db, func(context.Context) (func(string) []byte, error) {
+		return func(email string) []byte { hash := sha256.Sum256([]byte(email)); return hash[:] }, nil
+	})
 	p, _ := plan.Named("theatre")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
 		t.Fatal(err)

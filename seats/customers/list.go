@@ -16,10 +16,15 @@ import (
 )
 
 // Customers are those of all teams, for one node.
-type Customers struct{ db *pgxpool.Pool }
+type Customers struct {
+	db   *pgxpool.Pool
+	hash func(ctx context.Context) (of func(email string) []byte, err error)
+}
 
-// New returns the customers of a database.
-func New(db *pgxpool.Pool) *Customers { return &Customers{db} }
+// New returns the customers of a database. hash returns what makes the hash of an address, as table erasure has it.
+func New(db *pgxpool.Pool, hash func(ctx context.Context) (of func(email string) []byte, err error)) *Customers {
+	return &Customers{db, hash}
+}
 
 // Customer is one in a list: a person, with all addresses that the team merged.
 type Customer struct {

@@ -483,5 +483,11 @@ func (p *Privacy) key(ctx context.Context) (k erasureKey, err error) {
 	return k, nil
 }
 
+// Hashes returns what makes the hash of an address, as table erasure has it.
+func (p *Privacy) Hashes(ctx context.Context) (of func(email string) []byte, err error) {
+	key, err := p.key(ctx)
+	return key.of, err
+}
+
 const noteErasureSQL = `
 INSERT INTO erasure (team_id, person, event_id, complete, orders) VALUES ($1, $2, $3, $4, $5) RETURNING id`
