@@ -134,6 +134,10 @@ func TestErasure_IsOfAllMergedAddresses(t *testing.T) {
 	if err := s.db.QueryRow(t.Context(), `SELECT concat((SELECT string_agg(email, ' ') FROM customer), ' ', (SELECT string_agg(email, ' ') FROM customer_note), ' ', (SELECT string_agg(email, ' ') FROM customer_address), ' ', (SELECT count(DISTINCT person) FROM erasure))`).Scan(&left); err != nil || left != "max@example.org max@example.org  2" {
 		t.Errorf("there is left %q, %v", left, err)
 	}
+	// A list from before has no consent for the desk any more.
+	if a, body := send(t, ann, "POST", s.url+"/desk/customers/imports", `{"key":"again","customers":"email,consent\nzoe@example.org,2020-01-31\nmax@example.org,2020-01-31"}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"consents_withheld":1`) {
+		t.Errorf("the import after it is answered %d %s", a.StatusCode, body)
+	}
 }
 
 func TestPromoter_IsCopiedWithTheEventAndInTheBooks(t *testing.T) {

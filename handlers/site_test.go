@@ -125,11 +125,11 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Guests = guests.New(config.Desk, sold, config.Blocks)
 	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings.MailWritten = sold.WroteMail
-	config.Customers = customers.New(db)
 	config.Memberships = memberships.New(db, config.Desk)
 	config.Alerts = alerts.New(db, config.Desk, sold)
 	config.Alerts.Raised = sold.WroteMail
 	config.Privacy = privacy.New(db, config.Desk)
+	config.Customers = customers.New(db, config.Privacy.Hashes)
 	config.TestSales = testsale.New(db, office, config.Desk)
 	config.TestSales.Erase = config.Privacy.EraseEvent
 	config.Privacy.Sessions = config.Sessions.Erase

@@ -44,6 +44,9 @@ CALL desk_wall('customer_address', 'team_id = desk_team()', 'SELECT, INSERT, UPD
 -- An import gives no consent to an address that unsubscribed from the team. The desk sees its hash for that.
 GRANT SELECT (email) ON unsubscribed TO usher_desk;
 
+-- Nor a consent of before an erasure. The hashes say nothing without the key, which the desk does not see.
+GRANT SELECT (person) ON erasure TO usher_desk;
+
 -- customer_emails are the addresses of the person of an address in a team: that one first, then those merged with it.
 CREATE FUNCTION customer_emails(team bigint, address text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
 SELECT $2 || ARRAY(SELECT other.email FROM customer_address own JOIN customer_address other ON other.team_id = own.team_id AND other.person = own.person

@@ -2,7 +2,9 @@ package customers_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -38,7 +40,9 @@ type fixture struct {
 func open(t *testing.T) *fixture {
 	t.Helper()
 	h := &fixture{db: seatstest.DB(t)}
-	h.all = customers.New(h.db)
+	h.all = customers.New(h.db, func(context.Context) (func(string) []byte, error) {
+		return func(email string) []byte { hash := sha256.Sum256([]byte(email)); return hash[:] }, nil
+	})
 	p, _ := plan.Named("theatre")
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
 		t.Fatal(err)
@@ -235,6 +239,40 @@ func TestCustomers_AreReadByIndexes(t *testing.T) {
 		if written := strings.Join(steps, "\n"); rows.Err() != nil || strings.Contains(written, "Seq Scan on orders") {
 			t.Errorf("%v\n%s", rows.Err(), written)
 		}
+	}
+}
+
+// A person with many orders costs a look into an index for each, and not a look at all of them.
+func TestCustomers_WithManyOrdersAreReadInProportion(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const many = 2_000
+	zoe := h.sold(t, "Zoe", "zoe@example.org")
+	h.copies(t, many, "zoe@example.org")
+	h.merges(t, zoe.ID, h.sold(t, "Zoe", "zoe@work.example").ID)
+	h.sold(t, "Zoe", "zoe@example.org")
+	lines := []string{"email"}
+	for n := range 100 {
+		lines = append(lines, fmt.Sprintf("person%d@example.org", n))
+	}
+	h.imported(t, lines...)
+	if _, err := h.db.Exec(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	var plan []struct {
+		Plan struct {
+			Blocks int `json:"Shared Hit Blocks"`
+		}
+	}
+	if err := h.db.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+customers.LatestSQL, h.ann.Team, nil, seats.ID{}, customers.Rows+1, nil).Scan(&plan); err != nil {
+		t.Fatal(err)
+	}
+	if blocks := plan[0].Plan.Blocks; blocks == 0 || blocks > 30*many {
+		t.Errorf("the first page looks at %d blocks for %d orders", blocks, many)
+	}
+	list, _, err := h.all.Latest(t.Context(), h.ann, paging.Page{Limit: 2 * 100})
+	if err != nil || len(list) != 101 || list[0].Email != "zoe@example.org" || list[0].Orders != many+3 {
+		t.Errorf("%d customers are listed, the first is %+v, %v", len(list), list[0], err)
 	}
 }
 

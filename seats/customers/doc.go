@@ -17,11 +17,12 @@
 //
 // # Promises
 //
-//	R1  A record has what the team knows, and nothing of another team's events. Credit belongs to the person, and is spent at all teams.
+//	R1  A record has what the team knows, and nothing of another team's events. Credit belongs to the person, and is spent at all teams:
+//	    the record has that of addresses which ordered from the team.
 //	R2  Money spent is what the orders have paid, without what went back, in each currency.
 //	R3  An erasure also deletes what the team noted about a person once no order has an address of theirs, and no list.
 //	R4  An import stores each line of a list or none. The same list again changes nothing. It gives no consent to a person of whom an address
-//	    unsubscribed, and no page shows a consent of such a person.
+//	    unsubscribed, none of before an erasure, and no page shows a consent of such a person.
 //	R5  A merged record is what the records of its addresses were, with the sums of their money. Merging changes no order, credit or limit, the
 //	    log has it, and Separate takes it back.
 //	R6  The export and the erasure of a person, by the team, are of all merged addresses.

@@ -57,14 +57,15 @@ const (
 	eraseNoteSQL = `DELETE FROM customer_note WHERE team_id = $1 AND email = $2`
 )
 
-// ErasePerson deletes what is stored under an address: as lists had it, what it was merged with, and the note. The caller has the Lock.
+// ErasePerson deletes what is stored under an address: as lists had it, what it was merged with, and the note. The caller has the Lock,
+// and calls Erase once after all addresses.
 func ErasePerson(ctx context.Context, tx pgx.Tx, team int64, email string) error {
 	for _, sql := range []string{eraseImportedSQL, eraseAddressSQL, eraseNoteSQL} {
 		if _, err := tx.Exec(ctx, sql, team, email); err != nil {
 			return fmt.Errorf("customers: erase a person: %w", err)
 		}
 	}
-	return Erase(ctx, tx, team)
+	return nil
 }
 
 const (

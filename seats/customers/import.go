@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,16 +18,20 @@ type Imported struct {
 	Added    int  // customers that no list had before
 	Changed  int  // customers of earlier lists
 	Same     int  // lines that changed nothing
-	Withheld int  // consents that were not stored, because the person unsubscribed
+	Withheld int  // consents that were not stored, because the person unsubscribed, or was erased since
 	Repeated bool // the same form was sent before; the other fields are zero
 }
 
 // Import stores the customers of a list, or nothing at all. A field that a line leaves empty stays as it is. Tags are added, and a note is
 // added to the one that is there. A consent is stored if it is later than the one that is there, and if no address of the person unsubscribed from
-// the team. An erased person of a list is a new record.
+// the team or was erased on that day or later. An erased person of a list is a new record.
 //
 // Errors: a *seats.ValidationError with each wrong line; those of a form that is done once; the database's.
 func (c *Customers) Import(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, list []Listed) (done Imported, err error) {
+	hash, err := c.hash(ctx)
+	if err != nil {
+		return done, fmt.Errorf("customers: import: %w", err)
+	}
 	done.Repeated = true
 	err = d.Change(ctx, m, key, []any{"import customers", list}, func(tx pgx.Tx) error {
 		done = Imported{}
@@ -36,7 +41,11 @@ func (c *Customers) Import(ctx context.Context, d *organizers.Desk, m organizers
 		if err := tooEarly(ctx, tx, list); err != nil {
 			return err
 		}
-		wrote, err := putListed(ctx, tx, m, list, &done)
+		erased, err := erasedOn(ctx, tx, m.Team, list, hash)
+		if err != nil {
+			return err
+		}
+		wrote, err := putListed(ctx, tx, m, list, erased, &done)
 		if err != nil {
 			return err
 		}
@@ -86,6 +95,37 @@ func tooEarly(ctx context.Context, tx pgx.Tx, list []Listed) error {
 	return wrong.err()
 }
 
+const erasedSQL = `SELECT person, max(at) FROM erasure WHERE team_id = $1 AND person IS NOT NULL GROUP BY person`
+
+const personsSQL = `SELECT l.email, customer_emails($1, l.email) FROM unnest($2::text[]) l(email)`
+
+// erasedOn returns for the addresses of a list when an address of the person was erased the last time, if one was. Erasures of the team wait for the lock.
+func erasedOn(ctx context.Context, tx pgx.Tx, team int64, list []Listed, hash func(email string) []byte) (by map[string]time.Time, err error) {
+	rows, _ := tx.Query(ctx, erasedSQL, team) // ForEachRow returns its error
+	erased, person, at := map[string]time.Time{}, []byte(nil), time.Time{}
+	if _, err := pgx.ForEachRow(rows, []any{&person, &at}, func() error { erased[string(person)] = at; return nil }); err != nil || len(erased) == 0 {
+		return nil, err
+	}
+	var agreed []string
+	for _, o := range list {
+		if !o.AgreedOn.IsZero() {
+			agreed = append(agreed, o.Email)
+		}
+	}
+	rows, _ = tx.Query(ctx, personsSQL, team, agreed) // ForEachRow returns its error
+	email, emails := "", []string(nil)
+	by = map[string]time.Time{}
+	_, err = pgx.ForEachRow(rows, []any{&email, &emails}, func() error {
+		for _, one := range emails {
+			if at := erased[string(hash(one))]; at.After(by[email]) {
+				by[email] = at
+			}
+		}
+		return nil
+	})
+	return by, err
+}
+
 // What a line did to the row of a customer.
 type written int
 
@@ -95,10 +135,12 @@ const (
 	added
 )
 
-// agreed holds for a consent that may be stored: no address of the person unsubscribed.
+// agreed holds for a consent that may be stored: no address of the person unsubscribed, and none was erased on that day or later, by the
+// clock that is farthest ahead; $10 is the last erasure.
 const putListedSQL = `
 WITH line AS (
-    SELECT $6::date IS NOT NULL AND NOT EXISTS (SELECT FROM unnest(customer_emails($2, $3)) a(email) JOIN unsubscribed u ON u.team_id = $2 AND u.email = sha256(convert_to(a.email, 'UTF8'))) AS agreed
+    SELECT $6::date IS NOT NULL AND NOT EXISTS (SELECT FROM unnest(customer_emails($2, $3)) a(email) JOIN unsubscribed u ON u.team_id = $2 AND u.email = sha256(convert_to(a.email, 'UTF8')))
+           AND $6::date > coalesce((($10::timestamptz + interval '14 hours') AT TIME ZONE 'UTC')::date, '-infinity') AS agreed
 ), put AS (
     INSERT INTO customer AS c (id, team_id, email, name, phone, language, agreed_on, agreed_by, imported_by)
     SELECT $1, $2, $3, $4, $5, $8, CASE WHEN agreed THEN $6::date END, CASE WHEN agreed THEN $7 ELSE '' END, $9 FROM line
@@ -114,14 +156,17 @@ SELECT CASE WHEN put.added THEN 2 WHEN put.added IS NOT NULL THEN 1 ELSE 0 END, 
 const touchSQL = `UPDATE customer SET listed_at = clock_timestamp(), imported_by = $3 WHERE team_id = $1 AND email = ANY($2)`
 
 // putListed writes the rows of customers, and counts consents that were withheld.
-func putListed(ctx context.Context, tx pgx.Tx, m organizers.Member, list []Listed, done *Imported) (wrote []written, err error) {
+func putListed(ctx context.Context, tx pgx.Tx, m organizers.Member, list []Listed, erased map[string]time.Time, done *Imported) (wrote []written, err error) {
 	q, emails := &pgx.Batch{}, []string{}
 	for _, o := range list {
-		var agreed any
+		var agreed, before any
 		if !o.AgreedOn.IsZero() {
 			agreed = o.AgreedOn
 		}
-		q.Queue(putListedSQL, seats.NewID(), m.Team, o.Email, o.Name, o.Phone, agreed, o.AgreedBy, o.Language, m.Name)
+		if at, was := erased[o.Email]; was {
+			before = at
+		}
+		q.Queue(putListedSQL, seats.NewID(), m.Team, o.Email, o.Name, o.Phone, agreed, o.AgreedBy, o.Language, m.Name, before)
 		emails = append(emails, o.Email)
 	}
 	sent := tx.SendBatch(ctx, q)

@@ -182,6 +182,77 @@ func TestImport_GivesNoConsentOverAWithdrawal(t *testing.T) {
 	}
 }
 
+// An erasure also deletes that the person unsubscribed, so what they agreed to before is over with it.
+func TestImport_GivesNoConsentOfBeforeAnErasure(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	var other int64
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `
+		INSERT INTO erasure (team_id, person, complete, orders, at)
+		VALUES ($1, sha256('zoe@example.org'), true, 1, '2020-01-15T12:00Z'), ($1, sha256('zoe@example.org'), true, 0, '2020-01-31T12:00Z'), ($2, sha256('max@example.org'), true, 0, '2020-02-29T12:00Z')`, h.ann.Team, other); err != nil {
+		t.Fatal(err)
+	}
+	agreed := func(want string) {
+		t.Helper()
+		var agreed string
+		if err := h.db.QueryRow(t.Context(), `SELECT coalesce(string_agg(concat_ws(' ', email, agreed_on, agreed_by), ', ' ORDER BY email), '') FROM customer WHERE agreed_on IS NOT NULL OR agreed_by <> ''`).Scan(&agreed); err != nil || agreed != want {
+			t.Errorf("those who agreed are %q, %v, instead of %q", agreed, err, want)
+		}
+	}
+	list := []string{"email,consent,consent source", "zoe@example.org,2020-01-31,Form", "max@example.org,2020-01-31,Form"}
+	if done := h.imported(t, list...); done != (customers.Imported{Added: 2, Withheld: 1}) {
+		t.Errorf("the import did %+v", done)
+	}
+	agreed("max@example.org 2020-01-31 Form")
+	if done := h.imported(t, list...); done != (customers.Imported{Same: 2, Withheld: 1}) {
+		t.Errorf("the second import did %+v", done)
+	}
+	// Another address of the person has no consent of then either.
+	h.imported(t, "email", "zoe@work.example")
+	h.merges(t, h.record(t, "zoe@example.org").ID, h.record(t, "zoe@work.example").ID)
+	if done := h.imported(t, "email,consent", "zoe@work.example,2020-01-01"); done != (customers.Imported{Same: 1, Withheld: 1}) {
+		t.Errorf("the import of another address did %+v", done)
+	}
+	agreed("max@example.org 2020-01-31 Form")
+	if done := h.imported(t, "email,consent", "zoe@example.org,2020-02-02"); done != (customers.Imported{Changed: 1}) {
+		t.Errorf("the import of a later consent did %+v", done)
+	}
+	agreed("max@example.org 2020-01-31 Form, zoe@example.org 2020-02-02 ")
+}
+
+// Another team gave the credit: a team that has only the address on a list does not see it.
+func TestRecord_OfAnImportedAddressHasNoCreditOfOtherTeams(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	zoe := h.sold(t, "Zoe", "zoe@example.org")
+	if _, err := h.db.Exec(t.Context(), `INSERT INTO credit_account (kind, email, currency, balance) VALUES ('attendee', 'zoe@example.org', 'EUR', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	other := &fixture{db: h.db, all: h.all, ann: organizers.Member{Name: "Eve"}}
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other.ann.Team); err != nil {
+		t.Fatal(err)
+	}
+	other.imported(t, "email,name", "zoe@example.org,Zoe", "zoe@work.example,Zoe")
+	other.merges(t, other.record(t, "zoe@example.org").ID, other.record(t, "zoe@work.example").ID)
+	if r := other.record(t, "zoe@example.org"); len(r.Emails) != 2 || len(r.Credit) > 0 {
+		t.Errorf("the team that imported the address sees %+v", r)
+	}
+	h.imported(t, "email,name", "zoe@work.example,Zoe")
+	h.merges(t, zoe.ID, h.record(t, "zoe@work.example").ID)
+	if r := h.record(t, "zoe@work.example"); len(r.Emails) != 2 || !slices.Equal(r.Credit, []customers.Sum{{"EUR", 0}}) {
+		t.Errorf("the team of the order sees %+v", r)
+	}
+	if _, err := h.db.Exec(t.Context(), `UPDATE orders SET email = '' WHERE id = $1`, zoe.ID); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.record(t, "zoe@work.example"); len(r.Credit) > 0 {
+		t.Errorf("without an order the team sees %+v", r)
+	}
+}
+
 // Lists with the same persons in another order wait for each other, and none is refused.
 func TestImport_TwoListsAtOnceLoseNothing(t *testing.T) {
 	t.Parallel()

@@ -16,10 +16,15 @@ import (
 )
 
 // Customers are those of all teams, for one node.
-type Customers struct{ db *pgxpool.Pool }
+type Customers struct {
+	db   *pgxpool.Pool
+	hash func(ctx context.Context) (of func(email string) []byte, err error)
+}
 
-// New returns the customers of a database.
-func New(db *pgxpool.Pool) *Customers { return &Customers{db} }
+// New returns the customers of a database. hash returns what makes the hash of an address, as table erasure has it.
+func New(db *pgxpool.Pool, hash func(ctx context.Context) (of func(email string) []byte, err error)) *Customers {
+	return &Customers{db, hash}
+}
 
 // Customer is one in a list: a person, with all addresses that the team merged.
 type Customer struct {
@@ -40,13 +45,20 @@ const Rows = 50
 const (
 	ofTeam = `(SELECT team_id FROM event WHERE id = o.event_id AND test_of IS NULL) = $1`
 
-	ofPerson = `FROM orders n WHERE lower(n.email) = ANY(customer_emails($1, lower(o.email))) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
-
 	ofAddress = `FROM orders n WHERE lower(n.email) = lower(o.email) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
+
+	ofOne = `FROM orders n WHERE lower(n.email) = a.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1`
 
 	latest = `(SELECT n.id ` + ofAddress + ` ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
 
-	latestUntil = `(SELECT n.id ` + ofPerson + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz) ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`
+	// Until $5. Each address is one look into the index by email, and a person is looked up only for the latest order of an address that was merged.
+	lastUntil = `AND n.created_at <= coalesce($5, 'infinity'::timestamptz) ORDER BY n.created_at DESC, n.id DESC LIMIT 1`
+
+	latestOfPerson = `(SELECT l.id FROM unnest(customer_emails($1, lower(o.email))) a(email) CROSS JOIN LATERAL (SELECT n.id, n.created_at ` + ofOne + ` ` + lastUntil + `) l
+                  ORDER BY l.created_at DESC, l.id DESC LIMIT 1)`
+
+	isLatestUntil = `o.id = (SELECT n.id ` + ofAddress + ` ` + lastUntil + `)
+            AND (NOT EXISTS (SELECT FROM customer_address a WHERE a.team_id = $1 AND a.email = lower(o.email)) OR o.id = ` + latestOfPerson + `)`
 
 	// The customer of the addresses a.emails: from their orders, or as they were imported. There is no row for addresses without both.
 	summary = `(SELECT * FROM (
@@ -66,11 +78,11 @@ const (
 const latestSQL = `
 SELECT s.id, s.name, s.email, s.orders, o.at, o.id
   FROM ((SELECT o.created_at AS at, o.id, lower(o.email) AS email FROM orders o
-          WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND o.id = ` + latestUntil + `
+          WHERE o.email <> '' AND (o.created_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + ofTeam + ` AND ` + isLatestUntil + `
           ORDER BY o.created_at DESC, o.id DESC LIMIT $4)
          UNION ALL
         (SELECT o.imported_at, o.id, o.email FROM customer o
-          WHERE o.team_id = $1 AND (o.imported_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND NOT EXISTS (SELECT ` + ofPerson + ` AND n.created_at <= coalesce($5, 'infinity'::timestamptz))
+          WHERE o.team_id = $1 AND (o.imported_at, o.id) < (coalesce($2, 'infinity'::timestamptz), $3) AND ` + latestOfPerson + ` IS NULL
             AND o.id = (SELECT c.id FROM customer c WHERE c.team_id = $1 AND c.email = ANY(customer_emails($1, o.email)) ORDER BY c.imported_at DESC, c.id DESC LIMIT 1)
           ORDER BY o.imported_at DESC, o.id DESC LIMIT $4)) o
  ` + found + `

@@ -245,7 +245,10 @@ func TestErase_LeavesNoAddressOfAPersonAndThoseOfOthers(t *testing.T) {
 			if _, err := orders.Erase(t.Context(), tx, []int64{h.sale.Event.ID}, email); err != nil {
 				return err
 			}
-			return customers.ErasePerson(t.Context(), tx, h.ann.Team, email)
+			if err := customers.ErasePerson(t.Context(), tx, h.ann.Team, email); err != nil {
+				return err
+			}
+			return customers.Erase(t.Context(), tx, h.ann.Team)
 		}); err != nil {
 			t.Fatal(err)
 		}

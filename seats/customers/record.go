@@ -21,7 +21,7 @@ type Record struct {
 	Spent         []Sum     // by currency
 	Tickets       int       // valid ones of events that began
 	Came          int       // of Tickets: those that were checked in
-	Credit        []Sum     // the balances of its accounts, by currency; each is spent at all teams, under its own address
+	Credit        []Sum     // the balances of those of Emails that ordered from the team, by currency; each is spent at all teams, under its own address
 	Unsubscribed  []string  // of Emails: those that get no emails of the team that are not about an order
 	Imported      []Contact // as lists had the person, by email
 	Waiting       []Entry   // on waiting lists, the latest first
@@ -125,7 +125,10 @@ const theirs = `(SELECT o.*, e.slug, e.name AS event_name, e.starts_at, e.time_z
 
 const spentSQL = `SELECT currency, sum(paid)::bigint FROM ` + theirs + ` o WHERE total > 0 OR paid > 0 GROUP BY currency ORDER BY currency`
 
-const creditSQL = `SELECT currency, sum(balance)::bigint FROM credit_account WHERE kind = 'attendee' AND email = ANY($1) GROUP BY currency ORDER BY currency`
+// Credit of addresses that ordered from the team: to import an address is not enough to see what other teams gave.
+const creditSQL = `
+SELECT currency, sum(balance)::bigint FROM credit_account WHERE kind = 'attendee' AND email IN (SELECT lower(o.email) FROM ` + theirs + ` o)
+ GROUP BY currency ORDER BY currency`
 
 const cameSQL = `
 SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = t.id AND admitted))
@@ -137,7 +140,7 @@ func sums(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
 	if r.Spent, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Sum]); err != nil {
 		return err
 	}
-	rows, _ = tx.Query(ctx, creditSQL, r.Emails) // CollectRows returns its error
+	rows, _ = tx.Query(ctx, creditSQL, team, r.Emails) // CollectRows returns its error
 	if r.Credit, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Sum]); err != nil {
 		return err
 	}

@@ -117,6 +117,9 @@ func (p *Privacy) erasePast(ctx context.Context, past Past) (a Again, err error)
 			if err != nil {
 				return err
 			}
+			if err := customers.Erase(ctx, tx, one.Team); err != nil {
+				return err
+			}
 			return organizers.Note(ctx, tx, organizers.Member{Team: one.Team, Name: "usher restore"}, text.Mark("erased a person again"), "privacy", map[string]int{"orders": done.Orders})
 		})
 		if err == nil && p.Sessions != nil {

@@ -307,6 +307,9 @@ func (p *Privacy) Erase(ctx context.Context, m organizers.Member, typed string) 
 			ids = append(ids, id)
 			done.Orders, done.Credit, done.Addresses = done.Orders+erased.Orders, done.Credit+erased.Credit, done.Addresses+1
 		}
+		if err := customers.Erase(ctx, tx, m.Team); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("erased a person"), "privacy", map[string]any{"erasure": ids[0], "addresses": len(ids), "orders": done.Orders})
 	})
 	for _, one := range emails {
@@ -346,7 +349,7 @@ func (p *Privacy) blocked(ctx context.Context, tx pgx.Tx, team int64, emails []s
 	return nil
 }
 
-// erasePerson takes an address out of all tables of a team, and out of shared ones. A *Blocked if something is still needed.
+// erasePerson takes an address out of all tables of a team, and out of shared ones. The caller calls customers.Erase after the last one. A *Blocked if something is still needed.
 func (p *Privacy) erasePerson(ctx context.Context, tx pgx.Tx, team int64, email string) (done Erased, err error) {
 	events, err := eventsOf(ctx, tx, team)
 	if err != nil {
@@ -481,6 +484,12 @@ func (p *Privacy) key(ctx context.Context) (k erasureKey, err error) {
 		return nil, fmt.Errorf("privacy: read the key: %w", err)
 	}
 	return k, nil
+}
+
+// Hashes returns what makes the hash of an address, as table erasure has it.
+func (p *Privacy) Hashes(ctx context.Context) (of func(email string) []byte, err error) {
+	key, err := p.key(ctx)
+	return key.of, err
 }
 
 const noteErasureSQL = `

@@ -148,7 +148,7 @@ func importedWords(ctx context.Context, i customers.Imported) string {
 		words = append(words, text.N(ctx, "%d was there as the list has them.", "%d were there as the list has them.", i.Same))
 	}
 	if i.Withheld > 0 {
-		words = append(words, text.N(ctx, "%d consent was left out, because the person unsubscribed.", "%d consents were left out, because the persons unsubscribed.", i.Withheld))
+		words = append(words, text.N(ctx, "%d consent was left out, because the person unsubscribed or was erased since.", "%d consents were left out, because the persons unsubscribed or were erased since.", i.Withheld))
 	}
 	return strings.Join(words, " ")
 }
