@@ -258,7 +258,7 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 		return strings.Fields(before), err
 	}
 	if card.Short != nil {
-		if refusal := card.Short(err); refusal != nil {
+		if refusal := card.Short(ctx, err); refusal != nil {
 			before, err := o.soldBefore(ctx, key, refusal)
 			return strings.Fields(before), err
 		}
