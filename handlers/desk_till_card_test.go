@@ -248,6 +248,18 @@ func TestSellSeats_PageSaysWhatTheGiftCardLeavesToPayBeforeItSells(t *testing.T)
 	s.wantBooks(t)
 }
 
+func TestTill_SecondGiftCardIsRefusedAsOne(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	cards, seat := s.vouchers(t, 2, 5_00, "EUR", nil), s.sale.Plan.Label(s.inRows(t, 1)[0])
+	for _, more := range []string{`,"update":true`, pays(5_00)} {
+		a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", `{"key":"k","method":"cash","seat":["`+seat+`"],"gift_card":"`+cards[0]+`","code":"`+cards[1]+`"`+more+`}`)
+		if a.StatusCode != http.StatusConflict || !strings.Contains(answer, `"gift_card"`) || !strings.Contains(answer, "One gift card pays a sale.") {
+			t.Errorf("%s: %d %s", more, a.StatusCode, answer)
+		}
+	}
+}
+
 func TestTill_GiftCardThatPaysNothingSaysWhy(t *testing.T) {
 	t.Parallel()
 	s, owner := withPress(t, seats.Fees{})

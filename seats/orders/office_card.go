@@ -60,16 +60,22 @@ func paysAsShown(parts []OfficePart) error {
 }
 
 // TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of the event.
+//
+// Errors: a *seats.Conflict if the form has a card already; the database's.
 func (o *Orders) TypedCard(ctx context.Context, s *seats.Sale, f OfficeForm) (OfficeForm, error) {
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
-	if !is || f.Card != "" || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
+	if !is || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
 		return f, nil
 	}
 	found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
-	if err == nil && found.State == pricing.CodeUnknown {
-		f.Card, f.Code = f.Code, ""
+	switch {
+	case err != nil || found.State != pricing.CodeUnknown:
+		return f, err
+	case f.Card != "":
+		return f, &seats.Conflict{Code: CodeCard, Message: text.Mark("One gift card pays a sale.")}
 	}
-	return f, err
+	f.Card, f.Code = f.Code, ""
+	return f, nil
 }
 
 // ByCard is what the gift card pays of a sale, once WithCard found it: minor units.
