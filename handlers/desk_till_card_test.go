@@ -57,6 +57,19 @@ func (s *site) left(t *testing.T, who *http.Client, card, seat string) int64 {
 	return q.GiftCard.Balance
 }
 
+// pays is the field of a sale that says what its gift card pays.
+func pays(minor int64) string { return `,"gift_card_pays":` + strconv.FormatInt(minor, 10) }
+
+// sellsByCard sells a seat for a gift card and cash, as the quote says.
+func (s *site) sellsByCard(t *testing.T, who *http.Client, key, card, seat string) (sold cardSale) {
+	t.Helper()
+	var q cardQuote
+	asked := `{"key":"` + key + `","method":"cash","seat":["` + seat + `"],"gift_card":"` + card + `"`
+	s.asks(t, who, "POST", "/desk/events/evening/sales", asked+`,"update":true}`, http.StatusOK, &q)
+	s.asks(t, who, "POST", "/desk/events/evening/sales", asked+pays(q.GiftCard.Pays)+`}`, http.StatusCreated, &sold)
+	return sold
+}
+
 func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
 	t.Parallel()
 	s, owner := withPress(t, seats.Fees{})
@@ -78,7 +91,7 @@ func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
 	// The answer of the first sale is lost, and it is sent again: the card pays once.
 	var first, again, rest cardSale
 	for _, into := range []*cardSale{&first, &again} {
-		s.asks(t, owner, "POST", at, `{"key":"a","method":"cash","seat":["`+label(0)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, into)
+		s.asks(t, owner, "POST", at, `{"key":"a","method":"cash","seat":["`+label(0)+`"],"gift_card":"`+card+`"`+pays(price)+`}`, http.StatusCreated, into)
 	}
 	if first.Order.Code != again.Order.Code || first.Order.Method != "credit" || first.Order.Total != price {
 		t.Errorf("the sale is %+v, its repeat %+v", first, again)
@@ -87,7 +100,7 @@ func TestTill_GiftCardPaysAPartAndCashTheRest(t *testing.T) {
 		t.Fatalf("%d is left on the card after a sale of %d", left, price)
 	}
 	for range 2 { // the repeat comes when nothing is left on the card
-		s.asks(t, owner, "POST", at, `{"key":"b","method":"cash","seat":["`+label(1)+`","`+label(2)+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &rest)
+		s.asks(t, owner, "POST", at, `{"key":"b","method":"cash","seat":["`+label(1)+`","`+label(2)+`"],"gift_card":"`+card+`"`+pays(50_00-price)+`}`, http.StatusCreated, &rest)
 	}
 	if byCard := 50_00 - price; rest.Order.Method != "cash" || rest.Order.Total != 2*price || byCard >= 2*price {
 		t.Errorf("the second sale is %+v", rest)
@@ -130,8 +143,14 @@ func TestTill_GiftCardPaysOfTwoEventsAndOfSomeTickets(t *testing.T) {
 	slug := s.matinee(t, owner)
 	card := s.vouchers(t, 1, 70_00, "EUR", nil)[0]
 	own := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	var q cardQuote
 	var sold cardSale
-	s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"a","method":"terminal","gift_card":"`+card+`","seat":["`+own+`"],"also":{"`+slug+`":{"seat":["Stalls/C/12","Stalls/C/13","Stalls/C/14"]}}}`, http.StatusCreated, &sold)
+	asked := `{"key":"a","method":"terminal","gift_card":"` + card + `","seat":["` + own + `"],"also":{"` + slug + `":{"seat":["Stalls/C/12","Stalls/C/13","Stalls/C/14"]}}`
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", asked+`,"update":true}`, http.StatusOK, &q)
+	if q.GiftCard == nil || q.GiftCard.Pays != 70_00 {
+		t.Fatalf("the quote is %+v", q)
+	}
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", asked+pays(70_00)+`}`, http.StatusCreated, &sold)
 	if sold.Order.Method != "credit" || len(sold.Also) != 1 || sold.Also[0].Method != "terminal" {
 		t.Fatalf("the sale is %+v", sold)
 	}
@@ -164,7 +183,7 @@ func TestTill_GiftCardAtTwoTillsAtOncePaysOnce(t *testing.T) {
 		sold := [2]int{}
 		for i, who := range []*http.Client{owner, dora} {
 			tills.Go(func() {
-				a, answer := send(t, who, "POST", s.url+"/desk/events/evening/sales", `{"key":"`+strconv.Itoa(round)+`","method":"cash","gift_card":"`+card+`","seat":["`+[]string{one, two}[i]+`"],"total":`+strconv.FormatInt(q.Total, 10)+`}`)
+				a, answer := send(t, who, "POST", s.url+"/desk/events/evening/sales", `{"key":"`+strconv.Itoa(round)+`","method":"cash","gift_card":"`+card+`","seat":["`+[]string{one, two}[i]+`"],"total":`+strconv.FormatInt(q.Total, 10)+pays(q.Total)+`}`)
 				if sold[i] = a.StatusCode; a.StatusCode != http.StatusCreated && (a.StatusCode != http.StatusConflict || !strings.Contains(answer, "gift card")) {
 					t.Errorf("till %d: %d %s", i, a.StatusCode, answer)
 				}
@@ -176,6 +195,69 @@ func TestTill_GiftCardAtTwoTillsAtOncePaysOnce(t *testing.T) {
 		}
 	}
 	s.wantBooks(t)
+}
+
+func TestTill_SaleIsRefusedIfTheGiftCardPaysSomethingElseThanTheQuoteSaid(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	idx := s.inRows(t, 3)
+	var q cardQuote
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"update":true,"method":"cash","seat":["`+s.sale.Plan.Label(idx[0])+`"]}`, http.StatusOK, &q)
+	price, card := q.Total, s.vouchers(t, 1, q.Total+5_00, "EUR", nil)[0]
+	sale := func(key string, i int, more string) string {
+		return `{"key":"` + key + `","method":"cash","total":` + strconv.FormatInt(price, 10) + `,"seat":["` + s.sale.Plan.Label(idx[i]) + `"],"gift_card":"` + card + `"` + more + `}`
+	}
+	// Two tills quote: each has nothing to take. The first one sells.
+	var sold cardSale
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", sale("a", 0, pays(price)), http.StatusCreated, &sold)
+	for name, more := range map[string]string{"b": pays(price), "less": pays(1), "nothing is said": ""} {
+		a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", sale(name, 1, more))
+		if a.StatusCode != http.StatusConflict || !strings.Contains(answer, `"gift_card"`) || !strings.Contains(answer, "This gift card pays €5 now. Nothing was sold.") {
+			t.Errorf("%s: %d %s", name, a.StatusCode, answer)
+		}
+	}
+	if orders := s.one(t, `SELECT count(*)::text FROM orders`); orders != "1" {
+		t.Errorf("there are %s orders", orders)
+	}
+	if a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", sale("c", 1, `,"gift_card_pays":"much"`)); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("much: %d %s", a.StatusCode, answer)
+	}
+	for range 2 {
+		s.asks(t, owner, "POST", "/desk/events/evening/sales", sale("d", 1, pays(5_00)), http.StatusCreated, &sold)
+	}
+	if a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", sale("d", 1, pays(6_00))); a.StatusCode != http.StatusConflict || !strings.Contains(answer, `"key"`) {
+		t.Errorf("another form with the same key: %d %s", a.StatusCode, answer)
+	}
+	s.wantBooks(t)
+}
+
+func TestSellSeats_PageSaysWhatTheGiftCardLeavesToPayBeforeItSells(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	const at = "/desk/events/evening/sales"
+	card, seat := s.vouchers(t, 1, 5_00, "EUR", nil)[0], s.sale.Plan.Label(s.inRows(t, 1)[0])
+	form := url.Values{"seat": {seat}, "method": {"cash"}, "code": {card}}
+	s.refused(t, owner, at, form, http.StatusConflict, "This gift card pays €5 now.", "To pay", `name="gift_card_pays" value="500"`)
+	form.Set("update", "on")
+	if a, page := s.submit(t, owner, at, form); a.StatusCode != http.StatusOK || !strings.Contains(page, `name="gift_card_pays" value="500"`) {
+		t.Errorf("the total: %d %s", a.StatusCode, words(page))
+	}
+	form.Del("update")
+	form.Set("gift_card_pays", "500")
+	s.does(t, owner, at, form)
+	s.wantBooks(t)
+}
+
+func TestTill_SecondGiftCardIsRefusedAsOne(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	cards, seat := s.vouchers(t, 2, 5_00, "EUR", nil), s.sale.Plan.Label(s.inRows(t, 1)[0])
+	for _, more := range []string{`,"update":true`, pays(5_00)} {
+		a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", `{"key":"k","method":"cash","seat":["`+seat+`"],"gift_card":"`+cards[0]+`","code":"`+cards[1]+`"`+more+`}`)
+		if a.StatusCode != http.StatusConflict || !strings.Contains(answer, `"gift_card"`) || !strings.Contains(answer, "One gift card pays a sale.") {
+			t.Errorf("%s: %d %s", more, a.StatusCode, answer)
+		}
+	}
 }
 
 func TestTill_GiftCardThatPaysNothingSaysWhy(t *testing.T) {
@@ -203,8 +285,7 @@ func TestGiftCard_RestOfTheTillIsLoadedByItsOwnerOnce(t *testing.T) {
 	s, owner := withPress(t, seats.Fees{})
 	card, l := s.vouchers(t, 1, 90_00, "EUR", nil)[0], credit.New(s.db)
 	seat := s.inRows(t, 2)
-	var sold cardSale
-	s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"a","method":"cash","gift_card":"`+card+`","seat":["`+s.sale.Plan.Label(seat[0])+`"]}`, http.StatusCreated, &sold)
+	sold := s.sellsByCard(t, owner, "a", card, s.sale.Plan.Label(seat[0]))
 	want := 90_00 - sold.Order.Total
 	for range 2 {
 		if got, err := l.Redeem(t.Context(), "ann@example.org", card); err != nil || got.Minor != want {
@@ -232,8 +313,7 @@ func TestTill_OrderByGiftCardSaysHowItWasPaidAndWhereMoneyGoes(t *testing.T) {
 		paid, back string
 	}{{90_00, "by gift card", "to your gift card"}, {10_00, "in cash and by gift card", "the way you paid"}} {
 		card := s.vouchers(t, 1, c.worth, "EUR", nil)[0]
-		var sold cardSale
-		s.asks(t, owner, "POST", "/desk/events/evening/sales", `{"key":"`+strconv.Itoa(i)+`","method":"cash","seat":["`+s.sale.Plan.Label(idx[i])+`"],"gift_card":"`+card+`"}`, http.StatusCreated, &sold)
+		sold := s.sellsByCard(t, owner, strconv.Itoa(i), card, s.sale.Plan.Label(idx[i]))
 		for _, at := range []string{"/orders/" + sold.Order.Code, "/desk/events/evening/orders/" + sold.Order.Code} {
 			if _, page := s.page(t, owner, at); !strings.Contains(page, c.paid) {
 				t.Errorf("%s does not say that it was paid %s", at, c.paid)

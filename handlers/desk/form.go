@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -113,22 +114,28 @@ func deskWith(w http.ResponseWriter, r *http.Request, path, done string, status 
 // deskRefused reports whether an error is one that a page of the desk shows where the form is, and its words; JSON has its own
 // shape for all of them.
 func deskRefused(r *http.Request, err error) (words string, is bool) {
+	if err == nil || web.WantsJSON(r) {
+		return "", false
+	}
+	return refusedWords(r.Context(), err)
+}
+
+// refusedWords are the words of a refusal, if an error is one.
+func refusedWords(ctx context.Context, err error) (words string, is bool) {
 	var refusal *seats.Conflict
 	var nonsense *seats.ValidationError
 	var mistakes orders.Mistakes
 	switch {
-	case err == nil || web.WantsJSON(r):
-		return "", false
 	case errors.As(err, &refusal):
-		return refusal.In(r.Context()), true
+		return refusal.In(ctx), true
 	case errors.As(err, &nonsense):
-		return nonsense.In(r.Context()), true
+		return nonsense.In(ctx), true
 	case errors.As(err, &mistakes):
-		return mistakes.In(r.Context()), true
+		return mistakes.In(ctx), true
 	case errors.Is(err, orders.ErrNotPaid):
-		return errNotPaid.Brief(r.Context()), true
+		return errNotPaid.Brief(ctx), true
 	case errors.Is(err, orders.ErrNotDue):
-		return errNotDue.Brief(r.Context()), true
+		return errNotDue.Brief(ctx), true
 	}
 	return "", false
 }

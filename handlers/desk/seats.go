@@ -47,11 +47,36 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	if list, err := chosen(s, p.Form); err == nil && len(list) > 0 {
 		if f, err := officeForm(s, p.Form, list); err == nil {
-			p.Lines, p.Cost, _ = f.Quote(s) // what is wrong with it was said, or is once it is sold
+			if err := h.toSell(r, s, f, &p); err != nil {
+				return err
+			}
 		}
 	}
 	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
 	return web.WritePage(w, r, status, desk.Seats(p))
+}
+
+// toSell fills in what a sale costs and what its gift card pays, as far as they are known. What is wrong with it was said, or is once it is sold.
+func (h *Handlers) toSell(r *http.Request, s *seats.Sale, f orders.OfficeForm, p *desk.SeatsPage) error {
+	f, err := h.Orders.TypedCard(r.Context(), s, f)
+	var parts []orders.OfficePart
+	if err == nil {
+		parts, err = h.Orders.WithCodes(r.Context(), []orders.OfficePart{{Sale: s, Form: f}})
+	}
+	var card payments.GiftCard
+	if err == nil {
+		f = parts[0].Form
+		parts, card, err = h.Orders.WithCard(r.Context(), parts)
+	}
+	if _, refused := refusedWords(r.Context(), err); err != nil && !refused {
+		return err
+	}
+	p.Lines, p.Cost, _ = f.Quote(s)
+	if err == nil && card.Account != "" {
+		pays := orders.ByCard(parts)
+		p.CardPays = &pays
+	}
+	return nil
 }
 
 // chosen are the seats of a form: those that are marked, and those that are written.
@@ -80,12 +105,12 @@ func sectionQuery(form url.Values) string {
 // officeForm is the sale of these seats by a form. It names the ticket type of a seat by its idx or label, and that of the other seats once.
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
 	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code"), Card: strings.TrimSpace(form.Get("gift_card"))}
-	if typed := form.Get("total"); typed != "" {
-		total, err := strconv.ParseInt(typed, 10, 64)
-		if err != nil {
-			return f, web.Invalid(text.Mark("The total is a whole number of minor units."))
-		}
-		f.Total = &total
+	var err error
+	if f.Total, err = shownSum(form, "total", text.Mark("The total is a whole number of minor units.")); err != nil {
+		return f, err
+	}
+	if f.CardPays, err = shownSum(form, "gift_card_pays", text.Mark("What the gift card pays is a whole number of minor units.")); err != nil {
+		return f, err
 	}
 	own := map[int]string{}
 	for field := range form {
@@ -110,6 +135,19 @@ func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, 
 		}
 	}
 	return f, nil
+}
+
+// shownSum is a sum that the page showed, in minor units; nil if it showed none. Wrong says that it is none.
+func shownSum(form url.Values, field, wrong string) (*int64, error) {
+	typed := form.Get(field)
+	if typed == "" {
+		return nil, nil
+	}
+	sum, err := strconv.ParseInt(typed, 10, 64)
+	if err != nil {
+		return nil, web.Invalid(wrong)
+	}
+	return &sum, nil
 }
 
 // alsoPrefix begins the fields of a sale that are of other events of the team: also.matinee.seat, also.matinee.total.
@@ -234,10 +272,7 @@ func (h *Handlers) quoteSeats(w http.ResponseWriter, r *http.Request, m organize
 		answer.Also[p.Sale.Event.Slug] = one
 	}
 	if err == nil && card.Account != "" {
-		answer.GiftCard = &quotedCard{Code: parts[0].Form.Card, Balance: card.Balance}
-		for _, p := range parts {
-			answer.GiftCard.Pays += p.Form.ByCard()
-		}
+		answer.GiftCard = &quotedCard{Code: parts[0].Form.Card, Balance: card.Balance, Pays: orders.ByCard(parts)}
 	}
 	if words, refused := deskRefused(r, err); refused {
 		return h.showSeats(w, r, m, s, deskStatus(err), desk.SeatsPage{Form: form, Message: words})

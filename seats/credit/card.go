@@ -46,7 +46,8 @@ func (p Payments) Card(ctx context.Context, code string) (c payments.GiftCard, e
 	case c.Balance == 0:
 		return c, refuseCard(text.Mark("There is nothing left on this gift card. Nothing was sold."))
 	}
-	c.Account, c.Short = fmt.Sprint("card-", voucher), short
+	c.Account = fmt.Sprint("card-", voucher)
+	c.Short = func(ctx context.Context, err error) error { return p.short(ctx, code, err) }
 	c.Spend = func(q *pgx.Batch, payment, order seats.ID, minor int64) {
 		q.Queue(loadCardSQL, voucher)
 		q.Queue(spendSQL, voucher, minor, payment, order)
@@ -96,10 +97,13 @@ SELECT 'capture', held.id, sales.id, spent.currency, spent.captured, $3
  WHERE held.kind = 'held' AND held.email IS NULL AND held.currency = spent.currency
    AND sales.kind = 'sales' AND sales.email IS NULL AND sales.currency = spent.currency`
 
-// short returns what is said of a sale that failed because another one used the card at the same moment; nil for other errors.
-func short(err error) *seats.Conflict {
+// short returns what is said of a sale that failed because the card did not pay at that moment, as it is now; nil for other errors.
+func (p Payments) short(ctx context.Context, code string, err error) error {
 	if !seats.IsConstraint(err, "what is held is more than nothing") {
 		return nil
+	}
+	if _, why := p.Card(ctx, code); why != nil {
+		return why
 	}
 	return refuseCard(text.Mark("This gift card was used at the same moment, and has less left. Nothing was sold. Check the new amount, then sell again."))
 }

@@ -38,7 +38,8 @@ type OfficeForm struct {
 	Agreed  map[string]int64 // what a ticket costs at most before fees and taxes on top, by the key of its type; then no offer counts. nil: nothing was agreed
 	Group   seats.ID         // the block of a group, of which the seats are; zero: of none
 
-	Card string // code of a gift card that pays the order, or as much of it as it can; empty: none
+	Card     string // code of a gift card that pays the order, or as much of it as it can; empty: none
+	CardPays *int64 `json:",omitempty"` // what Card pays of the whole sale, as the page showed it, minor units; nil: the page showed nothing. In a sale of several events, that of the first form counts
 
 	Entry func(q *pgx.Batch, order seats.ID, byCard int64) `json:"-"` // commits with the order, of which a gift card paid so much; nil: nothing does
 
@@ -224,6 +225,9 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 		}
 		asked[i] = []any{part.Sale.Event.ID, forms[i], part.Form.Types, part.Form.Card}
 	}
+	if pays := parts[0].Form.CardPays; pays != nil {
+		asked = append(asked, *pays)
+	}
 	key, err := idempotency.New("office", name, asked...)
 	if err != nil {
 		return nil, err
@@ -232,6 +236,9 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 		return strings.Fields(before), err
 	}
 	parts, card, err := o.WithCard(ctx, parts)
+	if err == nil {
+		err = paysAsShown(parts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +258,7 @@ func (o *Orders) SellTogetherAtOffice(ctx context.Context, name string, parts []
 		return strings.Fields(before), err
 	}
 	if card.Short != nil {
-		if refusal := card.Short(err); refusal != nil {
+		if refusal := card.Short(ctx, err); refusal != nil {
 			before, err := o.soldBefore(ctx, key, refusal)
 			return strings.Fields(before), err
 		}

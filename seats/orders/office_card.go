@@ -50,21 +50,41 @@ func (o *Orders) WithCard(ctx context.Context, parts []OfficePart) ([]OfficePart
 	return parts, card, nil
 }
 
+// paysAsShown refuses a sale of which the card pays something else than its page showed: the rest was taken by hand.
+func paysAsShown(parts []OfficePart) error {
+	shown, pays := parts[0].Form.CardPays, ByCard(parts)
+	if parts[0].Form.Card == "" || shown != nil && *shown == pays {
+		return nil
+	}
+	return &seats.Conflict{Code: CodeCard, Message: text.Mark("This gift card pays %s now. Nothing was sold. Look at what is to pay, then sell again."), Args: []any{pricing.Sum{Minor: pays, Currency: parts[0].Sale.Event.Currency}}}
+}
+
 // TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of the event.
+//
+// Errors: a *seats.Conflict if the form has a card already; the database's.
 func (o *Orders) TypedCard(ctx context.Context, s *seats.Sale, f OfficeForm) (OfficeForm, error) {
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
-	if !is || f.Card != "" || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
+	if !is || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
 		return f, nil
 	}
 	found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
-	if err == nil && found.State == pricing.CodeUnknown {
-		f.Card, f.Code = f.Code, ""
+	switch {
+	case err != nil || found.State != pricing.CodeUnknown:
+		return f, err
+	case f.Card != "":
+		return f, &seats.Conflict{Code: CodeCard, Message: text.Mark("One gift card pays a sale.")}
 	}
-	return f, err
+	f.Card, f.Code = f.Code, ""
+	return f, nil
 }
 
-// ByCard is what the gift card pays of the form, once WithCard found it.
-func (f OfficeForm) ByCard() int64 { return f.byCard }
+// ByCard is what the gift card pays of a sale, once WithCard found it: minor units.
+func ByCard(parts []OfficePart) (minor int64) {
+	for _, p := range parts {
+		minor += p.Form.byCard
+	}
+	return minor
+}
 
 // paysByCard is what the gift card pays of an order of this total.
 func (f OfficeForm) paysByCard(total int64) int64 { return min(f.byCard, total) }

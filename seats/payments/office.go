@@ -28,8 +28,9 @@ type GiftCard struct {
 	// Spend queues that a payment takes so much of it, in the transaction of the sale, which fails if there is less by then. It is to
 	// be queued last: sales with one card wait here for each other.
 	Spend func(q *pgx.Batch, payment, order seats.ID, minor int64)
-	// Short says why a sale failed if the card had less by then; nil if it failed for something else.
-	Short func(err error) *seats.Conflict
+	// Short returns why a sale failed if the card did not pay by then: a *seats.Conflict, or an error of the database. nil if it failed
+	// for something else.
+	Short func(ctx context.Context, err error) error
 }
 
 const spentSQL = `

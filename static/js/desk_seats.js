@@ -39,7 +39,7 @@ function update(all) {
   }, 150)
 }
 form.addEventListener('change', e => {
-  if (/^(seat|seats|method|type|type\.\d+)$/.test(e.target.name)) update(e.target.name === 'type')
+  if (/^(seat|seats|method|code|type|type\.\d+)$/.test(e.target.name)) update(e.target.name === 'type')
 })
 
 let from, frame, before

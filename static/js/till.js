@@ -21,7 +21,7 @@ const pay = $('[data-pay]'), list = $('[data-lines]'), refused = $('[data-refuse
 // those of the visitor. others are those of other performances, by slug: their words, and their lines.
 const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`
 let stage, house, shows, type = fares[0]?.key, category = '', latest = [], marked = -1
-let quoted = {total: 0, discount: 0, by: {}, rest: 0}, card, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
+let quoted = {total: 0, discount: 0, by: {}, pays: 0, rest: 0}, card, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
 
 // sent is a sale that got no answer. It is sent again as it was, and is the same sale; its seats may look taken meanwhile.
 let sent = JSON.parse(sessionStorage.getItem(storeSent) ?? 'null')
@@ -51,7 +51,8 @@ function refuse(text) {
   refused.hidden = !text
 }
 
-// ask sends something to the server, and says why it was refused.
+// ask sends something to the server, and says why it was refused. why is the code of the last refusal.
+let why
 async function ask(path, body, slug = data.slug) {
   const answer = await fetch(`/desk/events/${slug}/${path}`, body ? {
     method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify(body),
@@ -59,6 +60,7 @@ async function ask(path, body, slug = data.slug) {
   const said = await answer.json()
   if (answer.ok) return said
   const {code, message, event = slug, seats = []} = said.error
+  why = code
   const here = code === 'taken' && drop(event, seats)
   refuse(here ? gone(seats) : message)
   if (body && !body.update && answer.status < 500) changes()
@@ -111,7 +113,7 @@ async function quote() {
     said = await price()
     if (!said) pay.elements.code.value = code
   }
-  if (!said && size() && card) { // perhaps for its gift card
+  if (!said && size() && card && why === 'gift_card') {
     card = undefined
     said = await price()
   }
@@ -123,8 +125,8 @@ async function quote() {
     refuse(gone(lost.map(([, label]) => label)))
   }
   if (said || !size()) {
-    const sums = Object.values(said ?? {}), sum = of => sums.reduce((all, q) => all + q[of], 0)
-    quoted = {total: sum('total'), discount: sum('discount'), by: Object.fromEntries(Object.entries(said ?? {}).map(([slug, q]) => [slug, q.total])), rest: sum('total') - (card?.pays ?? 0)}
+    const pays = said && card?.pays || 0, sums = Object.values(said ?? {}), sum = of => sums.reduce((all, q) => all + q[of], 0)
+    quoted = {total: sum('total'), discount: sum('discount'), by: Object.fromEntries(Object.entries(said ?? {}).map(([slug, q]) => [slug, q.total])), pays, rest: sum('total') - pays}
   }
   for (const [slug, {tickets}] of Object.entries(said ?? {})) {
     for (const t of tickets) {
@@ -142,7 +144,7 @@ async function quote() {
 // watch looks for tickets of other performances that another person has now.
 async function watch() {
   const said = await price()
-  if (Object.values(said ?? {}).some(q => q.taken)) await quote()
+  if (said && (Object.values(said).some(q => q.taken) || (card?.pays ?? 0) !== quoted.pays)) await quote()
 }
 
 // price asks what the cart costs: what each performance says, by slug.
@@ -166,7 +168,7 @@ function order() {
     form[`type.${l.label}`] = l.type
   }
   const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
-  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? '', ...card ? {gift_card: card.code} : {}}]
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? '', ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
 }
 
 function draw() {
@@ -194,7 +196,7 @@ function draw() {
 
 // drawGift shows what a gift card pays, and what is left to pay.
 function drawGift() {
-  const pays = size() ? card?.pays ?? 0 : 0
+  const {pays} = quoted
   $('[data-gift]').hidden = !card
   $('[data-rest]').hidden = !pays
   if (!card) return

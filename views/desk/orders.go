@@ -145,6 +145,8 @@ type SeatsPage struct {
 
 	Lines []seats.Line // the chosen seats, as they would be sold
 	Cost  pricing.Cost // of Lines
+
+	CardPays *int64 // what the gift card pays of Cost, minor units; nil: there is none
 }
 
 // mostLines is how many of the chosen seats the page lists.
