@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
@@ -199,7 +200,7 @@ func (h *Handlers) customerOf(ctx context.Context, m organizers.Member, form url
 func daysOf(form url.Values, g *memberships.Given) error {
 	for name, to := range map[string]*time.Time{"from": &g.From, "until": &g.Until} {
 		var ok bool
-		if *to, ok = memberships.ReadDay(strings.TrimSpace(form.Get(name))); !ok {
+		if *to, ok = lists.Day(strings.TrimSpace(form.Get(name))); !ok {
 			return seats.Unchanged(text.Say("“%s” is not a day such as 2030-01-31 or 31.1.2030.", form.Get(name)))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -49,14 +50,14 @@ func (c *Customers) Import(ctx context.Context, d *organizers.Desk, m organizers
 		if err != nil {
 			return err
 		}
-		var wrong wrongLines
+		var wrong lists.Wrong
 		for i, o := range list {
 			changed, why, err := o.addNote(ctx, tx, m)
 			if err != nil {
 				return err
 			}
 			if why.ID != "" {
-				wrong = append(wrong, wrongLine{o.Line, why})
+				wrong.Add(o.Line, why)
 			}
 			switch {
 			case wrote[i] == added:
@@ -67,7 +68,7 @@ func (c *Customers) Import(ctx context.Context, d *organizers.Desk, m organizers
 				done.Same++
 			}
 		}
-		if err := wrong.err(); err != nil {
+		if err := wrong.Err(); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("imported customers"), "customers", map[string]any{"added": done.Added, "changed": done.Changed})
@@ -86,13 +87,13 @@ func tooEarly(ctx context.Context, tx pgx.Tx, list []Listed) error {
 	if err := tx.QueryRow(ctx, todaySQL).Scan(&last); err != nil {
 		return err
 	}
-	var wrong wrongLines
+	var wrong lists.Wrong
 	for _, o := range list {
 		if day := o.AgreedOn.Format("2006-01-02"); !o.AgreedOn.IsZero() && day > last {
-			wrong = append(wrong, wrongLine{o.Line, text.Say("The day of the consent, %s, is yet to come.", day)})
+			wrong.Add(o.Line, text.Say("The day of the consent, %s, is yet to come.", day))
 		}
 	}
-	return wrong.err()
+	return wrong.Err()
 }
 
 const erasedSQL = `SELECT person, max(at) FROM erasure WHERE team_id = $1 AND person IS NOT NULL GROUP BY person`

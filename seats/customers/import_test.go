@@ -10,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/paging"
 )
@@ -104,7 +105,7 @@ func TestImport_NamesEachWrongLineAndStoresNothing(t *testing.T) {
 		"email,name\na@example.org,\"Zoe\nb@example.org,Bob":                                        {"Line 2: Its quotation marks do not match."},
 		"email,consent\na@example.org,2199-01-01\nb@example.org,2020-01-01":                         {"Line 2: The day of the consent, 2199-01-01, is yet to come."},
 		"email,tags\na@example.org,\"" + strings.Join(strings.Split("abcdefghijk", ""), ",") + "\"": {"Line 2: A note has at most 2,000 characters, and a customer 10 tags"},
-		"email\n" + strings.Repeat("a@example.org\n", customers.MostLines+1):                        {"Import at most 5,000 customers at once."},
+		"email\n" + strings.Repeat("a@example.org\n", lists.MostLines+1):                            {"Import at most 5,000 customers at once."},
 	} {
 		_, err := h.imports(t, strings.Split(list, "\n")...)
 		var invalid *seats.ValidationError

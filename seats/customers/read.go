@@ -1,7 +1,6 @@
 package customers
 
 import (
-	"context"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -12,16 +11,15 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/text"
 )
 
 // Limits of lists.
 const (
-	MostLines  = 5000 // of a list that is imported
-	mostPerson = 200  // characters
+	mostPerson = 200 // characters
 	mostPhone  = 40
 	mostSource = 200
-	mostWrong  = 100 // lines of which a refusal says what is wrong
 )
 
 // Listed is a customer of a list.
@@ -43,35 +41,6 @@ var Columns = []string{"email", "name", "first name", "last name", "phone", "lan
 // alike are other names of columns.
 var alike = map[string]string{"e mail": "email", "email address": "email", "first": "first name", "firstname": "first name", "last": "last name", "lastname": "last name", "telephone": "phone", "tag": "tags", "notes": "note", "consent date": "consent"}
 
-// wrongLine is what is wrong with a line of a list.
-type wrongLine struct {
-	line int
-	why  text.Message
-}
-
-// wrongLines is a refusal that names each wrong line.
-type wrongLines []wrongLine
-
-// In says it in the language of its reader.
-func (w wrongLines) In(ctx context.Context) string {
-	var words []string
-	for i, one := range w {
-		if i == mostWrong {
-			words = append(words, text.N(ctx, "%d more line is wrong.", "%d more lines are wrong.", len(w)-i))
-			break
-		}
-		words = append(words, text.T(ctx, "Line %d: %s", one.line, one.why))
-	}
-	return strings.Join(append(words, text.T(ctx, "Nothing was imported.")), "\n")
-}
-
-func (w wrongLines) err() error {
-	if len(w) == 0 {
-		return nil
-	}
-	return &seats.ValidationError{Message: "%s", Args: []any{w}}
-}
-
 func refused(why string, args ...any) error { return &seats.ValidationError{Message: why, Args: args} }
 
 // Read reads a list, as a spreadsheet writes it: CSV with commas, semicolons or tabs between. The first line names the columns.
@@ -79,20 +48,21 @@ func refused(why string, args ...any) error { return &seats.ValidationError{Mess
 // Errors: *seats.ValidationError says what is wrong with which lines.
 func Read(typed string) (list []Listed, err error) {
 	typed = strings.TrimPrefix(typed, "\ufeff")
+	first, _, _ := strings.Cut(typed, "\n")
 	r := csv.NewReader(strings.NewReader(typed))
-	r.FieldsPerRecord, r.Comma = -1, sign(typed)
+	r.FieldsPerRecord, r.Comma = -1, lists.Separator(first)
 	head, err := r.Read()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, refused(text.Mark("The list is empty. Its first line names the columns, such as email, name, tags."))
 	case err != nil:
-		return nil, wrongLines{{1, text.Say("Its quotation marks do not match.")}}.err()
+		return nil, refused(text.Mark("Line %d: %s"), 1, text.Say("Its quotation marks do not match."))
 	}
 	columns, err := columnsOf(head)
 	if err != nil {
 		return nil, err
 	}
-	var wrong wrongLines
+	var wrong lists.Wrong
 	lines := map[string]int{} // by address
 	for {
 		fields, err := r.Read()
@@ -100,7 +70,7 @@ func Read(typed string) (list []Listed, err error) {
 			break
 		}
 		if broken, is := errors.AsType[*csv.ParseError](err); is {
-			wrong = append(wrong, wrongLine{broken.StartLine, text.Say("Its quotation marks do not match.")}) // nothing after it can be read
+			wrong.Add(broken.StartLine, text.Say("Its quotation marks do not match.")) // nothing after it can be read
 			break
 		}
 		line, _ := r.FieldPos(0)
@@ -113,7 +83,7 @@ func Read(typed string) (list []Listed, err error) {
 			why = text.Say("%s is on line %d already.", o.Email, earlier)
 		}
 		if why.ID != "" {
-			wrong = append(wrong, wrongLine{line, why})
+			wrong.Add(line, why)
 		} else {
 			lines[o.Email] = line
 		}
@@ -122,21 +92,10 @@ func Read(typed string) (list []Listed, err error) {
 	switch {
 	case len(list) == 0 && len(wrong) == 0:
 		return nil, refused(text.Mark("The list is empty. Write one person on each line below the names of the columns."))
-	case len(list) > MostLines:
-		return nil, refused(text.Mark("Import at most %d customers at once. Nothing was imported."), MostLines)
+	case len(list) > lists.MostLines:
+		return nil, refused(text.Mark("Import at most %d customers at once. Nothing was imported."), lists.MostLines)
 	}
-	return list, wrong.err()
-}
-
-// sign is what stands between the fields of a list: the sign of the first line.
-func sign(typed string) rune {
-	first, _, _ := strings.Cut(typed, "\n")
-	for _, sign := range "\t;" {
-		if strings.ContainsRune(first, sign) {
-			return sign
-		}
-	}
-	return ','
+	return list, wrong.Err()
 }
 
 // columnsOf are the names of the columns, as Columns has them.
@@ -186,7 +145,7 @@ func (o *Listed) read(columns, fields []string) (wrong text.Message) {
 	if o.Language, ok = tagOf(one("language")); !ok {
 		return text.Say("“%s” is not a language such as en or de-AT.", one("language"))
 	}
-	if o.AgreedOn, ok = dayOf(one("consent")); !ok {
+	if o.AgreedOn, ok = lists.Day(one("consent")); !ok {
 		return text.Say("“%s” is not a day such as 2030-01-31 or 31.1.2030.", one("consent"))
 	}
 	return o.check()
@@ -207,19 +166,6 @@ func (o *Listed) check() (wrong text.Message) {
 		return text.Say("A note has at most 2,000 characters, and a customer 10 tags of at most 40 characters.")
 	}
 	return wrong
-}
-
-// dayOf reads a day; the zero one for nothing.
-func dayOf(typed string) (day time.Time, ok bool) {
-	if typed == "" {
-		return day, true
-	}
-	for _, as := range []string{time.DateOnly, "2.1.2006"} {
-		if day, err := time.Parse(as, typed); err == nil && day.Year() >= 1900 && day.Year() < 2200 {
-			return day, true
-		}
-	}
-	return day, false
 }
 
 // tagOf writes the tag of a language in one way.

@@ -10,16 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 )
 
 // New members.
 const (
-	MostLines  = 5000 // of a list that is imported
-	mostPerson = 200  // characters
-	mostCard   = 40   // characters
-	mostWrong  = 100  // lines of which a refusal says what is wrong
+	mostPerson = 200 // characters
+	mostCard   = 40  // characters
 )
 
 // Given is a membership that is given.
@@ -32,41 +31,12 @@ type Given struct {
 	Card  string
 }
 
-// wrongLine is what is wrong with a line of a list.
-type wrongLine struct {
-	line int
-	why  text.Message
-}
-
-// wrongLines is a refusal that names each wrong line.
-type wrongLines []wrongLine
-
-// In says it in the language of its reader.
-func (w wrongLines) In(ctx context.Context) string {
-	var words []string
-	for i, one := range w {
-		if i == mostWrong {
-			words = append(words, text.N(ctx, "%d more line is wrong.", "%d more lines are wrong.", len(w)-i))
-			break
-		}
-		words = append(words, text.T(ctx, "Line %d: %s", one.line, one.why))
-	}
-	return strings.Join(append(words, text.T(ctx, "Nothing was imported.")), "\n")
-}
-
-func (w wrongLines) err() error {
-	if len(w) == 0 {
-		return nil
-	}
-	return &seats.ValidationError{Message: "%s", Args: []any{w}}
-}
-
 // Read reads a list: a member on each line, as email, name, first day, last day and number of the card, with commas, semicolons or tabs between.
 // Only the email is needed. A first line that begins with the word email is the head of a table.
 //
 // Errors: *seats.ValidationError says what is wrong with which lines.
 func Read(typed string) (list []Given, err error) {
-	var wrong wrongLines
+	var wrong lists.Wrong
 	for n, line := range strings.Split(strings.TrimPrefix(typed, "\ufeff"), "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -80,29 +50,24 @@ func Read(typed string) (list []Given, err error) {
 			why = g.read(fields)
 		}
 		if why.ID != "" {
-			wrong = append(wrong, wrongLine{n + 1, why})
+			wrong.Add(n+1, why)
 		}
 		list = append(list, g)
 	}
 	switch {
 	case len(list) == 0:
 		return nil, &seats.ValidationError{Message: text.Mark("The list is empty. Write one member on each line.")}
-	case len(list) > MostLines:
-		return nil, &seats.ValidationError{Message: text.Mark("Import at most %d members at once. Nothing was imported."), Args: []any{MostLines}}
+	case len(list) > lists.MostLines:
+		return nil, &seats.ValidationError{Message: text.Mark("Import at most %d members at once. Nothing was imported."), Args: []any{lists.MostLines}}
 	}
-	return list, wrong.err()
+	return list, wrong.Err()
 }
 
 // fieldsOf are the fields of a line, without what stands around them.
 func fieldsOf(line string) (fields []string, ok bool) {
 	r := csv.NewReader(strings.NewReader(line))
 	r.FieldsPerRecord = -1
-	for _, sign := range "\t;" {
-		if strings.ContainsRune(line, sign) {
-			r.Comma = sign
-			break
-		}
-	}
+	r.Comma = lists.Separator(line)
 	fields, err := r.Read()
 	for i := range fields {
 		fields[i] = strings.Join(strings.Fields(fields[i]), " ")
@@ -119,24 +84,11 @@ func (g *Given) read(fields []string) (wrong text.Message) {
 	g.Email, g.Name, g.Card = fields[0], fields[1], fields[4]
 	for i, to := range []*time.Time{&g.From, &g.Until} {
 		var ok bool
-		if *to, ok = ReadDay(fields[2+i]); !ok {
+		if *to, ok = lists.Day(fields[2+i]); !ok {
 			return text.Say("“%s” is not a day such as 2030-01-31 or 31.1.2030.", fields[2+i])
 		}
 	}
 	return g.check()
-}
-
-// ReadDay reads a day; the zero one for nothing.
-func ReadDay(typed string) (day time.Time, ok bool) {
-	if typed == "" {
-		return day, true
-	}
-	for _, as := range []string{time.DateOnly, "2.1.2006"} {
-		if day, err := time.Parse(as, typed); err == nil && day.Year() >= 1900 && day.Year() < 2200 {
-			return day, true
-		}
-	}
-	return day, false
 }
 
 // check returns what is wrong with a new membership, and writes its address in one way.
@@ -167,7 +119,7 @@ func (s *Memberships) Give(ctx context.Context, m organizers.Member, key string,
 		case err != nil:
 			return err
 		case len(wrong) > 0:
-			return &seats.Conflict{Code: seats.CodeChanged, Message: "%s %s", Args: []any{wrong[0].why, text.Say("Nothing was changed.")}}
+			return &seats.Conflict{Code: seats.CodeChanged, Message: "%s %s", Args: []any{wrong[0].Why, text.Say("Nothing was changed.")}}
 		case given == 0:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This person has this membership already. Nothing was changed.")}
 		}
@@ -182,11 +134,11 @@ func (s *Memberships) Give(ctx context.Context, m organizers.Member, key string,
 // Errors: ErrNone; a *seats.ValidationError with each wrong line; those of a form that is done once; the database's.
 func (s *Memberships) Import(ctx context.Context, m organizers.Member, key string, kind int64, list []Given) (given int, err error) {
 	err = s.desk.Change(ctx, m, key, []any{"import memberships", kind, list}, func(tx pgx.Tx) error {
-		var wrong wrongLines
+		var wrong lists.Wrong
 		if given, wrong, err = give(ctx, tx, m, kind, list, true); err != nil {
 			return err
 		}
-		if err := wrong.err(); err != nil {
+		if err := wrong.Err(); err != nil {
 			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("imported memberships"), "memberships", map[string]any{"kind": kind, "members": given})
@@ -215,7 +167,7 @@ SELECT from_on, until_on, ($7 OR from_on = $4) AND ($8 OR until_on = $5) AS same
 
 // give gives memberships. wrong is the lines of persons with another membership in that time; then the caller takes all of it back. once
 // leaves out those that were given before and ended.
-func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list []Given, once bool) (given int, wrong wrongLines, err error) {
+func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list []Given, once bool) (given int, wrong lists.Wrong, err error) {
 	var currency string
 	var price int64
 	var months int
@@ -242,7 +194,7 @@ func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list 
 			g.Until = lastDay(g.From, months)
 		}
 		if g.Until.Before(g.From) {
-			wrong = append(wrong, wrongLine{g.Line, text.Say("It ends before it begins.")})
+			wrong.Add(g.Line, text.Say("It ends before it begins."))
 			continue
 		}
 		q.Queue(giveSQL, seats.NewID(), m.Team, kind, g.Name, g.Email, g.Card, g.From, g.Until, currency, price, m.Name, once, g.anyFrom, g.anyUntil)
@@ -269,7 +221,7 @@ func give(ctx context.Context, tx pgx.Tx, m organizers.Member, kind int64, list 
 			return 0, nil, err
 		}
 		if !same {
-			wrong = append(wrong, wrongLine{g.Line, text.Say("%s is a member from %s until %s already.", g.Email, from.Format(time.DateOnly), until.Format(time.DateOnly))})
+			wrong.Add(g.Line, text.Say("%s is a member from %s until %s already.", g.Email, from.Format(time.DateOnly), until.Format(time.DateOnly)))
 		}
 	}
 	return given, wrong, nil

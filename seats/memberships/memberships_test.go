@@ -14,6 +14,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/lists"
 	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/paging"
@@ -293,7 +294,7 @@ func TestImport_NamesEachWrongLineAndGivesNothing(t *testing.T) {
 		t.Errorf("of a list with wrong lines there are %+v", list)
 	}
 	var invalid *seats.ValidationError
-	for _, typed := range []string{"", " \n", "email,name", strings.Repeat("a@example.org\n", memberships.MostLines+1)} {
+	for _, typed := range []string{"", " \n", "email,name", strings.Repeat("a@example.org\n", lists.MostLines+1)} {
 		if _, err := memberships.Read(typed); !errors.As(err, &invalid) {
 			t.Errorf("%.20q: %v", typed, err)
 		}
