@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -107,16 +106,8 @@ func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key s
 			return page, nil, "", web.TooLargeOr(err, text.Mark("The form cannot be read: its file is broken or too large."))
 		}
 		r.PostForm = r.MultipartForm.Value
-		if list := r.MultipartForm.File["file"]; len(list) > 0 && list[0].Size > 0 {
-			in, err := list[0].Open()
-			if err != nil {
-				return page, nil, "", err
-			}
-			file = make([]byte, list[0].Size)
-			_, err = io.ReadFull(in, file)
-			if err = errors.Join(err, in.Close()); err != nil {
-				return page, nil, "", err
-			}
+		if file, err = fileOf(r.MultipartForm); err != nil {
+			return page, nil, "", err
 		}
 		f := r.PostForm
 		page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
