@@ -15,9 +15,6 @@ import (
 // A voucher pays at the box office by its code, without an address. Its credit is loaded into an account of the card, and what a sale
 // leaves stays there under the same code. A person who redeems the code gets the rest (moveSQL).
 
-// CodeCard is the code of a refusal: a gift card pays nothing, or not so much.
-const CodeCard = "gift_card"
-
 // The amount of a card that no sale used is that of its voucher.
 const cardSQL = `
 SELECT v.id, v.currency, coalesce(a.balance, v.amount), v.voided_at IS NOT NULL, coalesce(v.expires_at <= clock_timestamp(), false), v.redeemed_at IS NOT NULL AND a.id IS NULL
@@ -56,7 +53,7 @@ func (p Payments) Card(ctx context.Context, code string) (c payments.GiftCard, e
 }
 
 func refuseCard(message string) *seats.Conflict {
-	return &seats.Conflict{Code: CodeCard, Message: message}
+	return &seats.Conflict{Code: payments.CodeCard, Message: message}
 }
 
 // A card is loaded by its first sale.

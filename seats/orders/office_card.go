@@ -12,9 +12,6 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-// CodeCard is the code of a refusal: a gift card does not pay this sale.
-const CodeCard = "gift_card"
-
 // WithCard finds the gift card of a sale, and what it pays of each part: the first ones first. The card is the zero one if the sale has none.
 //
 // Errors: a *seats.Conflict that says why the card pays nothing; those of Quote; the database's.
@@ -24,18 +21,18 @@ func (o *Orders) WithCard(ctx context.Context, parts []OfficePart) ([]OfficePart
 		return parts, payments.GiftCard{}, nil
 	}
 	if slices.ContainsFunc(parts, func(p OfficePart) bool { return p.Sale.Event.TestOf != 0 }) {
-		return nil, payments.GiftCard{}, &seats.Conflict{Code: CodeCard, Message: text.Mark("A test sale takes no gift cards. Nothing was sold.")}
+		return nil, payments.GiftCard{}, &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("A test sale takes no gift cards. Nothing was sold.")}
 	}
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
 	if !is {
-		return nil, payments.GiftCard{}, &seats.Conflict{Code: CodeCard, Message: text.Mark("There is no gift card with this code. Nothing was sold. Check the code.")}
+		return nil, payments.GiftCard{}, &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("There is no gift card with this code. Nothing was sold. Check the code.")}
 	}
 	card, err := cards.Card(ctx, code)
 	if err != nil {
 		return nil, card, err
 	}
 	if currency := parts[0].Sale.Event.Currency; card.Currency != currency {
-		return nil, card, &seats.Conflict{Code: CodeCard, Message: text.Mark("This gift card is in %s, and the tickets are sold in %s. Nothing was sold."), Args: []any{card.Currency, currency}}
+		return nil, card, &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("This gift card is in %s, and the tickets are sold in %s. Nothing was sold."), Args: []any{card.Currency, currency}}
 	}
 	parts = slices.Clone(parts)
 	left := card.Balance
@@ -56,7 +53,7 @@ func paysAsShown(parts []OfficePart) error {
 	if parts[0].Form.Card == "" || shown != nil && *shown == pays {
 		return nil
 	}
-	return &seats.Conflict{Code: CodeCard, Message: text.Mark("This gift card pays %s now. Nothing was sold. Look at what is to pay, then sell again."), Args: []any{pricing.Sum{Minor: pays, Currency: parts[0].Sale.Event.Currency}}}
+	return &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("This gift card pays %s now. Nothing was sold. Look at what is to pay, then sell again."), Args: []any{pricing.Sum{Minor: pays, Currency: parts[0].Sale.Event.Currency}}}
 }
 
 // TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of the event.
@@ -72,7 +69,7 @@ func (o *Orders) TypedCard(ctx context.Context, s *seats.Sale, f OfficeForm) (Of
 	case err != nil || found.State != pricing.CodeUnknown:
 		return f, err
 	case f.Card != "":
-		return f, &seats.Conflict{Code: CodeCard, Message: text.Mark("One gift card pays a sale.")}
+		return f, &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("One gift card pays a sale.")}
 	}
 	f.Card, f.Code = f.Code, ""
 	return f, nil

@@ -12,6 +12,9 @@ import (
 // At the box office a gift card pays in the transaction of the sale: its payment is captured from the start. What is paid by hand
 // beside it is in the order alone, as of any sale there.
 
+// CodeCard is the code of a refusal: a gift card does not pay this sale, or not so much of it.
+const CodeCard = "gift_card"
+
 // Cards is a Provider whose gift cards pay by their codes.
 type Cards interface {
 	// IsCard reports whether a text has the form of a card's code.
