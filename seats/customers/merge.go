@@ -124,14 +124,11 @@ func (c *Customers) Separate(ctx context.Context, d *organizers.Desk, m organize
 		if len(emails) < 2 || !slices.Contains(emails, email) {
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This address is not merged with the others any more. Nothing was changed.")}
 		}
-		for _, sql := range []string{eraseAddressSQL, sweepSinglesSQL} {
-			args := []any{m.Team, email}
-			if sql == sweepSinglesSQL {
-				args = args[:1]
-			}
-			if _, err := tx.Exec(ctx, sql, args...); err != nil {
-				return err
-			}
+		if _, err := tx.Exec(ctx, eraseAddressSQL, m.Team, email); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, sweepSinglesSQL, m.Team); err != nil {
+			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("separated an address of a customer"), "customers/"+id.String(), map[string]any{"separated": apart})
 	})
