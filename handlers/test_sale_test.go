@@ -115,11 +115,19 @@ func TestTestSale_EndsWhenTheSaleStartsAndWhatWasTypedIsErased(t *testing.T) {
 	draft, test := s.drafted(t, owner)
 	code := s.buysIn(t, test)
 	ended := s.saleOf(t, test)
+	again := func(want int) {
+		t.Helper()
+		if a, body := send(t, owner, "POST", s.url+"/desk/events/"+draft+"/test", `{"key":"again"}`); a.StatusCode != want {
+			t.Errorf("the form again: %d %s, want %d", a.StatusCode, body, want)
+		}
+	}
+	again(http.StatusCreated)
 	s.does(t, owner, "/desk/events/"+draft+"/status", url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}})
 	eventually(t, "the test sale is over", func() bool { return s.count(t, `event WHERE slug = '`+test+`' AND status = 'closed'`) == 1 })
 	eventually(t, "the buyer is erased", func() bool {
 		return s.count(t, `orders WHERE email <> '' AND code = '`+code+`'`)+s.count(t, `payment WHERE form->>'email' <> ''`) == 0
 	})
+	again(http.StatusConflict)
 	if got := s.testOf(t, owner, draft); got != "" {
 		t.Errorf("the checklist still leads to %s", got)
 	}

@@ -93,13 +93,16 @@ func (n Change) check() error {
 	return nil
 }
 
+// ErrTestOver refuses to do something with a test sale that is over.
+var ErrTestOver = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This test sale is over. Nothing was changed. Start another one from the checklist of the event.")}
+
 // mayBecome refuses a status that cannot follow that of the event.
 func mayBecome(ctx context.Context, tx pgx.Tx, e seats.Event, to Change) error {
 	if !slices.Contains(leads[e.Status], to.Status) {
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event is %s, and from there it cannot become %s. Nothing was changed."), Args: []any{text.Say(statusWords[e.Status]), text.Say(statusWords[to.Status])}}
 	}
 	if e.TestOf != 0 && e.Status == seats.Closed && to.Status != seats.Closed {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This test sale is over. Nothing was changed. Start another one from the checklist of the event.")}
+		return ErrTestOver
 	}
 	if to.Status != seats.Draft || e.Status == seats.Draft {
 		return nil

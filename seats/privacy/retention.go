@@ -110,7 +110,7 @@ func (p *Privacy) EraseOld(ctx context.Context) error {
 	return nil
 }
 
-// EraseEvent erases all persons of an event of a team, and reports whether none is left. Persons with a payment under way are.
+// EraseEvent erases all persons of an event of a team, and reports whether none is left. A person with a payment or refund under way stays until that is over.
 func (p *Privacy) EraseEvent(ctx context.Context, event, team int64) (all bool, err error) {
 	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
 		if err := customers.Lock(ctx, tx, team); err != nil {

@@ -6,10 +6,11 @@
 //
 // # Promises
 //
-//   - No money moves: a test sale takes no other card, no payment on arrival and no invoice (constraints of table event).
+//   - No money moves: a test sale takes no other card, no payment on arrival and no invoice (constraints of table event), no credit and no
+//     gift card, and its sales at the box office are in no till.
 //   - Its name begins with TEST, and so does what is made of the name: pages, tickets, mails and passes. Its tickets open no other door.
 //   - No figure, list, alert, webhook or programme has it. Row policies hide it from the desk, but for its own pages and for keys
-//     that are for test sales.
-//   - It ends when the sale of its event starts. Then its addresses are gone, and what was typed there is erased.
+//     that are for test sales. What reads events as the owner of the tables leaves it out itself (event.test_of).
+//   - It ends when the sale of its event starts. Then it sells nothing more, and what was typed there is erased.
 //   - An event has one at a time (a unique index).
 package testsale

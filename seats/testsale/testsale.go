@@ -48,19 +48,23 @@ const lockSQL = `SELECT status = 'draft' OR status = 'on sale' AND coalesce(open
 // Start makes a test sale of an event of the member's team that does not sell yet, and returns its slug: a link that no list has. It
 // has the prices without phases and codes. If there is one, that one is returned.
 //
-// Errors: a *seats.Conflict if the sale has started; those of organizers.Desk.WithAnswer; the database's.
+// Errors: a *seats.Conflict if the sale has started, or if the form comes once more after its test sale ended; those of
+// organizers.Desk.WithAudit; the database's.
 func (t *Sales) Start(ctx context.Context, m organizers.Member, s *seats.Sale, key string) (slug string, err error) {
 	if s.Event.TestOf != 0 {
 		return "", errBegun
 	}
 	act := organizers.Action{Key: key, Form: []any{"test sale", s.Event.Slug}, What: text.Mark("started a test sale of the event"), Subject: "events/" + s.Event.Slug}
-	_, err = t.desk.WithAnswer(ctx, m, act, func(also func(string) seats.TxHook) (string, error) {
-		return "", pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error { return t.start(ctx, tx, s, also("")) })
+	err = t.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
+		return pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error { return t.start(ctx, tx, s, also) })
 	})
 	if err != nil && !seats.IsConstraint(err, "an event has one test sale at a time") {
 		return "", err
 	}
-	return t.Of(ctx, s.Event.ID)
+	if slug, err = t.Of(ctx, s.Event.ID); err == nil && slug == "" {
+		err = events.ErrTestOver
+	}
+	return slug, err
 }
 
 func (t *Sales) start(ctx context.Context, tx pgx.Tx, s *seats.Sale, also seats.TxHook) error {
