@@ -63,10 +63,11 @@ type commands struct {
 	Draw   struct {
 		Verify drawVerify `cmd:"" help:"Repeat the draw of a waiting room and report differences."`
 	} `cmd:"" help:"Draws of waiting rooms."`
-	Rush    rushCommand `cmd:"" help:"Send a crowd and check every answer it gets."`
-	Backup  backup      `cmd:"" help:"Write everything into one file, also while serve runs."`
-	Restore restore     `cmd:"" help:"Read a backup into an empty database, and check every promise against it."`
-	Migrate migrate     `cmd:"" help:"Bring the database up to this version, and let another role serve."`
+	Rush        rushCommand `cmd:"" help:"Send a crowd and check every answer it gets."`
+	Backup      backup      `cmd:"" help:"Write everything into one file, also while serve runs."`
+	Restore     restore     `cmd:"" help:"Read a backup into an empty database, and check every promise against it."`
+	Healthcheck healthcheck `cmd:"" help:"Ask the box office on this machine whether it takes requests; for containers."`
+	Migrate     migrate     `cmd:"" help:"Bring the database up to this version, and let another role serve."`
 
 	Help    helpFlag    `short:"h" help:"Show the flags of a command."`
 	Version versionFlag `help:"Print the version."`

@@ -152,11 +152,39 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 	t.Errorf("they ask for %v", lacks)
 }
 
+func TestContrib_NamesSettingsThatThereAre(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, flag := range settingsOf("serve") {
+		name := flag.Tag.Get("setting")
+		known[name], known[name+"_FILE"] = true, true
+	}
+	named := 0
+	for _, file := range []string{"Caddyfile", "Dockerfile", "compose.yml", "kubernetes.yml", "nginx.conf", "usher.service"} {
+		text, err := os.ReadFile("../../contrib/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\b(USHER|DATABASE)_[A-Z_]+`).FindAllString(string(text), -1) {
+			if named++; !known[name] {
+				t.Errorf("%s sets %s, which there is not", file, name)
+			}
+		}
+	}
+	if named < 15 {
+		t.Errorf("only %d settings are named: the test reads the wrong files", named)
+	}
+}
+
 func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 	t.Parallel()
 	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: seatstest.DB(t).Config().ConnString()}, Log: "text"})
 	if status, body := get(t, node.url+"/readyz"); status != 200 {
 		t.Fatal(status, body)
+	}
+	addr := strings.TrimPrefix(node.url, "http://")
+	if out, err := try(t, "healthcheck", "--addr", addr); err != nil || out != "ready\n" {
+		t.Error("a container would be taken for ill:", out, err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- node.leaving.wait(time.Hour, node.group, slog.New(slog.DiscardHandler)) }()
@@ -167,6 +195,9 @@ func TestANodeToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is ready all the time")
 		}
+	}
+	if _, err := try(t, "healthcheck", "--addr", addr); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Error("a container that ends is taken for ready:", err)
 	}
 	if status, body := get(t, node.url+"/events"); status != 200 {
 		t.Error("it does not go on:", status, body)
