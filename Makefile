@@ -26,7 +26,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants release image test check postgres schema poppler openssl faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants release tryout image test check postgres schema poppler openssl faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -137,6 +137,9 @@ client: postgres ## make clients of openapi.yaml in Go and TypeScript, and buy t
 release: ## archives for Linux and macOS, checksums, a bill of materials: into dist/ (docs/releases.md; SIGNING_KEY=key of SSH)
 	@cd tools/release && GOWORK=off $(TEST) -count=1 .
 	@tools/release/make.sh
+
+tryout: ## install what release and image made in clean surroundings, and sell (PREVIOUS=usher: and upgrade from it)
+	@tools/release/try.sh
 
 image: ## build the image usher:VERSION with docker, podman or buildah (ARCH=arm64)
 	@tools/release/image.sh

@@ -13,7 +13,7 @@ cp "$(go env GOROOT)/lib/time/zoneinfo.zip" "$root/"
 tag=$(echo "${version#v}" | tr + -)
 set -- --platform "linux/$arch" --label "org.opencontainers.image.version=$version" --label org.opencontainers.image.licenses=Apache-2.0 \
 	--tag "usher:$tag" --tag usher:latest --file contrib/Dockerfile "$root"
-if command -v docker >/dev/null; then docker build "$@"
+if docker info >/dev/null 2>&1; then docker build "$@"
 elif command -v podman >/dev/null; then podman build --isolation=chroot --format docker "$@"
 else buildah build --isolation=chroot --format docker "$@"; fi
 echo "built usher:$tag"

@@ -29,6 +29,7 @@ licenses() {
 
 build "$(go env GOOS)" "$(go env GOARCH)" dist/usher
 version=$(dist/usher --version | cut -d' ' -f2)
+rm dist/usher
 for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	os=${target%/*} arch=${target#*/}
 	name=usher-$version-$os-$arch
