@@ -30,14 +30,27 @@ CREATE TABLE IF NOT EXISTS migration (
 // Up applies the migrations that a database does not have yet, each in its own transaction, and returns how many that
 // were. It refuses a database that is newer than this program, or one with other migrations, and changes nothing there.
 func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
+	err = whileOthersWait(ctx, conn, func() error {
+		applied, err = up(ctx, conn)
+		return err
+	})
+	return applied, err
+}
+
+// whileOthersWait calls do while no other node migrates this database.
+func whileOthersWait(ctx context.Context, conn *pgx.Conn, do func() error) (err error) {
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, lockNumber); err != nil {
-		return 0, fmt.Errorf("migrations: wait for other nodes: %w", err)
+		return fmt.Errorf("migrations: wait for other nodes: %w", err)
 	}
 	defer func() {
 		if _, unlockErr := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, lockNumber); err == nil && unlockErr != nil {
 			err = fmt.Errorf("migrations: let other nodes go on: %w", unlockErr)
 		}
 	}()
+	return do()
+}
+
+func up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 	owner, err := owns(ctx, conn)
 	if err != nil {
 		return 0, err
@@ -47,32 +60,13 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 			return 0, fmt.Errorf("migrations: create table migration: %w", err)
 		}
 	}
-	names, err := fs.Glob(files, "*.sql") // sorted by number
+	names, has, err := compare(ctx, conn)
 	if err != nil {
 		return 0, err
 	}
-	has, err := readKnown(ctx, conn)
-	if err != nil {
-		return 0, err
-	}
-	for i, was := range has[:min(len(has), len(names))] {
-		if i == 0 && was.Name != names[0] {
-			return 0, fmt.Errorf("migrations: this database begins with %s and was made before the first release, from which usher does not upgrade; nothing was changed: use an empty database", was.Name)
-		}
-		sql, err := files.ReadFile(names[i])
-		if err != nil {
-			return 0, err
-		}
-		if was.Hash != hash(string(sql)) {
-			return 0, fmt.Errorf("migrations: %s is not what was applied to this database: start the usher it was made with, or put the file back and write a new one", names[i])
-		}
-	}
-	if len(has) > len(names) {
-		return 0, fmt.Errorf("migrations: the database is at %d and this program knows %d: start a newer usher", len(has), len(names))
-	}
-	for i := len(has); i < len(names); i++ {
+	for i := has; i < len(names); i++ {
 		if !owner {
-			return 0, fmt.Errorf("migrations: the database is at %d, this program needs %d, and this user does not own the tables: run \"usher migrate\" as their owner first", len(has), len(names))
+			return 0, fmt.Errorf("migrations: the database is at %d, this program needs %d, and this user does not own the tables: run \"usher migrate\" as their owner first", has, len(names))
 		}
 		if err := apply(ctx, conn, i+1, names[i]); err != nil {
 			return applied, err
@@ -83,6 +77,34 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 		err = grantAgain(ctx, conn)
 	}
 	return applied, err
+}
+
+// compare returns the names of all migrations, and how many of them a database has. It refuses one that has others.
+func compare(ctx context.Context, conn *pgx.Conn) (names []string, applied int, err error) {
+	names, err = fs.Glob(files, "*.sql") // sorted by number
+	if err != nil {
+		return nil, 0, err
+	}
+	has, err := readKnown(ctx, conn)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, was := range has[:min(len(has), len(names))] {
+		if i == 0 && was.Name != names[0] {
+			return nil, 0, fmt.Errorf("migrations: this database begins with %s and was made before the first release, from which usher does not upgrade; nothing was changed: use an empty database", was.Name)
+		}
+		sql, err := files.ReadFile(names[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		if was.Hash != hash(string(sql)) {
+			return nil, 0, fmt.Errorf("migrations: %s is not what was applied to this database: start the usher it was made with, or put the file back and write a new one", names[i])
+		}
+	}
+	if len(has) > len(names) {
+		return nil, 0, fmt.Errorf("migrations: the database is at %d and this program knows %d: start a newer usher", len(has), len(names))
+	}
+	return names, len(has), nil
 }
 
 // known is a migration that a database has.

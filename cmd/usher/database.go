@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,7 +27,25 @@ type database struct {
 }
 
 // openDatabase reaches the operator's PostgreSQL, or starts (or joins) the private one, and brings it up to date.
-func openDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_ *database, err error) {
+func openDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (*database, error) {
+	db, err := startDatabase(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	if err = prepare(ctx, db.dsn); err != nil {
+		err = fmt.Errorf("%w (the database is %s)", err, cfg.database())
+	} else if db.pool, err = seatsdb.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
+		err = db.isOne(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	return db, nil
+}
+
+// startDatabase checks the settings, and starts (or joins) the private PostgreSQL if there is no other. It changes nothing in
+// the database, and has no pool.
+func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_ *database, err error) {
 	if err := cfg.checkDatabase(); err != nil {
 		return nil, err
 	}
@@ -34,24 +53,13 @@ func openDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) 
 	if db.box, err = cfg.secretBox(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, db.close())
-		}
-	}()
 	if db.dsn == "" {
 		if db.private, err = postgres.Start(ctx, cfg.Data, log); err != nil {
 			return nil, err
 		}
 		db.dsn = db.private.DSN
 	}
-	if err := prepare(ctx, db.dsn); err != nil {
-		return nil, fmt.Errorf("%w (the database is %s)", err, cfg.database())
-	}
-	if db.pool, err = seatsdb.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
-		err = db.isOne(ctx)
-	}
-	return db, err
+	return db, nil
 }
 
 // reachTime is how long a database may take to take a connection when usher starts. An address that can never work ends the start;
@@ -122,20 +130,71 @@ func withDatabase(ctx context.Context, sh *shell, cfg *DatabaseSettings, do func
 	return errors.Join(do(db), db.close())
 }
 
-// migrate brings the database up to this version and says so. With --grant-to it also lets another role serve.
+// migrate brings the database up to this version and says so. With --grant-to it also lets another role serve. With --plan it
+// only says what it would do.
 type migrate struct {
-	GrantTo string `placeholder:"ROLE" help:"Role of this PostgreSQL that may then run serve, with the rights that serve needs and no others."`
+	Plan    bool   `xor:"plan" help:"Change nothing, and say which tables each migration to come locks, and how large they are."`
+	GrantTo string `xor:"plan" placeholder:"ROLE" help:"Role of this PostgreSQL that may then run serve, with the rights that serve needs and no others."`
 	DatabaseSettings
 }
 
 // Run is the command.
 func (c *migrate) Run(ctx context.Context, sh *shell) error {
+	if c.Plan {
+		return c.plan(ctx, sh)
+	}
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		if _, err := fmt.Fprintf(sh.stdout, "The database is up to date: %s.\n", c.database()); err != nil || c.GrantTo == "" {
 			return err
 		}
 		return grantTo(ctx, sh.stdout, db.pool, c.GrantTo)
 	})
+}
+
+func (c *migrate) plan(ctx context.Context, sh *shell) (err error) {
+	db, err := startDatabase(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close()) }()
+	conn, err := seatsdb.Dial(ctx, db.dsn)
+	if err != nil {
+		return fmt.Errorf("the database cannot be reached: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	planned, err := migrations.Plan(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return writeLocks(sh.stdout, planned)
+}
+
+// writeLocks tells an operator what an update locks.
+func writeLocks(w io.Writer, planned []migrations.Planned) error {
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "%d migrations are to come; nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.\n", len(planned))
+	for _, migration := range planned {
+		fmt.Fprintf(text, "\n%s\n", migration.Name)
+		for _, lock := range migration.Locks {
+			work := "for a moment"
+			switch size := megabytes(lock.Bytes); {
+			case lock.Rewrites:
+				work = "while it writes the table anew, " + size
+			case lock.Reads:
+				work = "while it reads the table, " + size
+			}
+			fmt.Fprintf(text, "  %-24s %s wait %s\n", lock.Table, lock.Blocks(), work)
+		}
+		if len(migration.Locks) == 0 {
+			text.WriteString("  locks no table that there is\n")
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func megabytes(size int64) string {
+	return fmt.Sprintf("%.1f MB", float64(size)/1e6)
 }
 
 func grantTo(ctx context.Context, w io.Writer, db *pgxpool.Pool, role string) error {
