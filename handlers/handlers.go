@@ -101,9 +101,9 @@ type Config struct {
 	AddressHeader string         // the header that a trusted proxy sets to the client's address; empty: none
 	Proxies       []netip.Prefix // networks of those proxies; nil: Proxies
 
-	Observe     func(route string) func(status int, took time.Duration) // told of every answer; nil: answers are not counted
-	LogRequests bool                                                    // log every answer
-	Unready     func() string                                           // why this node wants no requests now; empty: it does
+	Observe  web.Observe   // told of every answer; nil: answers are not counted
+	LogEvery int           // one of so many answers is logged, and each that failed or was slow; 0: none is
+	Unready  func() string // why this node wants no requests now; empty: it does
 }
 
 // Handlers answers every address of the box office.
@@ -134,7 +134,7 @@ func newHandlers(c Config) *Handlers {
 	if s.Proxies == nil {
 		s.Proxies = web.Proxies
 	}
-	s.Observe, s.LogRequests, s.Unready = c.Observe, c.LogRequests, c.Unready
+	s.Observe, s.LogEvery, s.Unready = c.Observe, c.LogEvery, c.Unready
 	s.Sessions = web.NewSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return &Handlers{s, &shop.Handlers{Server: s}, &desk.Handlers{Server: s, Desks: c.Desks}}
 }

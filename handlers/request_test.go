@@ -23,8 +23,8 @@ type answers struct {
 	seen map[string]map[int]int
 }
 
-func (a *answers) observe(route string) func(int, time.Duration) {
-	return func(status int, _ time.Duration) {
+func (a *answers) observe(route string) func(int, time.Duration, string) {
+	return func(status int, _ time.Duration, _ string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.seen[route] == nil {
@@ -133,7 +133,7 @@ func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {
 func TestEveryAnswerIsCountedAndLoggedIfAskedFor(t *testing.T) {
 	t.Parallel()
 	counted := &answers{seen: map[string]map[int]int{}}
-	url, log := failing(t, func(h *Handlers) { h.Observe, h.LogRequests = counted.observe, true })
+	url, log := failing(t, func(h *Handlers) { h.Observe, h.LogEvery = counted.observe, 1 })
 	for _, path := range []string{"/fine", "/fine", "/broken/x", "/panics/x", "/nowhere"} {
 		ask(t, url+path)
 	}
@@ -147,6 +147,17 @@ func TestEveryAnswerIsCountedAndLoggedIfAskedFor(t *testing.T) {
 		}
 	}
 	if n := strings.Count(log.String(), `"msg":"answered"`); n != 4 || !strings.Contains(log.String(), `"status":404`) { // the panic has its own line
+		t.Errorf("%d lines: %s", n, log)
+	}
+}
+
+func TestLog_SampleHasAllThatFailed(t *testing.T) {
+	t.Parallel()
+	url, log := failing(t, func(h *Handlers) { h.LogEvery = 1 << 40 })
+	for _, path := range []string{"/fine", "/broken/x", "/fine", "/nowhere", "/broken/y"} {
+		ask(t, url+path)
+	}
+	if n := strings.Count(log.String(), `"msg":"answered"`); n != 2 || strings.Count(log.String(), `"status":503`) != 2 {
 		t.Errorf("%d lines: %s", n, log)
 	}
 }

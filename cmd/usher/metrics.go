@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,14 +67,22 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 	return m
 }
 
+// slow is the time of an answer, in seconds, from which on its request's id stands beside the histogram, as an exemplar: the log
+// has a line with it where USHER_LOG_REQUESTS says so.
+const slow = .25
+
 // observe returns what is to be told of each answer of a route.
-func (m *metrics) observe(route string) func(status int, took time.Duration) {
+func (m *metrics) observe(route string) func(status int, took time.Duration, request string) {
 	times := sync.OnceValue(func() prometheus.Observer { return m.times.WithLabelValues(route) }) // a route without requests has no lines
 	open := staysOpen(route)
-	return func(status int, took time.Duration) {
+	return func(status int, took time.Duration, request string) {
 		m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-		if !open {
-			times().Observe(took.Seconds())
+		switch seconds := took.Seconds(); {
+		case open:
+		case seconds < slow:
+			times().Observe(seconds)
+		default:
+			times().(prometheus.ExemplarObserver).ObserveWithExemplar(seconds, prometheus.Labels{"request": request})
 		}
 	}
 }
@@ -99,7 +108,11 @@ func (m *metrics) looked(r *verify.Report, took time.Duration) {
 
 func (m *metrics) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	return mux
 }
 

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/usherbox/usher/handlers"
 	"github.com/usherbox/usher/handlers/desk"
@@ -204,13 +203,16 @@ func (n *node) introduce() {
 	n.waits.Order = handlers.OrderOffered(n.sold, n.pages)
 }
 
+// logEvery is of how many answers one is logged.
+var logEvery = map[string]int{"sampled": 100, "on": 1}
+
 // handler answers all requests. observe gets the time of each answer, and unready the reason for not being ready.
-func (n *node) handler(cfg *Config, observe func(route string) func(status int, took time.Duration), unready func() string) http.Handler {
+func (n *node) handler(cfg *Config, observe web.Observe, unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
 		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
-		Observe: observe, LogRequests: cfg.Requests, Unready: unready,
+		Observe: observe, LogEvery: logEvery[cfg.Requests], Unready: unready,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -103,7 +104,7 @@ func named(t *testing.T, file string) (names []string) {
 		}
 	}
 	for _, line := range bytes.Split(text, []byte("\n")) {
-		if file == "alerts.yml" && !bytes.Contains(line, []byte("expr:")) {
+		if file == "alerts.yml" && bytes.Contains(line, []byte("alert:")) {
 			continue
 		}
 		names = append(names, metricName.FindAllString(string(line), -1)...)
@@ -173,6 +174,32 @@ func TestContrib_NamesSettingsThatThereAre(t *testing.T) {
 	}
 	if named < 15 {
 		t.Errorf("only %d settings are named: the test reads the wrong files", named)
+	}
+}
+
+func TestMetrics_SlowAnswersNameTheirRequest(t *testing.T) {
+	t.Parallel()
+	m := newMetrics()
+	of := m.observe("GET /slow")
+	of(200, time.Millisecond, "fast")
+	of(200, 300*time.Millisecond, "slow-1")
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+	r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, r)
+	if body := w.Body.String(); !strings.Contains(body, `# {request="slow-1"} 0.3`) || strings.Contains(body, `"fast"`) {
+		t.Error(body)
+	}
+}
+
+func TestMetrics_ProfilesAreWhereTheNumbersAre(t *testing.T) {
+	t.Parallel()
+	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: seatstest.DB(t).Config().ConnString()}, Log: "text"})
+	if status, body := get(t, strings.TrimSuffix(node.numbers, "/metrics")+"/debug/pprof/goroutine?debug=1"); status != 200 || !strings.Contains(body, "goroutine profile") {
+		t.Error(status, body)
+	}
+	if status, _ := get(t, node.url+"/debug/pprof/goroutine?debug=1"); status != 404 {
+		t.Error("visitors see profiles:", status)
 	}
 }
 

@@ -48,12 +48,18 @@ func (h *Server) About(w http.ResponseWriter, r *http.Request) *slog.Logger {
 
 func routeOf(r *http.Request) string { return cmp.Or(r.Pattern, "none") }
 
+// Observe returns for a route what is told of each of its answers: the status, how long it took, and the request's id.
+type Observe func(route string) func(status int, took time.Duration, request string)
+
+// slowAnswer is the time of an answer that is in the log also if only some are.
+const slowAnswer = time.Second
+
 // Observed counts the answers of a route, and logs them where the operator asked for that.
 func (h *Server) Observed(pattern string, next http.HandlerFunc) http.HandlerFunc {
-	if h.Observe == nil && !h.LogRequests {
+	if h.Observe == nil && h.LogEvery == 0 {
 		return next
 	}
-	note := func(int, time.Duration) {}
+	note := func(int, time.Duration, string) {}
 	if h.Observe != nil {
 		note = h.Observe(pattern)
 	}
@@ -63,11 +69,11 @@ func (h *Server) Observed(pattern string, next http.HandlerFunc) http.HandlerFun
 			took := time.Since(began)
 			status := cmp.Or(seen.status, http.StatusOK)
 			if cause := recover(); cause != nil {
-				note(http.StatusServiceUnavailable, took) // as recovering answers it
+				note(http.StatusServiceUnavailable, took, w.Header().Get(RequestID)) // as recovering answers it
 				panic(cause)
 			}
-			note(status, took)
-			if h.LogRequests {
+			note(status, took, w.Header().Get(RequestID))
+			if h.LogEvery > 0 && (status >= http.StatusInternalServerError || took > slowAnswer || rand.IntN(h.LogEvery) == 0) {
 				h.About(w, r).Info("answered", "status", status, "ms", float64(took.Microseconds())/1000)
 			}
 		}()

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"golang.org/x/sync/semaphore"
@@ -105,8 +104,8 @@ type Server struct {
 	Joins         int        // the most people of one network that join waiting rooms within a minute
 	AddressHeader string
 	Proxies       []netip.Prefix
-	Observe       func(route string) func(status int, took time.Duration)
-	LogRequests   bool
+	Observe       Observe
+	LogEvery      int
 	Unready       func() string
 }
 

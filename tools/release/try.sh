@@ -3,10 +3,10 @@
 #   1. the archive, in a Debian without anything but PostgreSQL: checksum, signature, one command, a crowd, the books
 #   2. the image, with a read-only root, as user 65532, behind Caddy with TLS: its health, a crowd, SIGTERM
 #   3. with PREVIOUS=FILE, an upgrade from that program: two nodes behind Caddy, one after the other, while a crowd buys
-# As root on Debian; it installs debootstrap, podman, runc and caddy. Everything it starts is on this machine and ends with it.
+# As root on Debian; it installs debootstrap, podman, runc, caddy and prometheus. Everything it starts is on this machine and ends with it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-apt-get install -y -qq --no-install-recommends debootstrap podman runc caddy postgresql openssh-client curl >/dev/null
+apt-get install -y -qq --no-install-recommends debootstrap podman runc caddy prometheus postgresql openssh-client curl >/dev/null
 here=$(mktemp -d) chroot=$here/debian
 started=()
 finish() {
@@ -20,6 +20,8 @@ trap finish EXIT
 say() { printf '\n== %s\n' "$*"; }
 until_true() { for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.2; done; echo "never: $*"; tail -n 20 "$here"/*.log; return 1; }
 crowd() { "$@" --scenario places --people 80 --over 5s --buy --again 60s; } # of one address: most of them prove that they are browsers
+
+promtool test rules contrib/alerts_test.yml
 
 archive=$(ls "$PWD"/dist/usher-*-linux-"$(go env GOARCH)".tar.gz)
 say "1. $(basename "$archive") in a Debian with PostgreSQL"
