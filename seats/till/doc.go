@@ -7,11 +7,11 @@
 //
 // A session is of a person, or of an API key, in one currency. What they sell at the box office while it is open is an entry of it
 // (entry.go), written in the transaction that sells the seats. Entries have no other source: their amounts are read from the order, its
-// receipt or its refund.
+// receipt or its refund. A session may have a card reader (reader.go): its orders are paid and made by package payments.
 //
 // # Promises
 //
-//	Z1  An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions.
+//	Z1  An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions. An order that a card reader was paid for is in one.
 //	Z2  The report of a closed session is what its entries come to.
 //	Z3  Reports of a team are numbered from 1 without a gap, in the order of their closing.
 //

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+
+	"github.com/usherbox/usher/seats/payments/stripe/standin"
+)
+
+const goodCard = "4242424242424242"
+
+// choosesReader has the open till of a person use a card reader.
+func (p *person) choosesReader(label string) {
+	p.t.Helper()
+	p.press(p.page.Locator(".shift"))
+	p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Choose a card reader"}))
+	p.inBothLights("desk-till-readers")
+	check(p.t, p.page.GetByLabel(label+", online").Check())
+	p.press(p.button("Save"))
+	p.saysAt("main", label)
+	p.inBothLights("desk-till-session-reader")
+}
+
+// waitsForCard waits until the dialog asks for a card.
+func (p *person) waitsForCard(label string) {
+	p.t.Helper()
+	p.saysAt("dialog[open] [data-reader-says]", "Waiting for a card at “"+label+"”")
+}
+
+func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
+	t.Parallel()
+	o, bank := stripeOffice(t)
+	reader := bank.AddReader("Front desk")
+	slug := o.event(t, "theatre", "--paid-ahead")
+	dora := someone(t, o, "dora", desktop)
+	dora.entersDesk(o.organizer(t, "Dora", "till"))
+	dora.atTill(slug)
+	check(t, dora.page.Locator("[name=float]").Fill("200"))
+	dora.press(dora.button("Open the till"))
+	dora.sees(dora.page.Locator(`[data-till=ready] .shift [data-drawer]`))
+	drawer := dora.textOf("[data-drawer]")
+	dora.choosesReader("Front desk")
+	dora.visit("/desk/events/" + slug + "/till")
+	dora.sees(dora.page.Locator(`[data-till=ready]`))
+	check(t, dora.page.SetViewportSize(1024, 768))
+
+	// Two seats, paid with a card, in three presses.
+	dora.strikes("2", "F9", "Enter")
+	dora.waitsForCard("Front desk")
+	if more := dora.evaluates(`document.scrollingElement.scrollHeight - innerHeight`); more > 0 {
+		t.Errorf("the till is %v pixels higher than a small screen", more)
+	}
+	dora.inBothLights("desk-till-reader-1024")
+	bank.Presents(reader, goodCard)
+	dora.saysAt("[data-count]", "No tickets yet")
+	dora.sees(dora.page.Locator("[data-order]"))
+	check(t, dora.page.Locator("#paper article").Nth(1).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateAttached}))
+	if n := dora.evaluates(`window.printed`); n != 1 {
+		t.Errorf("%v sales were printed", n)
+	}
+	if now := dora.textOf("[data-drawer]"); now != drawer {
+		t.Errorf("the drawer had %s, and has %s", drawer, now)
+	}
+
+	// A card is declined: the cart stays, and another card pays it.
+	dora.strikes("1", "F9", "Enter")
+	dora.waitsForCard("Front desk")
+	bank.Presents(reader, standin.Declined)
+	dora.saysAt("[data-refused]", "the bank declined the card")
+	dora.saysAt("[data-count]", "1 ticket")
+	dora.inBothLights("desk-till-reader-declined-1024")
+	dora.strikes("Enter")
+	dora.waitsForCard("Front desk")
+	bank.Presents(reader, goodCard)
+	dora.saysAt("[data-count]", "No tickets yet")
+
+	// The customer pays in cash after all.
+	dora.strikes("1", "F9", "Enter")
+	dora.waitsForCard("Front desk")
+	dora.strikes("Escape")
+	dora.saysAt("[data-refused]", "You stopped the payment")
+	dora.saysAt("[data-count]", "1 ticket")
+	if left := bank.Shows(reader); left != 0 {
+		t.Errorf("the reader still shows %d", left)
+	}
+	dora.strikes("F8", "q", "Enter")
+	dora.saysAt("[data-count]", "No tickets yet")
+
+	captured := 0
+	for _, s := range bank.Sessions() {
+		captured += s.Captures
+	}
+	if captured != 2 {
+		t.Errorf("cards were charged %d times, want 2", captured)
+	}
+	if bank.Judged() < 8 {
+		t.Errorf("stripe-mock looked at %d requests", bank.Judged())
+	}
+	if out := o.usher(t, "verify"); !strings.Contains(out, "ok") || strings.Contains(out, "BROKEN") {
+		t.Errorf("the books: %s", out)
+	}
+}

@@ -1,0 +1,52 @@
+// The dialog of the till while a card reader waits for a card.
+
+import {$, money} from 'usher/page'
+import {watch} from 'usher/reader'
+import {T} from 'usher/text'
+
+export class AtReader {
+  #dialog
+  #path
+  #key
+
+  constructor(dialog) {
+    this.#dialog = dialog
+    $('[data-reader-cancel]', dialog).addEventListener('click', () => this.#cancel())
+    dialog.addEventListener('cancel', event => { // Escape
+      event.preventDefault()
+      this.#cancel()
+    })
+  }
+
+  isOpen() { return this.#dialog.open }
+
+  // wait shows a payment until it is sold or failed, and returns it then.
+  async wait(payment) {
+    this.#path = `/desk/till/payments/${payment.code}`
+    this.#key = `cancel ${payment.code}`
+    $('[data-reader-amount]', this.#dialog).textContent = money(payment.amount)
+    this.#show(payment)
+    this.#dialog.showModal()
+    try {
+      return await watch(this.#path, p => this.#show(p))
+    } finally {
+      this.#dialog.close()
+    }
+  }
+
+  #show({state, label}) {
+    $('[data-reader-says]', this.#dialog).textContent = state === 'ending' ? T('The reader is told to stop. If a card is in it, this takes a few seconds.') : T('Waiting for a card at “%s”. The seats are held meanwhile.', label)
+    $('[data-reader-cancel]', this.#dialog).disabled = state === 'ending'
+  }
+
+  async #cancel() {
+    const button = $('[data-reader-cancel]', this.#dialog)
+    if (button.disabled) return
+    button.disabled = true
+    const answer = await fetch(`${this.#path}/cancellation`, {
+      method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify({key: this.#key}),
+    }).catch(() => ({}))
+    if (answer.ok) this.#show((await answer.json()).payment)
+    else button.disabled = false
+  }
+}
