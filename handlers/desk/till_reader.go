@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -87,22 +88,28 @@ func (h *Handlers) UseReader(w http.ResponseWriter, r *http.Request, m organizer
 	return deskWith(w, r, desk.TillSessionPath(s.ID), "set", http.StatusOK, describeSession(s))
 }
 
-// useReader sets the reader that a form names, if the card provider has it.
+// useReader sets the reader that a form names, once, if the card provider has it.
 func (h *Handlers) useReader(r *http.Request, m organizers.Member, s till.Session, form url.Values) error {
-	label, id := "", form.Get("reader")
-	if id != "" {
-		list, err := h.Orders.Payments.Readers(r.Context())
-		if err != nil && !errors.Is(err, payments.ErrNoProvider) {
-			h.Log.WarnContext(r.Context(), "card readers", "error", err)
-			return errReaders
-		}
-		at := slices.IndexFunc(list, func(one payments.Reader) bool { return one.ID == id })
-		if at < 0 {
-			return errNoReader
-		}
-		label = list[at].Label
+	id := form.Get("reader")
+	act := organizers.Action{
+		Key: deskKeyOf(r, form), Form: []any{"reader", s.ID, id}, What: text.Mark("chose the card reader of the till"), Subject: "till/sessions/" + strconv.FormatInt(s.ID, 10), Detail: map[string]any{"reader": id},
 	}
-	return till.UseReader(r.Context(), h.Organizers, m, deskKeyOf(r, form), s.ID, id, label)
+	return h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
+		label := ""
+		if id != "" {
+			list, err := h.Orders.Payments.Readers(r.Context())
+			if err != nil && !errors.Is(err, payments.ErrNoProvider) {
+				h.Log.WarnContext(r.Context(), "card readers", "error", err)
+				return errReaders
+			}
+			at := slices.IndexFunc(list, func(one payments.Reader) bool { return one.ID == id })
+			if at < 0 {
+				return errNoReader
+			}
+			label = list[at].Label
+		}
+		return till.UseReader(r.Context(), h.Organizers, m, s.ID, id, label, also)
+	})
 }
 
 // sellAtReader begins the sale of a form at the card reader of the member's till, once, and returns the code of its payment.

@@ -2,6 +2,7 @@ package till
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,20 +16,24 @@ const CodeReader = "card_reader"
 
 const readerSQL = `UPDATE till_session SET reader = $2, reader_label = $3 WHERE id = $1`
 
-// UseReader sets the card reader of a session of the member; an empty one takes it away. The next session of the member begins with it. A
-// repeat of the form changes nothing more.
+// UseReader sets the card reader of a session of the member, with audit; an empty one takes it away. The next session of the member
+// begins with it.
 //
-// Errors: *seats.ValidationError; a *seats.Conflict if the session is closed; those of Desk.Change.
-func UseReader(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, id int64, reader, label string) error {
-	return change(ctx, d, m, key, []any{"reader", id, reader}, func(tx pgx.Tx) error {
+// Errors: *seats.ValidationError; a *seats.Conflict if the session is closed; the database's.
+func UseReader(ctx context.Context, d *organizers.Desk, m organizers.Member, id int64, reader, label string, audit seats.TxHook) error {
+	err := d.As(ctx, m, func(tx pgx.Tx) error {
 		if _, err := lock(ctx, tx, m, id); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, readerSQL, id, reader, label); err != nil {
 			return err
 		}
-		return organizers.Note(ctx, tx, m, text.Mark("chose the card reader of the till"), subject(id), map[string]any{"reader": reader, "label": label})
+		return audit.Run(ctx, tx)
 	})
+	if err != nil && err != errNoSession && err != errClosed {
+		return fmt.Errorf("till: choose a card reader: %w", err)
+	}
+	return err
 }
 
 // ReaderOf returns the open session of a member in a currency, with which a card reader takes money.

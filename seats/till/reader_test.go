@@ -36,7 +36,7 @@ func openCounter(t *testing.T) *counter {
 	h.reader = h.bank.AddReader("Front desk")
 	h.accept(t, h.orders)
 	h.session = h.opened(t, h.dora)
-	if err := till.UseReader(t.Context(), h.desk, h.dora, "reader", h.session.ID, h.reader, "Front desk"); err != nil {
+	if err := till.UseReader(t.Context(), h.desk, h.dora, h.session.ID, h.reader, "Front desk", nil); err != nil {
 		t.Fatal(err)
 	}
 	s, err := till.ReaderOf(t.Context(), h.desk, h.dora, h.session.Currency)
