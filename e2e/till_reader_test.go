@@ -15,12 +15,28 @@ const goodCard = "4242424242424242"
 func (p *person) choosesReader(label string) {
 	p.t.Helper()
 	p.press(p.page.Locator(".shift"))
+	p.choosesReaderHere(label)
+}
+
+// choosesReaderHere has the session of the page use a card reader.
+func (p *person) choosesReaderHere(label string) {
+	p.t.Helper()
 	p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Choose a card reader"}))
 	p.inBothLights("desk-till-readers")
 	check(p.t, p.page.GetByLabel(label+", online").Check())
 	p.press(p.button("Save"))
 	p.saysAt("main", label)
 	p.inBothLights("desk-till-session-reader")
+}
+
+// opensTillWithout opens a till and chooses a reader, without scripts.
+func (p *person) opensTillWithout(label string) {
+	p.t.Helper()
+	p.visit("/desk/till")
+	check(p.t, p.page.Locator("[name=float]").Fill("50"))
+	p.press(p.button("Open the till"))
+	p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Open since"}))
+	p.choosesReaderHere(label)
 }
 
 // waitsForCard waits until the dialog asks for a card.
@@ -46,8 +62,10 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	dora.sees(dora.page.Locator(`[data-till=ready]`))
 	check(t, dora.page.SetViewportSize(1024, 768))
 
-	// Two seats, paid with a card, in three presses.
+	// Two seats, paid with a card, in three presses. A fourth one cancels nothing.
 	dora.strikes("2", "F9", "Enter")
+	dora.waitsForCard("Front desk")
+	dora.strikes("Enter")
 	dora.waitsForCard("Front desk")
 	if more := dora.evaluates(`document.scrollingElement.scrollHeight - innerHeight`); more > 0 {
 		t.Errorf("the till is %v pixels higher than a small screen", more)
@@ -88,6 +106,19 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	dora.strikes("F8", "q", "Enter")
 	dora.saysAt("[data-count]", "No tickets yet")
 
+	// Without scripts, the page Seats sells at the reader, too.
+	plain := someone(t, o, "eve", device{width: 390, height: 844, noScript: true})
+	plain.entersDesk(o.organizer(t, "Eve", "till"))
+	plain.opensTillWithout("Front desk")
+	plain.visit("/desk/events/" + slug + "/seats")
+	check(t, plain.page.Locator("[name=seats]").Fill("Stalls/C/12"))
+	check(t, plain.page.GetByLabel("by card", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Check())
+	plain.press(plain.button("Sell"))
+	plain.sees(plain.page.GetByText("Waiting for a card at “Front desk”"))
+	plain.inBothLights("desk-reader-waiting")
+	bank.Presents(reader, standin.Declined)
+	plain.seesLater(plain.page.GetByText("the bank declined the card"))
+	plain.inBothLights("desk-reader-failed")
 	captured := 0
 	for _, s := range bank.Sessions() {
 		captured += s.Captures

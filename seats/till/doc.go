@@ -11,7 +11,7 @@
 //
 // # Promises
 //
-//	Z1  An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions. An order that a card reader was paid for is in one.
+//	Z1  An entry of an order has the amount and the way of paying of that order, and no order is sold in two sessions.
 //	Z2  The report of a closed session is what its entries come to.
 //	Z3  Reports of a team are numbered from 1 without a gap, in the order of their closing.
 //

@@ -27,6 +27,7 @@ export class AtReader {
     $('[data-reader-amount]', this.#dialog).textContent = money(payment.amount)
     this.#show(payment)
     this.#dialog.showModal()
+    this.#dialog.focus() // and not its button: a second Enter must not cancel
     try {
       return await watch(this.#path, p => this.#show(p))
     } finally {
