@@ -7,4 +7,4 @@ ALTER TABLE till_session ADD COLUMN reader text NOT NULL DEFAULT '', -- the card
 ALTER TABLE till_entry DROP CONSTRAINT "it comes in a known way",
     ADD CONSTRAINT "it comes in a known way" CHECK (method IN ('cash', 'terminal', 'card', 'free', 'credit')) NOT VALID;
 
-CREATE UNIQUE INDEX "a reader takes one payment at a time" ON payment ((form->'till'->>'reader')) WHERE form ? 'till' AND state IN ('open', 'authorized');
+CREATE UNIQUE INDEX "a reader takes one payment at a time" ON payment ((form->'till'->>'reader')) WHERE form ? 'till' AND state = 'open';

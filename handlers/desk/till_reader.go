@@ -122,6 +122,9 @@ func (h *Handlers) sellAtReader(r *http.Request, m organizers.Member, form url.V
 		return err
 	}
 	err = h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
+		if !h.Orders.Payments.HasReaders() {
+			return &seats.Conflict{Code: orders.CodeReader, Message: text.Mark("No card provider is set up here. Nothing was sold. Choose another way to pay.")}
+		}
 		s, err := till.ReaderOf(r.Context(), h.Organizers, m, lead.Event.Currency)
 		if err != nil {
 			return err

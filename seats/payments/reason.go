@@ -39,6 +39,7 @@ var _ = []string{
 	// Translators: a reason behind "The card reader did not take the payment:".
 	text.Mark("the card reader is offline."), text.Mark("the card reader is busy."), text.Mark("the card reader did not answer."), text.Mark("there is no such card reader any more."),
 	text.Mark("the customer cancelled it at the card reader."), text.Mark("it was ended at the card reader."), text.Mark("the card could not be read."),
+	text.Mark("the bank declined the card."), text.Mark("the card has expired."), text.Mark("the card provider refused it."),
 	// Translators: a reason behind "Your payment was declined:".
 	text.Mark("no card is kept for it any more."),
 	// Translators: a reason behind "Your payment was declined:".

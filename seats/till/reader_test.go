@@ -219,6 +219,7 @@ func TestReader_FailureFreesTheSeatsAndSaysWhy(t *testing.T) {
 		"declined":     {after: func(h *counter) { h.bank.Presents(h.reader, standin.Declined) }, reason: "The card reader did not take the payment: the bank declined the card. Nothing was charged."},
 		"offline":      {before: func(h *counter) { h.bank.Unplugs(h.reader) }, reason: "The card reader did not take the payment: the card reader is offline. Nothing was charged."},
 		"unknown":      {before: func(h *counter) { h.reader = "tmr_none" }, reason: "The card reader did not take the payment: there is no such card reader any more. Nothing was charged."},
+		"customer":     {after: func(h *counter) { h.bank.Leaves(h.reader) }, reason: "The card reader did not take the payment: the customer cancelled it at the card reader. Nothing was charged."},
 		"another till": {after: func(h *counter) { h.bank.Resets(h.reader) }, reason: "The card reader did not take the payment: it was ended at the card reader. Nothing was charged."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,9 @@ func (s *Stripe) handOver(ctx context.Context, c payments.Charge, amount int64) 
 		return refused(err)
 	}
 	c.Reference = intent.ID
-	show := &api.TerminalReaderProcessPaymentIntentParams{PaymentIntent: api.String(intent.ID)}
+	show := &api.TerminalReaderProcessPaymentIntentParams{PaymentIntent: api.String(intent.ID), ProcessConfig: &api.TerminalReaderProcessPaymentIntentProcessConfigParams{
+		SkipTipping: api.Bool(true), EnableCustomerCancellation: api.Bool(true), // a tip would change the amount
+	}}
 	show.SetIdempotencyKey(c.Key + "-reader")
 	_, err = s.client.V1TerminalReaders.ProcessPaymentIntent(ctx, c.Reader, show)
 	var e *api.Error

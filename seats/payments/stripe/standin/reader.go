@@ -14,6 +14,7 @@ type reader struct {
 	action            string   // its state: in_progress, succeeded, failed
 	why               string   // code of the failure
 	reads             bool     // a card is in it, and is being asked for
+	tips              bool     // it asks for a tip first
 }
 
 // Declined is the number of a test card that banks decline.
@@ -43,6 +44,14 @@ func (f *Fake) Resets(id string) {
 	r.intent, r.action = nil, ""
 }
 
+// Leaves is a customer who presses Cancel at a reader.
+func (f *Fake) Leaves(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.readerOf(id)
+	r.action, r.why = "failed", "customer_canceled"
+}
+
 // Inserts puts a card into a reader: from now on its payment cannot be cancelled, until Presents says how it ends.
 func (f *Fake) Inserts(id string) {
 	f.mu.Lock()
@@ -68,6 +77,9 @@ func (r *reader) present(number string) bool {
 		return true
 	}
 	s := r.intent
+	if r.tips {
+		s.Amount += 100
+	}
 	r.action, s.Intent, s.Captured, s.Captures = "succeeded", "succeeded", s.Amount, s.Captures+1
 	return true
 }
@@ -163,7 +175,7 @@ func (f *Fake) process(w http.ResponseWriter, r *reader, q *http.Request) bool {
 	case s == nil || s.Method != cardPresent || s.Intent != "requires_payment_method":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this intent is not for a reader")
 	default:
-		r.intent, r.action, r.why = s, "in_progress", ""
+		r.intent, r.action, r.why, r.tips = s, "in_progress", "", q.FormValue("process_config[skip_tipping]") != "true"
 		return true
 	}
 	return false
