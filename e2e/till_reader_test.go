@@ -6,7 +6,7 @@ import (
 
 	"github.com/playwright-community/playwright-go"
 
-	"github.com/usherbox/usher/seats/payments/stripe/standin"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 )
 
 const goodCard = "4242424242424242"
@@ -89,7 +89,7 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	// A card is declined: the cart stays, and another card pays it.
 	dora.strikes("1", "F9", "Enter")
 	dora.waitsForCard("Front desk")
-	bank.Presents(reader, standin.Declined)
+	bank.Presents(reader, stripetest.Declined)
 	dora.saysAt("[data-refused]", "the bank declined the card")
 	dora.saysAt("[data-count]", "1 ticket")
 	dora.inBothLights("desk-till-reader-declined-1024")
@@ -124,7 +124,7 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	check(t, err)
 	dora.saysAt("main", "Waiting for a card")
 	dora.inBothLights("desk-reader-waiting")
-	bank.Presents(reader, standin.Declined)
+	bank.Presents(reader, stripetest.Declined)
 	plain.seesLater(plain.page.GetByText("the bank declined the card"))
 	dora.seesLater(dora.page.GetByText("the bank declined the card"))
 	dora.inBothLights("desk-reader-failed")

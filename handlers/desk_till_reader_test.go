@@ -11,7 +11,6 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
-	"github.com/usherbox/usher/seats/payments/stripe/standin"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 )
 
@@ -132,7 +131,7 @@ func TestTillReader_CancelAndDeclineLeaveNothingSold(t *testing.T) {
 		t.Errorf("cancelled, the sale is %+v", sale)
 	}
 	sale = sell("b")
-	bank.Presents(reader, standin.Declined)
+	bank.Presents(reader, stripetest.Declined)
 	_, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code)
 	if text := words(page); !strings.Contains(text, "the bank declined the card. Nothing was charged.") || !strings.Contains(page, "the seats are available again") {
 		t.Errorf("the page says %s", text)

@@ -13,7 +13,6 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
-	"github.com/usherbox/usher/seats/payments/stripe/standin"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/till"
@@ -216,7 +215,7 @@ func TestReader_FailureFreesTheSeatsAndSaysWhy(t *testing.T) {
 		before, after func(h *counter)
 		reason        string
 	}{
-		"declined":     {after: func(h *counter) { h.bank.Presents(h.reader, standin.Declined) }, reason: "The card reader did not take the payment: the bank declined the card. Nothing was charged."},
+		"declined":     {after: func(h *counter) { h.bank.Presents(h.reader, stripetest.Declined) }, reason: "The card reader did not take the payment: the bank declined the card. Nothing was charged."},
 		"offline":      {before: func(h *counter) { h.bank.Unplugs(h.reader) }, reason: "The card reader did not take the payment: the card reader is offline. Nothing was charged."},
 		"unknown":      {before: func(h *counter) { h.reader = "tmr_none" }, reason: "The card reader did not take the payment: there is no such card reader any more. Nothing was charged."},
 		"customer":     {after: func(h *counter) { h.bank.Leaves(h.reader) }, reason: "The card reader did not take the payment: the customer cancelled it at the card reader. Nothing was charged."},
