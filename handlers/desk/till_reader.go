@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -251,10 +249,8 @@ func (h *Handlers) CancelReaderPayment(w http.ResponseWriter, r *http.Request, m
 	if err != nil {
 		return err
 	}
-	err = h.Organizers.Change(r.Context(), m, deskKeyOf(r, form), []any{"cancel at reader", p.Code}, func(tx pgx.Tx) error {
-		return organizers.Note(r.Context(), tx, m, text.Mark("cancelled a sale at the card reader"), "events/"+p.Event+"/orders", map[string]any{"amount": p.Amount, "currency": p.Currency, "reader": p.Till.Label})
-	})
-	if err != nil {
+	detail := map[string]any{"amount": p.Amount, "currency": p.Currency, "reader": p.Till.Label}
+	if err := till.NoteCancel(r.Context(), h.Organizers, m, deskKeyOf(r, form), p.Code, "events/"+p.Event+"/orders", detail); err != nil {
 		return err
 	}
 	if _, err := h.Orders.Payments.Stop(r.Context(), p.Code); err != nil {

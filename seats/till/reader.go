@@ -57,6 +57,14 @@ func ReaderOf(ctx context.Context, d *organizers.Desk, m organizers.Member, curr
 	return s, nil
 }
 
+// NoteCancel notes that a member cancels the payment with a code at a card reader, which is ended next. A repeat of the form notes nothing
+// more. Errors are those of Desk.Change.
+func NoteCancel(ctx context.Context, d *organizers.Desk, m organizers.Member, key, code, subject string, detail map[string]any) error {
+	return change(ctx, d, m, key, []any{"cancel", code}, func(tx pgx.Tx) error {
+		return organizers.Note(ctx, tx, m, text.Mark("cancelled a sale at the card reader"), subject, detail)
+	})
+}
+
 const cardSaleSQL = `
 INSERT INTO till_entry (session_id, kind, method, amount, order_id, tickets)
 SELECT till_session_for($1), 'sale', 'card', o.total, o.id, (SELECT count(*) FROM ticket WHERE order_id = o.id) FROM orders o WHERE o.id = $2`

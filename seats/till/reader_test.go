@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/seats/verify"
@@ -414,6 +417,84 @@ func TestReader_RefundGoesBackToTheCard(t *testing.T) {
 	}
 	if o, err = h.orders.Find(t.Context(), p.Code); err != nil || o.ByHand != 0 {
 		t.Errorf("%d are to be paid out by hand, %v", o.ByHand, err)
+	}
+	h.wantBooks(t)
+}
+
+// A card is charged while the sale is cancelled and asked about: it is either sold or paid back, and never both.
+func TestReader_CancelAndCardAtOnceEndInOneOfBoth(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	h.anotherNode(t)
+	for round := range 8 {
+		p := h.begins(t, seats.NewID().String(), 2*round, 2*round+1)
+		var all sync.WaitGroup
+		all.Go(func() { h.bank.Presents(h.reader, goodCard) })
+		for range 2 {
+			all.Go(func() {
+				if err := h.orders.Payments.Ask(t.Context(), p); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Go(func() {
+			if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+		for deadline := time.Now().Add(time.Minute); ; {
+			h.due(t)
+			h.asks(t, p)
+			var under int
+			if err := h.db.QueryRow(t.Context(), `SELECT count(*) FROM intention WHERE done_at IS NULL`).Scan(&under); err != nil {
+				t.Fatal(err)
+			}
+			if p = h.payment(t, p.Code); under == 0 && (p.State == "captured" || p.State == "closed") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d: the payment is %+v, and %d attempts are open", round, p, under)
+			}
+		}
+	}
+	h.wantBooks(t)
+}
+
+// A discount code for one order counts while the reader waits, and no more once the sale is cancelled.
+func TestReader_CodeCountsOnce(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	err := pgx.BeginFunc(t.Context(), h.db, func(tx pgx.Tx) error {
+		return pricing.CreateCodes(t.Context(), tx, h.sale.Event.ID, pricing.Code{Most: 1, Discount: pricing.Discount{Percent: pricing.WholePercent / 2}}, []string{"HALF"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := func(key string, idx int) (string, error) {
+		return h.orders.PayAtOffice(t.Context(), key, []orders.OfficePart{{Sale: h.sale, Form: orders.OfficeForm{Seats: []int{idx}, Code: "half"}}}, h.at(), nil)
+	}
+	cancelled, err := half("a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "b", Seats: []int{1}, Method: payments.Cash, Code: "HALF"}, nil); err == nil {
+		t.Error("the code was good twice")
+	} else {
+		wantCode(t, err, seats.CodeUsed)
+	}
+	if _, err := h.orders.Payments.Stop(t.Context(), cancelled); err != nil {
+		t.Fatal(err)
+	}
+	code, err := half("c", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.bank.Presents(h.reader, goodCard)
+	h.asks(t, h.payment(t, code))
+	o, err := h.orders.Find(t.Context(), code)
+	if err != nil || o.DiscountCode != "HALF" || o.Paid != o.Total || o.Total == 0 {
+		t.Errorf("the order is %+v, %v", o, err)
 	}
 	h.wantBooks(t)
 }
