@@ -8,10 +8,11 @@ export class AtReader {
   #dialog
   #path
   #key
+  #leave // the seller does not wait until the reader has stopped
 
   constructor(dialog) {
     this.#dialog = dialog
-    $('[data-reader-cancel]', dialog).addEventListener('click', () => this.#cancel())
+    for (const button of ['cancel', 'leave']) $(`[data-reader-${button}]`, dialog).addEventListener('click', () => this.#cancel())
     dialog.addEventListener('cancel', event => { // Escape
       event.preventDefault()
       this.#cancel()
@@ -28,26 +29,32 @@ export class AtReader {
     this.#show(payment)
     this.#dialog.showModal()
     this.#dialog.focus() // and not its button: a second Enter must not cancel
+    let gone = false
+    const left = new Promise(go => { this.#leave = go }).then(() => ({state: 'failed', reason: T('The sale was cancelled. If a card was charged, its money goes back.')}))
     try {
-      return await watch(this.#path, p => this.#show(p))
+      return await Promise.race([watch(this.#path, p => gone || this.#show(p), () => gone), left])
     } finally {
+      gone = true
       this.#dialog.close()
     }
   }
 
   #show({state, label}) {
+    this.#dialog.dataset.state = state
     $('[data-reader-says]', this.#dialog).textContent = state === 'ending' ? T('The reader is told to stop. If a card is in it, this takes a few seconds.') : T('Waiting for a card at “%s”. The seats are held meanwhile.', label)
-    $('[data-reader-cancel]', this.#dialog).disabled = state === 'ending'
+    $('[data-reader-cancel]', this.#dialog).hidden = state === 'ending'
+    $('[data-reader-leave]', this.#dialog).hidden = state !== 'ending'
   }
 
   async #cancel() {
     const button = $('[data-reader-cancel]', this.#dialog)
+    if (this.#dialog.dataset.state === 'ending') return this.#leave()
     if (button.disabled) return
     button.disabled = true
     const answer = await fetch(`${this.#path}/cancellation`, {
       method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify({key: this.#key}),
     }).catch(() => ({}))
+    button.disabled = false
     if (answer.ok) this.#show((await answer.json()).payment)
-    else button.disabled = false
   }
 }
