@@ -82,6 +82,10 @@ var matrix = map[string]access{
 	"GET /desk/till/sessions/{file}":                           {need: organizers.Sell, refuses: true}, // people of the door see their own
 	"POST /desk/till/sessions/{id}/entries":                    {need: organizers.Sell, refuses: true},
 	"POST /desk/till/sessions/{id}/closing":                    {need: organizers.Sell, refuses: true},
+	"GET /desk/till/sessions/{id}/reader":                      {need: organizers.Sell, refuses: true},
+	"POST /desk/till/sessions/{id}/reader":                     {need: organizers.Sell, refuses: true},
+	"GET /desk/till/payments/{code}":                           {need: organizers.Sell},
+	"POST /desk/till/payments/{code}/cancellation":             {need: organizers.Sell},
 	"GET /desk/till/days/{file}":                               {need: organizers.Look},
 	"GET /desk/events/{slug}/orders":                           {need: organizers.Look},
 	"POST /desk/events/{slug}/cancellations":                   {need: organizers.Manage},
@@ -445,6 +449,7 @@ func (w *wall) things() map[string]thing {
 		"/desk/events/{slug}/till/tickets/{code}": {w.id("SELECT code AS id FROM orders WHERE name = 'Own'"), w.id("SELECT code AS id FROM orders WHERE name = 'Foreign'"), "00000000000000000000000000"},
 		"/desk/till/sessions/{id}":                {w.id("SELECT id FROM till_session WHERE who = 'OWN'"), w.id("SELECT id FROM till_session WHERE who = 'FOREIGN'"), "999999"},
 		"/desk/till/sessions/{file}":              {w.id("SELECT id FROM till_session WHERE who = 'OWN'"), w.id("SELECT id FROM till_session WHERE who = 'FOREIGN'"), "999999"},
+		"/desk/till/payments/{code}":              {"AAAAAAAAAAAAAAAAAAAAAAAAA0", "AAAAAAAAAAAAAAAAAAAAAAAAA1", "00000000000000000000000000"},
 		"/desk/till/days/{file}":                  {"2030-05-01.csv", "x.csv", "x.csv"},
 		"/desk/events/{slug}/seats/{idx}":         {"0", "99999", "99999"},
 		"/desk/events/{slug}/pictures/{id}":       {w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'evening'"), w.id("SELECT p.id FROM event_picture p JOIN event e ON e.id = event_id WHERE slug = 'theirs'"), "999999"},
@@ -494,6 +499,8 @@ func (w *wall) plant(t *testing.T) {
 		w.exec(t, `INSERT INTO team_site_key (team_id, key) VALUES ($1, 'site_' || lpad($2, 26, 'A'))`, team, prefix)
 		w.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id, prefix) VALUES ($1, 'Haus', 'Ring 1', '1010', 'Wien', 'AT', 'ATU13585627', $2)`, team, prefix)
 	}
+	w.atReader(t, "evening", "AAAAAAAAAAAAAAAAAAAAAAAAA0")
+	w.atReader(t, "theirs", "AAAAAAAAAAAAAAAAAAAAAAAAA1")
 	for slug, name := range map[string]string{"evening": "Own", "theirs": "Foreign"} {
 		s, err := w.office.Sale(t.Context(), slug)
 		if err != nil {

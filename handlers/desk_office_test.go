@@ -17,9 +17,9 @@ import (
 )
 
 // withPress is an evening with adults, children and press tickets, which the box office sells. 3 are paid as 2.
-func withPress(t *testing.T, fees seats.Fees) (s *site, owner *http.Client) {
+func withPress(t *testing.T, fees seats.Fees, with ...func(*Config)) (s *site, owner *http.Client) {
 	t.Helper()
-	s = newSiteFor(t, events.Settings{Fees: fees})
+	s = newSiteFor(t, events.Settings{Fees: fees}, with...)
 	owner = s.owner(t)
 	f := family("type.1.least", "2", "type.2.name", "Press", "type.2.sold_to", "desk", "type.3.name", "Member", "price.0.3.A", "1", "offer.0.kind", "multi", "offer.0.count", "3", "offer.0.pay", "2")
 	for _, category := range []string{"A", "B", "C"} {

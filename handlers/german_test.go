@@ -239,7 +239,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	}
 	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})
 	session := "/desk/till/sessions/" + w.id("SELECT max(id) AS id FROM till_session")
-	for _, page := range []string{"/desk/till", session, "/desk/events/evening/till", "/desk/events/evening/till/tickets/" + code} {
+	for _, page := range []string{"/desk/till", session, session + "/reader", "/desk/till/payments/AAAAAAAAAAAAAAAAAAAAAAAAA0", "/desk/events/evening/till", "/desk/events/evening/till/tickets/" + code} {
 		visit(owner, page, 200)
 	}
 	s.does(t, owner, session+"/closing", url.Values{"counted": {"190"}, "note": {"Wechselgeld"}})
@@ -298,6 +298,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/till/sessions":           {{"float": {"viel"}}},
 		session + "/entries":            {{"amount": {"x"}}, {"kind": {"in"}, "amount": {"5"}}, {"kind": {"in"}, "amount": {"5"}, "reason": {"x"}}},
 		session + "/closing":            {{}, {"counted": {"1"}}},
+		session + "/reader":             {{"reader": {"tmr_x"}}},
 		"/desk/events/evening/sales":    {{"paid_by": {"Muscheln"}, "method": {"terminal"}, "seats": {"Z/9"}}},
 		"/desk/taxes":                   {{"country": {"XX"}, "rate.XX.standard": {"x"}}},
 		"/desk/privacy":                 {{"months": {"-3"}}},

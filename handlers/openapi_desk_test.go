@@ -191,6 +191,10 @@ POST /desk/events/evening/cancellations {"order":["CODE","TWO"]}
 POST /desk/till/sessions/TILL/entries {"kind":"out","amount":"10.00","reason":"flowers"}
 GET /desk/till
 GET /desk/till/sessions/TILL
+GET /desk/till/sessions/TILL/reader
+POST /desk/till/sessions/TILL/reader {"reader":""}
+GET /desk/till/payments/AAAAAAAAAAAAAAAAAAAAAAAAA0
+POST /desk/till/payments/AAAAAAAAAAAAAAAAAAAAAAAAA0/cancellation {}
 POST /desk/till/sessions/TILL/closing {"counted":"180.00","note":"Miscounted"} => DAY "day":"([^"]+)"
 GET /desk/till/sessions/TILL
 GET /desk/till/days/DAY

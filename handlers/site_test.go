@@ -54,6 +54,7 @@ import (
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -101,6 +102,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	done, officeDone := make(chan error, 8), make(chan error, 1)
 	sold := orders.New(db)
 	sold.Open(office, "")
+	sold.AtTill = till.QueueCardSale
 	card := demo.New(db, sold.Payments.Record)
 	sold.Payments.Accept(payments.Demo, seatstest.Watched(t, db, card))
 	ledger := credit.New(db)

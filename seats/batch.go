@@ -28,25 +28,26 @@ type command struct {
 	seats  []int // to lock, besides those the holder has
 	decide func(*batch) (Hold, error)
 
-	claim      bool    // it claims seats: see sql.go
-	sells      bool    // it sells what its holder has: see attach.go
-	resells    bool    // it needs to know which seats are offered back, besides those that sell: see resale.go
-	takesBack  bool    // it gives seats that are offered back to their order again
-	givesBack  bool    // it cancels tickets
-	unblocks   bool    // it may take seats of blocks: see block.go
-	block      ID      // to which its seats go back; none: they are free then
-	from       ID      // another holder; it moves their seats; none for most
-	ofWaitlist bool    // it is about seats held for the waitlist: see waitlist.go
-	entries    []int64 // of the waiting list, that are offered seats
-	lock       Entries // locks them
-	keys       []ID    // purchase keys it counts tickets for; see allowance.go
-	uses       []Use   // allowances it counts for; see allowance.go
-	choice     *choice // for claims that leave the choice of seats to us; see best.go
-	access     *Access // what codes of the visitor unlock; nil for most, see access.go
-	early      bool    // a code lets it claim before the event is on sale
-	mix        []int   // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
-	key        string  // idempotency key, empty if none
-	request    string  // hash of what was asked for, kept beside the key
+	claim      bool       // it claims seats: see sql.go
+	sells      bool       // it sells what its holder has: see attach.go
+	resells    bool       // it needs to know which seats are offered back, besides those that sell: see resale.go
+	takesBack  bool       // it gives seats that are offered back to their order again
+	givesBack  bool       // it cancels tickets
+	unblocks   bool       // it may take seats of blocks: see block.go
+	block      ID         // to which its seats go back; none: they are free then
+	blocks     map[int]ID // the same by seat; nil for most
+	from       ID         // another holder; it moves their seats; none for most
+	ofWaitlist bool       // it is about seats held for the waitlist: see waitlist.go
+	entries    []int64    // of the waiting list, that are offered seats
+	lock       Entries    // locks them
+	keys       []ID       // purchase keys it counts tickets for; see allowance.go
+	uses       []Use      // allowances it counts for; see allowance.go
+	choice     *choice    // for claims that leave the choice of seats to us; see best.go
+	access     *Access    // what codes of the visitor unlock; nil for most, see access.go
+	early      bool       // a code lets it claim before the event is on sale
+	mix        []int      // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat
+	key        string     // idempotency key, empty if none
+	request    string     // hash of what was asked for, kept beside the key
 
 	write  func(*pgx.Batch) // queues what commits with the seats; nil for nothing
 	visit  *Visit           // the session it comes from; nil if none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -219,6 +220,7 @@ func (b *batch) queueBlocks(q *pgx.Batch) {
 		if c.block != (ID{}) {
 			ids = append(ids, c.block)
 		}
+		ids = slices.AppendSeq(ids, maps.Values(c.blocks))
 	}
 	if len(ids) == 0 {
 		return

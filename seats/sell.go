@@ -22,7 +22,8 @@ type Purchase struct {
 	// has by now, and those of them that have no holder any more are taken again.
 	Late bool
 
-	// AtOffice says that Seats are sold at the box office, to a person who holds nothing.
+	// AtOffice says that Seats are sold at the box office, to a person who holds nothing. With Late, they were kept for that
+	// (KeepingAtOffice), and count for no visitor.
 	AtOffice bool
 
 	// Group is the block of a group, of which Seats are at the box office; zero: of none.
@@ -71,11 +72,11 @@ func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
 func (s *Sale) selling(d Purchase) (*command, error) {
 	c := &command{holder: d.Holder, sells: true, keys: d.Keys, uses: d.Uses}
 	switch {
-	case d.AtOffice:
-		return c, s.sellAtOffice(c, d)
 	case d.Late:
 		s.sellLate(c, d)
 		return c, nil
+	case d.AtOffice:
+		return c, s.sellAtOffice(c, d)
 	}
 	c.decide = func(b *batch) (Hold, error) {
 		h, sold, err := b.agreed(d)
@@ -280,7 +281,9 @@ func (s *Sale) sellLate(c *command, d Purchase) {
 			b.holds[d.Holder] = h
 		}
 		h.keepSeats(slices.DeleteFunc(slices.Clone(h.seats), func(idx int32) bool { return slices.Contains(d.Seats, int(idx)) }))
-		h.bought += len(d.Seats)
+		if !d.AtOffice {
+			h.bought += len(d.Seats)
+		}
 		if d.Write != nil {
 			c.write = d.queue(lines)
 		}
@@ -372,21 +375,28 @@ func (s *Sale) Await(ctx context.Context, a Awaiting) error {
 	return s.withNearest(err)
 }
 
-// EndAwait frees the seats that a payment holds. Nothing happens to others.
-func (s *Sale) EndAwait(ctx context.Context, payment ID) error {
-	_, err := s.do(ctx, &command{holder: payment, decide: func(b *batch) (Hold, error) {
+// EndAwait frees the seats that a payment holds. Nothing happens to others. Those that lines name with a block go back to it.
+func (s *Sale) EndAwait(ctx context.Context, payment ID, lines ...Line) error {
+	c := &command{holder: payment, blocks: map[int]ID{}}
+	for _, l := range lines {
+		if l.Block != (ID{}) {
+			c.blocks[l.Seat] = l.Block
+		}
+	}
+	c.decide = func(b *batch) (Hold, error) {
 		h, ok := b.holds[payment]
 		if !ok {
 			return Hold{}, nil
 		}
 		for _, idx := range b.still(h) {
 			if state := b.rows[idx].state; state == Paying || state == Expired {
-				b.set(idx, payment, row{})
+				b.set(idx, payment, b.backTo(c.blocks[idx], idx))
 			}
 		}
 		h.keepSeats(nil)
 		return Hold{}, nil
-	}})
+	}
+	_, err := s.do(ctx, c)
 	return err
 }
 
@@ -399,30 +409,8 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	}
 	c.seats, c.unblocks = seats, true
 	c.decide = func(b *batch) (Hold, error) {
-		if err := b.sale.RefusePart(seats); err != nil {
-			return Hold{}, err
-		}
-		if b.terms.status == Cancelled || b.terms.status == Draft {
-			return Hold{}, refuseShut(s.Event.under(&b.terms))
-		}
-		fares := b.fresh(seats, func(idx int) int {
-			if at := slices.Index(d.Seats, idx); d.Types != nil && at >= 0 {
-				return d.Types[at]
-			}
-			return b.usual(idx)
-		})
-		lines := s.linesOf(seats, fares)
-		if d.Check != nil {
-			if err := d.Check(lines); err != nil {
-				return Hold{}, err
-			}
-		}
-		if d.Unpaid {
-			if err := b.refuseUnpaid(seats); err != nil {
-				return Hold{}, err
-			}
-		}
-		if err := b.refuseUse(d.Uses); err != nil {
+		fares, lines, err := b.atOffice(d, seats)
+		if err != nil {
 			return Hold{}, err
 		}
 		if err := b.give(d.Order, d.Group, seats, fares); err != nil {
@@ -437,9 +425,49 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	return nil
 }
 
+// atOffice returns what the seats of a purchase at the box office cost, unless the event or the purchase refuses it.
+func (b *batch) atOffice(d Purchase, seats []int) ([]fare, []Line, error) {
+	if err := b.sale.RefusePart(seats); err != nil {
+		return nil, nil, err
+	}
+	if b.terms.status == Cancelled || b.terms.status == Draft {
+		return nil, nil, refuseShut(b.sale.Event.under(&b.terms))
+	}
+	fares := b.fresh(seats, func(idx int) int {
+		if at := slices.Index(d.Seats, idx); d.Types != nil && at >= 0 {
+			return d.Types[at]
+		}
+		return b.usual(idx)
+	})
+	lines := b.sale.linesOf(seats, fares)
+	if d.Check != nil {
+		if err := d.Check(lines); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d.Unpaid {
+		if err := b.refuseUnpaid(seats); err != nil {
+			return nil, nil, err
+		}
+	}
+	return fares, lines, b.refuseUse(d.Uses)
+}
+
 // give sells seats without a holder, or that are blocked, to an order; all of them or none. Those of a group are sold to it alone, and
 // nothing else is.
 func (b *batch) give(order, group ID, seats []int, fares []fare) error {
+	if err := b.refuseGiving(group, seats); err != nil {
+		return err
+	}
+	for i, idx := range seats {
+		b.set(idx, b.rows[idx].blockHolder(), row{state: Sold, holder: order, fare: fares[i]})
+	}
+	b.resell(order, seats)
+	return nil
+}
+
+// refuseGiving says why the box office may not sell these seats.
+func (b *batch) refuseGiving(group ID, seats []int) error {
 	if kept := slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return !b.ofGroup(idx, group) }); len(kept) > 0 {
 		return &Conflict{Code: CodeTaken, Seats: kept, Message: oneOrMany(kept, text.Mark("%s is kept for a group. Nothing was changed. Choose another."), text.Mark("%s are kept for a group. Nothing was changed. Choose others.")), Args: []any{b.sale.named(kept)}}
 	}
@@ -450,10 +478,6 @@ func (b *batch) give(order, group ID, seats []int, fares []fare) error {
 	if len(gone) > 0 {
 		return &Conflict{Code: CodeTaken, Seats: gone, Message: oneOrMany(gone, text.Mark("%s is held or sold. Nothing was changed. Choose another."), text.Mark("%s are held or sold. Nothing was changed. Choose others.")), Args: []any{b.sale.named(gone)}}
 	}
-	for i, idx := range seats {
-		b.set(idx, b.rows[idx].blockHolder(), row{state: Sold, holder: order, fare: fares[i]})
-	}
-	b.resell(order, seats)
 	return nil
 }
 

@@ -42,6 +42,7 @@ import (
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -230,6 +231,7 @@ func openMoney(cfg *Config, db *database, office *seats.Inventory, l net.Listene
 	t := money{sold: orders.New(db.pool), ledger: credit.New(db.pool)}
 	t.sold.SealWith(db.box)
 	t.sold.Open(office, address(cfg, l))
+	t.sold.AtTill = till.QueueCardSale
 	t.card = demo.New(db.pool, t.sold.Payments.Record)
 	t.sold.Payments.Accept(payments.Demo, t.card)
 	t.sold.Payments.Accept(payments.Credit, credit.Payments{Ledger: t.ledger})

@@ -53,6 +53,15 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 		}
 	}
 	p.Methods, p.Script = orders.OfficeMethods(), "desk_seats.js"
+	if h.takesCards(s.Event) {
+		open, err := till.Current(r.Context(), h.Organizers, m)
+		if err != nil {
+			return err
+		}
+		if session, _ := till.InCurrency(open, s.Event.Currency); session.Reader != "" {
+			p.Methods = append(p.Methods, payments.Card)
+		}
+	}
 	return web.WritePage(w, r, status, desk.Seats(p))
 }
 
@@ -303,7 +312,13 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	if err == nil && form.Get("update") != "" {
 		return h.quoteSeats(w, r, m, s, form, parts)
 	}
-	if err == nil {
+	atReader := form.Get("method") == payments.Card
+	switch {
+	case err != nil:
+	case atReader:
+		codes = make([]string, 1)
+		codes[0], err = h.sellAtReader(r, m, form, parts)
+	default:
 		codes, err = h.sellParts(r, m, form, parts)
 	}
 	if words, refused := deskRefused(r, err); refused {
@@ -311,6 +326,9 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 	}
 	if err != nil {
 		return h.problemOf(w, r, s, err)
+	}
+	if atReader {
+		return h.leadToReader(w, r, m, codes[0])
 	}
 	var answer soldAnswer
 	for i, code := range codes {
@@ -324,24 +342,34 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 			answer.Also = append(answer.Also, one)
 		}
 	}
-	to := desk.OrderPath(s.Event.Slug, codes[0])
-	if !m.May(organizers.Look) {
-		to = shop.OrderPath(codes[0]) // the door has no page of orders
-	}
-	return deskWith(w, r, to, "sold", http.StatusCreated, answer)
+	return deskWith(w, r, soldPath(m, s.Event.Slug, codes[0]), "sold", http.StatusCreated, answer)
 }
 
-// sellParts sells what a form asks for, once, and returns the code of each order.
-func (h *Handlers) sellParts(r *http.Request, m organizers.Member, form url.Values, parts []orders.OfficePart) (codes []string, err error) {
+// soldPath is the page of an order that was sold; the door has none of orders.
+func soldPath(m organizers.Member, slug, code string) string {
+	if m.May(organizers.Look) {
+		return desk.OrderPath(slug, code)
+	}
+	return shop.OrderPath(code)
+}
+
+// officeAction is a sale at the box office as the audit log has it. name is that of the way to pay beside cash and the card terminal.
+func officeAction(key, name string, parts []orders.OfficePart, what string) organizers.Action {
 	lead := parts[0].Sale
-	key, name := deskKeyOf(r, form), form.Get("paid_by")
 	detail := map[string]any{"seats": web.Labels(lead, parts[0].Form.Seats), "method": parts[0].Form.Method}
 	asked := []any{"sell", lead.Event.Slug, parts[0].Form, name}
 	for _, p := range parts[1:] {
 		detail[p.Sale.Event.Slug] = web.Labels(p.Sale, p.Form.Seats)
 		asked = append(asked, p.Sale.Event.Slug, p.Form)
 	}
-	act := organizers.Action{Key: key, Form: asked, What: text.Mark("sold at the box office"), Subject: "events/" + lead.Event.Slug + "/orders", Detail: detail}
+	return organizers.Action{Key: key, Form: asked, What: what, Subject: "events/" + lead.Event.Slug + "/orders", Detail: detail}
+}
+
+// sellParts sells what a form asks for, once, and returns the code of each order.
+func (h *Handlers) sellParts(r *http.Request, m organizers.Member, form url.Values, parts []orders.OfficePart) (codes []string, err error) {
+	lead := parts[0].Sale
+	key, name := deskKeyOf(r, form), form.Get("paid_by")
+	act := officeAction(key, name, parts, text.Mark("sold at the box office"))
 	sell := func(also seats.TxHook) (err error) {
 		codes, err = h.Orders.SellTogetherAtOffice(r.Context(), MemberKey(m, key), parts, also)
 		return err

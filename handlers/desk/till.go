@@ -39,8 +39,15 @@ type tillSessionBody struct {
 	Difference *int64         `json:"difference,omitempty"`
 	Taken      *int64         `json:"taken,omitempty"`
 	Note       string         `json:"note,omitempty"`
+	Reader     *readerName    `json:"reader,omitempty"`
 	Lines      []tillLineBody `json:"lines,omitempty"`
 	Moves      []tillMoveBody `json:"moves,omitempty"`
+}
+
+// readerName is the card reader of a session.
+type readerName struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
 }
 
 type tillLineBody struct {
@@ -61,6 +68,9 @@ type tillMoveBody struct {
 
 func describeSession(s till.Session) tillSessionBody {
 	b := tillSessionBody{ID: s.ID, Who: s.Who, Currency: s.Currency, Opening: s.Opening, OpenedAt: s.OpenedAt.UTC(), Number: s.Number, Day: s.Day, Note: s.Note}
+	if s.Reader != "" {
+		b.Reader = &readerName{s.Reader, s.ReaderLabel}
+	}
 	if s.Closed() {
 		at, difference := s.ClosedAt.UTC(), s.Difference()
 		b.ClosedAt, b.Counted, b.Expected, b.Difference, b.Taken = &at, &s.Counted, &s.Expected, &difference, &s.Taken
@@ -274,6 +284,7 @@ func (h *Handlers) showSession(w http.ResponseWriter, r *http.Request, m organiz
 	p.Frame = h.frame(w, r, m, title)
 	p.Style = "desk.css till.css"
 	p.Own = p.Session.Organizer == m.Organizer && p.Session.Key == m.Key
+	p.HasReaders = h.Orders.Payments.HasReaders()
 	return web.WritePage(w, r, status, desk.TillSession(p))
 }
 

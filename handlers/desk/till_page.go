@@ -35,6 +35,9 @@ func (h *Handlers) Till(w http.ResponseWriter, r *http.Request, m organizers.Mem
 			return err
 		}
 		p.Session = &session
+		if h.takesCards(s.Event) {
+			p.Reader = session.ReaderLabel
+		}
 	}
 	p.Fares = tillFares(s, p.Sale.Now)
 	if p.Shows, err = h.shows(r, m, s); err != nil {

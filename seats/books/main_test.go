@@ -21,6 +21,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seatstest"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -293,8 +294,24 @@ func openMixed(t testing.TB) *house {
 			t.Fatal(err)
 		}
 	}
+	h.atReader(t, "evening")
 	h.settle(t)
 	return h
+}
+
+// atReader sells two seats of an event at the card reader of a till.
+func (h *house) atReader(t testing.TB, slug string) {
+	t.Helper()
+	var session int64
+	if err := h.db.QueryRow(t.Context(), `INSERT INTO till_session (team_id, organizer_id, who, currency, zone, opening) VALUES (first_team(), 1, 'Ann', 'EUR', 'UTC', 0) RETURNING id`).Scan(&session); err != nil {
+		t.Fatal(err)
+	}
+	h.orders.AtTill = till.QueueCardSale
+	s := h.sale(t, slug)
+	last := len(s.Plan.Seats) - 1
+	if _, err := h.orders.PayAtOffice(t.Context(), "reader", []orders.OfficePart{{Sale: s, Form: orders.OfficeForm{Seats: []int{last - 8, last - 9}}}}, payments.AtTill{Reader: "tmr_1", Label: "Front desk", Session: session}, nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // asValidation reports whether an error says that something is not valid.

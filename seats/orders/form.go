@@ -66,6 +66,8 @@ type Form struct {
 	Subscriber *Subscriber      `json:"subscriber,omitempty"` // the subscription that the order is part of; nil for most
 	Shares     []payments.Share `json:"shares,omitempty"`     // of a payment that began with this form and is for several orders
 
+	Till *payments.AtTill `json:"till,omitempty"` // where a card reader is paid at the box office; nil: it is no such sale
+
 	held *seats.Hold // as it was read for Code; nil: it was not
 
 	Account string   `json:"account,omitempty"` // the address of the credit account that pays, confirmed by the attendee; only for Credit

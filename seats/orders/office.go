@@ -44,6 +44,7 @@ type OfficeForm struct {
 	Entry func(q *pgx.Batch, order seats.ID, byCard int64) `json:"-"` // commits with the order, of which a gift card paid so much; nil: nothing does
 
 	found  *pricing.Code // of Code
+	reader bool          // a card reader takes the money
 	byCard int64         // minor units that Card is to pay
 }
 
@@ -325,7 +326,7 @@ func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds [
 		m = append(m, Mistake{FieldEmail, wrong})
 	}
 	m = append(m, form.Billing.mistakes()...)
-	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) {
+	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) && !(f.reader && form.Method == payments.Card) {
 		m = append(m, Mistake{FieldMethod, text.Mark("Choose how it is paid.")})
 	}
 	if len(m) > 0 {

@@ -38,6 +38,8 @@ type Orders struct {
 
 	// Subscribed queues, with an order of a subscription, what it belongs to (package subscriptions).
 	Subscribed func(q *pgx.Batch, f Form, order seats.ID)
+	// AtTill queues, with an order that a card reader was paid for, its entry in a session of the till (package till).
+	AtTill func(q *pgx.Batch, session int64, order seats.ID)
 
 	db     seats.DB
 	keys   keys

@@ -271,7 +271,8 @@ type placed struct {
 	total  int64      // minor units
 	keys   []seats.ID // the first is that of the email
 
-	subscribed func(q *pgx.Batch, f Form, order seats.ID) // writes what an order of a subscription belongs to
+	subscribed func(q *pgx.Batch, f Form, order seats.ID)        // writes what an order of a subscription belongs to
+	atTill     func(q *pgx.Batch, session int64, order seats.ID) // writes the entry of an order that a card reader was paid for
 
 	bounded *unpaidOrder // nil: it is not, or not by its email (unpaid.go)
 }
@@ -373,6 +374,9 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	row := p.row(s, sold, cost)
 	row.FeeKept, row.Answers, row.Keys, row.Billing, row.Language, row.SoldBy = terms.Fees.Kept, p.form.Answers, p.keys, p.form.Billing, p.form.Language, p.form.SoldBy
 	row.Offered = offered(terms, cost, p.form.reversed())
+	if p.form.Till != nil { // as other sales of the box office
+		row.AtOffice, row.FeeKept = true, false
+	}
 	if x := p.form.Exchange; x != nil {
 		row.Paid, row.Received, row.AtOffice, row.Mail = x.Carried+x.Received, x.Received, x.AtOffice, MailExchanged
 	}
@@ -396,6 +400,9 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	p.queueConsent(q)
 	if p.form.Subscriber != nil {
 		p.subscribed(q, p.form, p.id)
+	}
+	if p.form.Till != nil {
+		p.atTill(q, p.form.Till.Session, p.id)
 	}
 }
 
@@ -698,7 +705,7 @@ func (o *Orders) ofPayment(p payments.Payment) (write func(q *pgx.Batch, s *seat
 	if err != nil {
 		return nil, err
 	}
-	order := placed{id: p.Order, code: p.Code, holder: p.Keeper(), form: form, total: p.Amount, keys: p.AllKeys(), subscribed: o.Subscribed}
+	order := placed{id: p.Order, code: p.Code, holder: p.Keeper(), form: form, total: p.Amount, keys: p.AllKeys(), subscribed: o.Subscribed, atTill: o.AtTill}
 	if form.Born != "" {
 		born, _ := birth(form.Born, time.Time{}) // it was checked when it came
 		order.born = &born

@@ -161,7 +161,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	standing, err := ask(provider, ctx, Charge{
-		Token: token, Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow && !p.Shared() && !p.ChangesTypes(), Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
+		Token: token, Reader: p.reader(), Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow && !p.Shared() && !p.ChangesTypes(), Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Name, Email: p.Email, What: p.what(), Back: home + "/payments/" + p.Code,
 	})
 	if err != nil {

@@ -29,6 +29,8 @@
 //
 // A payment may be for several orders, one in each of several events (share.go).
 //
+// At the box office a card reader of the provider takes the money (till.go).
+//
 // An order that waits for its email to be confirmed is a payment without money (confirm.go).
 //
 // # Promises

@@ -146,6 +146,8 @@ type Details struct {
 
 	Shares []Share `json:"shares,omitempty"` // of several orders; none for most
 
+	Till *AtTill `json:"till,omitempty"` // of a sale at the box office; nil: the buyer pays by themselves
+
 	Lines  []seats.Line   `json:"lines,omitempty"`  // what the seats cost when the payment began; none for payments of earlier versions
 	Agreed *pricing.Terms `json:"agreed,omitempty"` // fees, tax and offers then; nil for payments of earlier versions
 }
@@ -189,6 +191,9 @@ func (ps *Payments) find(ctx context.Context, sql string, args ...any) (p Paymen
 		return p, fmt.Errorf("payments: read a payment: %w", err)
 	}
 	p.Age, p.Length = time.Duration(age*float64(time.Second)), time.Duration(length*float64(time.Second))
+	if p.Till != nil {
+		p.Length = readerTime
+	}
 	return p, nil
 }
 
@@ -226,7 +231,7 @@ INSERT INTO intention (payment_id, step, next_try) SELECT id, 'authorize', clock
      WHERE a.event_id = $2 AND a.key = (u->>'key')::uuid AND NOT EXISTS (SELECT FROM begun)
 )` + queuePayment
 
-	// A payment of several orders undoes the transaction if the hold has one under way.
+	// A payment of several orders, or at a card reader, undoes the transaction if the hold or the reader has one under way.
 	sharedPaymentSQL = beginPayment + `
     RETURNING id
 )` + queuePayment
@@ -240,10 +245,13 @@ func (p Payment) Queue(q *pgx.Batch) {
 		mandate = nil
 	}
 	sql := paymentSQL
-	if p.Shared() {
+	if p.Shared() || p.Till != nil {
 		sql = sharedPaymentSQL
 	}
 	q.Queue(sql, p.ID, p.EventID, p.Order, p.Code, p.Holder, p.Hold, p.Form, p.Method, p.Currency, p.Amount, mandate, p.Keys)
+	if p.Till != nil {
+		q.Queue(keptAtTillSQL, p.ID, KeptAtTill.Seconds())
+	}
 }
 
 // Start attempts what is due of a payment and returns its state then.

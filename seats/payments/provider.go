@@ -67,6 +67,7 @@ type Charge struct {
 	Credit    int64  // minor units of Amount that credit pays; a provider is told of the rest alone
 	Before    int64  // minor units that were refunded before, with Refund
 	Token     string // of a stored card; empty: the attendee pays on a page
+	Reader    string // the provider's name of the card reader that reads the card; empty: none
 	Slow      bool   // methods that take days may be offered
 	What      string // a line for the attendee's statement, such as "The Seagull, 2 tickets"
 	Back      string // our own page about the payment, to which the attendee returns

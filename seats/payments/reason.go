@@ -22,6 +22,8 @@ const (
 	reasonAwaited = "Your payment was not confirmed in time. If it still arrives, we try your seats again, or it goes back to you."
 	reasonSoldOut = "The subscription was sold out while you paid. Nothing was charged."
 	reasonBounced = "Your payment failed"
+	reasonReader  = "The card reader did not take the payment"
+	reasonNoCard  = "No card was read in time. Nothing was charged."
 )
 
 // The sentences of reasons, for translators.
@@ -33,6 +35,11 @@ var _ = []string{
 	text.Mark("If it still arrives, we try your seats again, or it goes back to you."), text.Mark("If your payment still arrives, it goes back to you."),
 	text.Mark("The subscription was sold out while you paid."), text.Mark("Nothing was charged."), text.Mark("Nothing was ordered."), text.Mark("What you paid goes back to you."),
 	text.Mark("Refunded at the provider."), text.Mark("Your payment failed."), text.Mark("Your payment was declined."),
+	text.Mark("The card reader did not take the payment."), text.Mark("No card was read in time."),
+	// Translators: a reason behind "The card reader did not take the payment:".
+	text.Mark("the card reader is offline."), text.Mark("the card reader is busy."), text.Mark("the card reader did not answer."), text.Mark("there is no such card reader any more."),
+	text.Mark("the customer cancelled it at the card reader."), text.Mark("it was ended at the card reader."), text.Mark("the card could not be read."),
+	text.Mark("the bank declined the card."), text.Mark("the card has expired."), text.Mark("the card provider refused it."),
 	// Translators: a reason behind "Your payment was declined:".
 	text.Mark("no card is kept for it any more."),
 	// Translators: a reason behind "Your payment was declined:".

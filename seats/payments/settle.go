@@ -54,12 +54,15 @@ func (ps *Payments) settle(ctx context.Context, p Payment, s Standing) (again bo
 		if s.Reason != "" {
 			because = ": " + s.Reason
 		}
-		if p.Awaited() {
+		switch {
+		case p.Till != nil:
+			return false, ps.close(ctx, p, reasonReader+because+" Nothing was charged.", 0)
+		case p.Awaited():
 			return ps.lose(ctx, p, 0, reasonBounced+because+" Nothing was charged.", "")
 		}
 		return false, ps.close(ctx, p, "Your payment was declined"+because+" Nothing was charged.", 0)
 	case Voided:
-		if p.Awaited() {
+		if p.Awaited() && p.Till == nil {
 			return ps.lose(ctx, p, 0, reasonBounced+". Nothing was charged.", "")
 		}
 		return false, ps.close(ctx, p, reasonEnded, 0)
@@ -101,8 +104,11 @@ func (ps *Payments) promise(ctx context.Context, p *Payment, s Standing, from ..
 // wait is for an attendee at the provider's page. After their time they may go on until the seats are taken. An email has
 // to be confirmed in time.
 func (ps *Payments) wait(ctx context.Context, p Payment) (again bool, err error) {
-	if p.Age < p.Length {
+	switch {
+	case p.Age < p.Length:
 		return false, nil
+	case p.Till != nil:
+		return ps.lose(ctx, p, 0, reasonNoCard, "")
 	}
 	taken, strict, err := ps.taken(ctx, p)
 	if err != nil {
@@ -195,7 +201,7 @@ func (ps *Payments) purchase(ctx context.Context, p Payment) (*seats.Sale, seats
 	if err != nil {
 		return nil, seats.Purchase{}, err
 	}
-	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines, Unpaid: Later(p.Method) && p.Amount > 0}
+	d := seats.Purchase{Holder: p.Keeper(), Order: p.Order, Seats: p.Seats, Late: true, AtOffice: p.Till != nil, Keys: p.uncounted(), Uses: p.uncountedUses(), Agreed: p.Lines, Unpaid: Later(p.Method) && p.Amount > 0}
 	d.Check = func(lines []seats.Line) error {
 		if s.Event.Currency != p.Currency || pricing.TermsAgreed(p.Agreed, &s.Event).Agreed(lines, p.Discount, p.Billing.Reverse).Total != p.Amount+p.Exchange.Worth {
 			return errAmount
@@ -307,19 +313,21 @@ func (ps *Payments) capture(ctx context.Context, p Payment, a attempt) (again bo
 
 // A promise is voided, and money is refunded. The organizer is told of money without an order, and the attendee who paid
 // gets one mail. Two nodes may learn of the same money: the refund of the first stays due, and nothing begins again once
-// all went back. A node that read the payment as open does not give it up once it is authorized: its seats are being sold.
+// all went back. A node that read the payment as open does not give it up once it is authorized: its seats are being sold. At the box
+// office the seller tells the customer, and a mail goes out only if money goes back.
 const loseSQL = `
 WITH lost AS (
     UPDATE payment
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
            attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, but there is no order: ' || $3 ELSE attention END
      WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
-    RETURNING id, captured, awaited_until
+    RETURNING id, captured, awaited_until, form
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
      WHERE payment_id = (SELECT id FROM lost) AND done_at IS NULL AND step <> 'refund' AND (step <> 'void' OR (SELECT captured FROM lost) > 0)
 ), told AS (
-    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost WHERE $5 OR captured > 0 OR awaited_until IS NOT NULL ON CONFLICT DO NOTHING
+    INSERT INTO mail (payment_id, kind) SELECT id, 'lost' FROM lost
+     WHERE CASE WHEN form ? 'till' THEN captured > 0 AND form->>'email' <> '' ELSE $5 OR captured > 0 OR awaited_until IS NOT NULL END ON CONFLICT DO NOTHING
 ), meant AS (
     INSERT INTO intention (payment_id, step) SELECT id, 'void' FROM lost WHERE captured = 0
         ON CONFLICT (payment_id, step) WHERE step <> 'refund' DO UPDATE SET done_at = NULL, next_try = clock_timestamp()
@@ -367,9 +375,11 @@ func (ps *Payments) release(ctx context.Context, p Payment) error {
 			return err
 		}
 		if p.AwaitedUntil != nil {
-			return s.EndAwait(ctx, p.ID)
+			err = s.EndAwait(ctx, p.ID, one.Lines...)
+		} else {
+			err = s.StopPaying(ctx, one.Holder, one.Seats)
 		}
-		if err := s.StopPaying(ctx, one.Holder, one.Seats); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -400,10 +410,10 @@ func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids i
 	return ps.release(ctx, p)
 }
 
-// Stop gives up an open payment for its attendee. A payment with promised or awaited money stays as it is.
+// Stop gives up an open payment for its attendee, or its seller. A payment with promised or awaited money stays as it is.
 func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 	p, err := ps.Find(ctx, code)
-	if err != nil || p.State != open || p.Awaited() {
+	if err != nil || p.State != open || p.Awaited() && p.Till == nil {
 		return p, err
 	}
 	if _, err := ps.lose(ctx, p, 0, reasonStopped, ""); err != nil {

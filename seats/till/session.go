@@ -33,6 +33,9 @@ type Session struct {
 	Taken     int64  // of orders in all ways to pay, less refunds
 	Note      string // why they differ
 
+	Reader      string // the card provider's name of the reader that charges cards; empty: none was chosen
+	ReaderLabel string // of the reader
+
 	Lines []Line // filled by Find and Day
 	Moves []Move // filled by Find
 }
@@ -63,8 +66,11 @@ type Opening struct {
 	Float    int64  // cash in the drawer, minor units
 }
 
+// It has the card reader of the last session.
 const openSQL = `
-INSERT INTO till_session (team_id, organizer_id, key_id, who, currency, zone, opening) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO till_session (team_id, organizer_id, key_id, who, currency, zone, opening, reader, reader_label)
+SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(l.reader, ''), coalesce(l.reader_label, '')
+  FROM (SELECT) one LEFT JOIN LATERAL (SELECT reader, reader_label FROM till_session WHERE team_id = $1 AND organizer_id = $2 AND key_id = $3 ORDER BY id DESC LIMIT 1) l ON true
     ON CONFLICT DO NOTHING RETURNING id`
 
 // Open begins a session of the member; by an API key, one of the key. A repeat of the form changes nothing more.
@@ -166,11 +172,11 @@ func Close(ctx context.Context, d *organizers.Desk, m organizers.Member, key str
 
 const sessionColumns = `
 SELECT id, organizer_id, key_id, who, currency, zone, opening, opened_at, coalesce(number, 0), closed_at, coalesce(day::text, ''), coalesce(counted, 0), coalesce(expected, 0),
-       coalesce(taken, 0), note
+       coalesce(taken, 0), note, reader, reader_label
   FROM till_session `
 
 func scanSession(row pgx.CollectableRow) (s Session, err error) {
-	err = row.Scan(&s.ID, &s.Organizer, &s.Key, &s.Who, &s.Currency, &s.Zone, &s.Opening, &s.OpenedAt, &s.Number, &s.ClosedAt, &s.Day, &s.Counted, &s.Expected, &s.Taken, &s.Note)
+	err = row.Scan(&s.ID, &s.Organizer, &s.Key, &s.Who, &s.Currency, &s.Zone, &s.Opening, &s.OpenedAt, &s.Number, &s.ClosedAt, &s.Day, &s.Counted, &s.Expected, &s.Taken, &s.Note, &s.Reader, &s.ReaderLabel)
 	return s, err
 }
 

@@ -47,6 +47,7 @@ SELECT s.idx, t.name, t.coded_from, coalesce(s.type = ANY(k.unlocks_types), fals
        LEFT JOIN seat_code c ON c.event_id = s.event_id AND c.idx = s.idx AND c.holder = s.holder
        LEFT JOIN code k ON k.id = c.code AND k.event_id = s.event_id
  WHERE s.event_id = $1 AND s.state IN (1, 3, 4) /* held, paying, sold */ AND NOT coalesce(o.at_office, false)
+   AND NOT EXISTS (SELECT FROM payment p WHERE p.id = s.holder AND p.form ? 'till') /* the box office needs no codes */
  ORDER BY s.idx`
 
 // checkCodes holds the last claim of each seat against the code that it was made with (P15).

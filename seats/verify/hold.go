@@ -89,7 +89,10 @@ func (b *books) checkHold(h *hold) {
 	b.checkLimits(h)
 }
 
-const awaitedSQL = `SELECT id FROM payment WHERE event_id = $1 AND awaited_until IS NOT NULL`
+const awaitedSQL = `
+SELECT id FROM payment WHERE event_id = $1 AND awaited_until IS NOT NULL
+ UNION ALL
+SELECT id FROM payment WHERE form ? 'shares' AND awaited_until IS NOT NULL AND form->'shares' @> jsonb_build_array(jsonb_build_object('event_id', $1::bigint))`
 
 // readAwaited notes which holders are payments.
 func (b *books) readAwaited(ctx context.Context, tx pgx.Tx) error {

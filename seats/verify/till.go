@@ -14,18 +14,29 @@ WITH by_card AS (
     SELECT order_id, amount FROM payment p WHERE method = 'credit' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
      UNION ALL
     SELECT s.order_id, s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'credit'
+), by_reader AS (
+    SELECT order_id, captured AS amount FROM payment p WHERE method = 'card' AND form ? 'till' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+     UNION ALL
+    SELECT s.order_id, least(s.amount, p.captured) FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'card' AND p.form ? 'till'
 )
 SELECT 1, format('order %s… is in till session %s with %s by %s, and has %s by %s', left(o.code, 6), t.session_id, t.amount, t.method, o.received, o.method)
   FROM till_entry t JOIN orders o ON o.id = t.order_id
- WHERE t.kind = 'sale' AND t.method <> 'credit' AND (t.amount <> o.received OR t.method <> o.method OR NOT o.at_office)
+ WHERE t.kind = 'sale' AND t.method NOT IN ('credit', 'card') AND (t.amount <> o.received OR t.method <> o.method OR NOT o.at_office)
  UNION ALL
 SELECT 1, format('order %s… is in till session %s with %s by gift card, and a gift card paid %s of it', left(o.code, 6), t.session_id, t.amount, coalesce(c.amount, 0))
   FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_card c ON c.order_id = o.id
  WHERE t.kind = 'sale' AND t.method = 'credit' AND (t.amount IS DISTINCT FROM c.amount OR NOT o.at_office)
  UNION ALL
-SELECT 1, format('order %s… is in till sales with %s, and got %s', left(o.code, 6), sum(t.amount), o.received + coalesce(c.amount, 0))
-  FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_card c ON c.order_id = o.id
- WHERE t.kind = 'sale' GROUP BY o.id, o.code, o.received, c.amount HAVING sum(t.amount) <> o.received + coalesce(c.amount, 0)
+SELECT 1, format('order %s… is in till session %s with %s by card reader, and a reader took %s for it', left(o.code, 6), t.session_id, t.amount, coalesce(r.amount, 0))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_reader r ON r.order_id = o.id
+ WHERE t.kind = 'sale' AND t.method = 'card' AND (t.amount IS DISTINCT FROM r.amount OR NOT o.at_office)
+ UNION ALL
+SELECT 1, format('order %s… was paid at a card reader, and is in no till session', left(o.code, 6)) FROM by_reader r JOIN orders o ON o.id = r.order_id
+ WHERE NOT EXISTS (SELECT FROM till_entry t WHERE t.order_id = o.id AND t.kind = 'sale' AND t.method = 'card')
+ UNION ALL
+SELECT 1, format('order %s… is in till sales with %s, and got %s', left(o.code, 6), sum(t.amount), o.received + coalesce(c.amount, 0) + coalesce(r.amount, 0))
+  FROM till_entry t JOIN orders o ON o.id = t.order_id LEFT JOIN by_card c ON c.order_id = o.id LEFT JOIN by_reader r ON r.order_id = o.id
+ WHERE t.kind = 'sale' GROUP BY o.id, o.code, o.received, c.amount, r.amount HAVING sum(t.amount) <> o.received + coalesce(c.amount, 0) + coalesce(r.amount, 0)
  UNION ALL
 SELECT 1, format('order %s… is in %s sales of tills', left(o.code, 6), count(*)) FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'sale' GROUP BY o.id, o.code
 HAVING count(*) > count(DISTINCT t.method) OR count(DISTINCT session_id) > 1

@@ -2,6 +2,7 @@
 // server's word, and nothing is held: a seat that another person takes meanwhile leaves the cart, and the rest stays.
 // The cart has tickets of many performances, and is of this tab: the page shows the plan of one of them.
 
+import {AtReader} from 'usher/at_reader'
 import {labelOf, numberOf, together, words} from 'usher/geometry'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, key as newKey, money, number} from 'usher/page'
@@ -20,7 +21,7 @@ const pay = $('[data-pay]'), list = $('[data-lines]'), refused = $('[data-refuse
 // cart is what is about to be sold of this performance: a label, its ticket type and its price, by idx. The painter shows its seats as
 // those of the visitor. others are those of other performances, by slug: their words, and their lines.
 const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`
-let stage, house, shows, type = fares[0]?.key, category = '', latest = [], marked = -1
+let stage, house, shows, reader, type = fares[0]?.key, category = '', latest = [], marked = -1
 let quoted = {total: 0, discount: 0, by: {}, pays: 0, rest: 0}, card, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
 
 // sent is a sale that got no answer. It is sent again as it was, and is the same sale; its seats may look taken meanwhile.
@@ -361,7 +362,8 @@ async function sellCart() {
     remember({lead, total: quoted.total, rest: quoted.rest, back: given === undefined ? 0 : given - quoted.rest, form: {...form, key, paid_by: method.name, name: '', email: ''}})
   }
   const {lead, total, rest = total, back, form} = sent
-  const sold = await ask('sales', form, lead)
+  let sold = await ask('sales', form, lead)
+  if (sold?.payment) sold = await atReader(sold.payment)
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
   document.activeElement?.blur() // before the cart is seen empty: what is typed then is of the next sale
@@ -376,6 +378,16 @@ async function sellCart() {
   pay.elements.code.value = pay.elements.given.value = ''
   await chooseMethod($('[data-method=cash]'))
   print()
+}
+
+// atReader waits for a card, and returns what was sold. What failed is said, and the cart stays: the next press is another sale.
+async function atReader(begun) {
+  const payment = /waiting|ending/.test(begun.state) ? await reader.wait(begun) : begun
+  if (payment.state === 'sold') return payment
+  for (let looks = 0; looks < 20 && [...cart.keys()].some(taken); looks++) await new Promise(go => { setTimeout(go, 100) }) // the plan hears of it a moment later
+  refuse(T('%s The tickets are still in the cart. Try again, or choose another way to pay.', payment.reason))
+  changes()
+  return undefined
 }
 
 // count adds to a figure of the session.
@@ -457,6 +469,7 @@ function give(sum) {
 // keydown presses the button of a key, unless the person is typing.
 function keydown(event) {
   if (shows?.isOpen()) return shows.keydown(event)
+  if (reader?.isOpen()) return
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
   const {target} = event, name = event.key.length === 1 && /[a-z0-9./]/i.test(event.key) ? event.key.toUpperCase() : event.code.startsWith('Key') ? event.code.slice(3) : event.key
   const writes = target.matches('input, select, textarea')
@@ -547,6 +560,7 @@ async function start() {
     inTurn(() => typeSeats(event.target.elements.seats))
   })
   if ($('.shows')) shows = new Shows($('.shows'))
+  if ($('[data-at-reader]')) reader = new AtReader($('[data-at-reader]'))
   const paper = $('[data-paper]')
   paper.value = localStorage.getItem('usher paper') ?? '80'
   paper.addEventListener('change', () => {

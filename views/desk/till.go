@@ -63,6 +63,7 @@ type TillPage struct {
 	Session  *till.Session    // nil: none is open
 	Shows    []overview.Event // of the team
 	Fares    []TillFare
+	Reader   string // label of the card reader; empty: there is none
 }
 
 // Facts are what the script needs.
@@ -116,6 +117,8 @@ type TillSessionPage struct {
 	Session till.Session
 	Own     bool // the reader's
 	Message string
+
+	HasReaders bool // the card provider has card readers
 }
 
 // TillDayPage is the reports of a day.
@@ -141,6 +144,8 @@ func lineWords(ctx context.Context, l till.Line) string {
 		how = l.Name
 	case l.Method == payments.Credit:
 		how = text.T(ctx, "gift card")
+	case l.Method == payments.Card:
+		how = text.T(ctx, "card reader")
 	}
 	switch l.Kind {
 	case till.Sale:

@@ -18,7 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 )
 
-// Stripe is an account at Stripe. A reference is a Checkout Session, or a PaymentIntent where a card that is kept was charged.
+// Stripe is an account at Stripe. A reference is a Checkout Session, or a PaymentIntent where a card that is kept was charged or a reader reads one.
 type Stripe struct {
 	client  *api.Client
 	secrets []string
@@ -45,7 +45,10 @@ func (s *Stripe) Authorize(ctx context.Context, c payments.Charge) (payments.Sta
 	if !ok {
 		return payments.Standing{Stand: payments.Declined, Amount: c.Amount, Currency: c.Currency, Reason: "the card provider cannot take this amount in " + c.Currency + "."}, nil
 	}
-	if c.Token != "" {
+	switch {
+	case c.Reader != "":
+		return s.handOver(ctx, c, amount)
+	case c.Token != "":
 		return s.charge(ctx, c, amount)
 	}
 	ours := map[string]string{"payment": c.Payment.String()}
@@ -115,6 +118,11 @@ func (s *Stripe) Lookup(ctx context.Context, c payments.Charge) (payments.Standi
 		return payments.Standing{}, err
 	}
 	st := standing(session)
+	if c.Reader != "" && session.PaymentIntent != nil {
+		if st, err = s.atReader(ctx, c, session.PaymentIntent, st); err != nil {
+			return payments.Standing{}, err
+		}
+	}
 	if st.Stand != payments.Captured {
 		return st, nil
 	}

@@ -66,6 +66,18 @@ func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), alone); err != nil {
 		t.Errorf("charge a card that is kept: %v", err)
 	}
+	if list, err := s.Readers(t.Context()); err != nil || len(list) == 0 {
+		t.Errorf("readers: %+v, %v", list, err)
+	}
+	reader := charge(5000, "EUR")
+	reader.Reader = "tmr_1"
+	if st, err = s.Authorize(t.Context(), reader); err != nil {
+		t.Errorf("hand a payment over to a reader: %v", err)
+	}
+	reader.Reference = st.Reference
+	if _, err := s.Void(t.Context(), reader); err != nil {
+		t.Errorf("cancel it there: %v", err)
+	}
 	for p, err := range s.Payouts(t.Context(), time.Unix(1e9, 0)) {
 		if err != nil || p.ID == "" {
 			t.Errorf("payouts: %+v, %v", p, err)
@@ -78,7 +90,7 @@ func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 		}
 		break
 	}
-	for _, want := range []string{"GET /v1/payouts", "GET /v1/balance_transactions", "GET /v1/refunds", "POST /v1/refunds", "POST /v1/payment_intents"} {
+	for _, want := range []string{"GET /v1/payouts", "GET /v1/balance_transactions", "GET /v1/refunds", "POST /v1/refunds", "POST /v1/payment_intents", "GET /v1/terminal/readers", "POST /v1/terminal/readers/tmr_1/process_payment_intent", "GET /v1/terminal/readers/tmr_1"} {
 		if _, was := asked.Load(want); !was {
 			t.Errorf("%s was not asked for", want)
 		}

@@ -44,11 +44,19 @@ func (s *Stripe) ReadWebhook(ctx context.Context, body []byte, signature string)
 			Payment string `json:"payment"`
 		} `json:"metadata"`
 		Intent json.RawMessage `json:"payment_intent"`
+		Action struct {
+			Process struct {
+				Intent json.RawMessage `json:"payment_intent"`
+			} `json:"process_payment_intent"`
+		} `json:"action"` // of a card reader
 	}
 	if event.Data == nil || json.Unmarshal(event.Data.Raw, &about) != nil {
 		return payments.WebhookEvent{}, payments.ErrNotOurs
 	}
 	of := about.Metadata.Payment
+	if len(about.Action.Process.Intent) > 0 {
+		of, about.Intent = "", about.Action.Process.Intent // metadata are those of the reader
+	}
 	if intent := ""; of == "" && json.Unmarshal(about.Intent, &intent) == nil && intent != "" {
 		if of, err = s.paymentOf(ctx, intent); err != nil {
 			return payments.WebhookEvent{}, err

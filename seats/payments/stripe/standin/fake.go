@@ -32,6 +32,7 @@ type Fake struct {
 
 	transactions []*transaction
 	payouts      []map[string]any
+	readers      []*reader
 }
 
 // Session is a payment in the stand-in's books.
@@ -84,6 +85,7 @@ func Start() *Fake {
 		return gives
 	}))
 	mux.HandleFunc("POST /v1/payment_intents", f.charge)
+	f.handleReaders(mux)
 	mux.HandleFunc("GET /v1/payment_intents/{id}", func(w http.ResponseWriter, r *http.Request) {
 		s := f.find(r.PathValue("id"))
 		if s == nil {

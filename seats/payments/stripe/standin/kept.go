@@ -18,6 +18,10 @@ func (f *Fake) Refuses(code string) {
 
 // charge takes money of a card that is kept, if its holder need not be there.
 func (f *Fake) charge(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("payment_method_types[0]") == cardPresent {
+		f.intentForReader(w, r)
+		return
+	}
 	customer, card := r.FormValue("customer"), r.FormValue("payment_method")
 	amount, _ := strconv.ParseInt(r.FormValue("amount"), 10, 64)
 	owner := f.find(strings.TrimPrefix(customer, "cus_"))

@@ -14,6 +14,9 @@ import (
 // Secret is that of the stand-in's webhooks.
 const Secret = standin.Secret
 
+// Declined is the number of a test card that banks decline.
+const Declined = standin.Declined
+
 // Session is a payment in the stand-in's books.
 type Session = standin.Session
 

@@ -1,0 +1,174 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
+)
+
+type readerSale struct {
+	Payment struct {
+		Code, State, Label, Reason string
+		Amount                     int64
+		Order                      struct {
+			Code, Method string
+			Total        int64
+		}
+		Also []struct{ Code, Event string }
+	}
+}
+
+// withReader is a site whose card provider has a reader, and a member who sells with a till that uses it.
+func withReader(t *testing.T) (s *site, owner *http.Client, bank *stripetest.Fake, reader string, dora *http.Client, session tillAnswer) {
+	t.Helper()
+	bank = stripetest.New(t)
+	s, owner = withPress(t, seats.Fees{}, func(c *Config) {
+		c.Orders.Payments.Accept(payments.Card, stripe.New("sk_test_1", stripetest.Secret, bank.URL))
+	})
+	reader = bank.AddReader("Front desk")
+	dora = s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
+	s.asks(t, dora, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"Europe/Vienna","float":"100.00"}`, http.StatusCreated, &session)
+	return s, owner, bank, reader, dora, session
+}
+
+// atReader plants a payment at a card reader of an event, which failed.
+func (s *site) atReader(t *testing.T, slug, code string) {
+	t.Helper()
+	s.exec(t, `WITH p AS (
+		INSERT INTO payment (id, event_id, order_id, code, holder, hold_id, form, method, currency, amount, state, reason)
+		SELECT gen_random_uuid(), id, gen_random_uuid(), $2, gen_random_uuid(), gen_random_uuid(), '{"seats": [0], "name": "Box office", "email": "", "till": {"reader": "tmr_1", "label": "Front desk", "session": 1}}', 'card', currency, 100,
+		       'closed', 'No card was read in time. Nothing was charged.' FROM event WHERE slug = $1 RETURNING id)
+		INSERT INTO intention (payment_id, step, done_at) SELECT id, 'authorize', now() FROM p`, slug, code)
+}
+
+func TestTillReader_IsChosenAndTakesTheMoneyOfASale(t *testing.T) {
+	t.Parallel()
+	s, _, bank, reader, dora, session := withReader(t)
+	idx := s.inRows(t, 4)
+	label := func(i int) string { return s.sale.Plan.Label(idx[i]) }
+	const at = "/desk/events/evening/sales"
+	var refusal struct{ Error struct{ Code string } }
+	s.asks(t, dora, "POST", at, `{"key":"a","seat":["`+label(0)+`"],"method":"card"}`, http.StatusConflict, &refusal)
+	if refusal.Error.Code != "card_reader" {
+		t.Errorf("without a reader: %+v", refusal)
+	}
+	path := "/desk/till/sessions/" + strconv.FormatInt(session.ID, 10)
+	offline := bank.AddReader("Bar")
+	bank.Unplugs(offline)
+	var list struct {
+		Reader  string
+		Readers []struct {
+			ID, Label string
+			Online    bool
+		}
+	}
+	s.asks(t, dora, "GET", path+"/reader", "", http.StatusOK, &list)
+	if len(list.Readers) != 2 || list.Readers[0].ID != reader || !list.Readers[0].Online || list.Readers[1].Online || list.Reader != "" {
+		t.Errorf("the readers are %+v", list)
+	}
+	s.asks(t, dora, "POST", path+"/reader", `{"key":"r","reader":"tmr_strange"}`, http.StatusUnprocessableEntity, &refusal)
+	var used struct{ Reader struct{ ID, Label string } }
+	s.asks(t, dora, "POST", path+"/reader", `{"key":"r2","reader":"`+reader+`"}`, http.StatusOK, &used)
+	if used.Reader.ID != reader || used.Reader.Label != "Front desk" {
+		t.Errorf("the session has %+v", used)
+	}
+
+	var sale, again, done readerSale
+	body := `{"key":"b","seat":["` + label(0) + `","` + label(1) + `"],"method":"card"}`
+	s.asks(t, dora, "POST", at, body, http.StatusAccepted, &sale)
+	s.asks(t, dora, "POST", at, body, http.StatusAccepted, &again)
+	if sale.Payment.State != "waiting" || sale.Payment.Code != again.Payment.Code || sale.Payment.Label != "Front desk" || bank.Shows(reader) != sale.Payment.Amount {
+		t.Fatalf("the sale is %+v, its repeat %+v, and the reader shows %d", sale, again, bank.Shows(reader))
+	}
+	at2 := "/desk/till/payments/" + sale.Payment.Code
+	_, page := s.page(t, dora, at2)
+	if text := words(page); !strings.Contains(page, "Waiting for a card at “Front desk”") || !strings.Contains(page, `http-equiv="refresh"`) {
+		t.Errorf("the page says %s", text)
+	}
+	s.asks(t, dora, "POST", at, `{"key":"c","seat":["`+label(2)+`"],"method":"card"}`, http.StatusConflict, &refusal)
+	if refusal.Error.Code != "card_reader" {
+		t.Errorf("another till at the same reader: %+v", refusal)
+	}
+	bank.Presents(reader, "4242424242424242")
+	s.asks(t, dora, "GET", at2, "", http.StatusOK, &done)
+	if done.Payment.State != "sold" || done.Payment.Order.Total != sale.Payment.Amount || done.Payment.Order.Method != "card" {
+		t.Fatalf("the sale is %+v", done)
+	}
+	if a, _ := s.page(t, dora, at2); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/orders/"+sale.Payment.Code) {
+		t.Errorf("the page answers %d and leads to %s", a.StatusCode, a.Header.Get("Location"))
+	}
+	var closed tillAnswer
+	s.asks(t, dora, "POST", path+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusOK, &closed)
+	if len(closed.Lines) != 1 || closed.Lines[0].Method != "card" || closed.Lines[0].Tickets != 2 || closed.Taken != sale.Payment.Amount || closed.Difference != 0 {
+		t.Errorf("the report is %+v", closed)
+	}
+	s.wantBooks(t)
+}
+
+func TestTillReader_CancelAndDeclineLeaveNothingSold(t *testing.T) {
+	t.Parallel()
+	s, _, bank, reader, dora, session := withReader(t)
+	s.does(t, dora, "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/reader", url.Values{"reader": {reader}})
+	idx := s.inRows(t, 2)
+	seat := s.sale.Plan.Label(idx[0])
+	sell := func(key string) (sale readerSale) {
+		s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"`+key+`","seat":["`+seat+`"],"method":"card"}`, http.StatusAccepted, &sale)
+		return sale
+	}
+	sale := sell("a")
+	for range 2 { // the second press finds it cancelled
+		s.asks(t, dora, "POST", "/desk/till/payments/"+sale.Payment.Code+"/cancellation", `{"key":"x"}`, http.StatusOK, &sale)
+	}
+	if sale.Payment.State != "failed" || bank.Shows(reader) != 0 {
+		t.Errorf("cancelled, the sale is %+v", sale)
+	}
+	sale = sell("b")
+	bank.Presents(reader, stripetest.Declined)
+	_, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code)
+	if text := words(page); !strings.Contains(text, "the bank declined the card. Nothing was charged.") || !strings.Contains(page, "the seats are available again") {
+		t.Errorf("the page says %s", text)
+	}
+	s.asks(t, dora, "GET", "/desk/till/payments/"+sale.Payment.Code, "", http.StatusOK, &sale)
+	if sale.Payment.State != "failed" || s.count(t, "orders") != 0 {
+		t.Errorf("the sale is %+v", sale)
+	}
+	bank.Unplugs(reader)
+	if sale = sell("c"); sale.Payment.State != "failed" || !strings.Contains(sale.Payment.Reason, "offline") {
+		t.Errorf("offline, the sale is %+v", sale)
+	}
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"d","seat":["`+seat+`"],"method":"cash"}`, http.StatusCreated, &struct{}{})
+	s.wantBooks(t)
+}
+
+// One card pays seats of two performances: an order of each, or none.
+func TestTillReader_PaysSeveralPerformancesAtOnce(t *testing.T) {
+	t.Parallel()
+	s, owner, bank, reader, dora, session := withReader(t)
+	s.does(t, dora, "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/reader", url.Values{"reader": {reader}})
+	slug := s.matinee(t, owner)
+	own := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	asked := `{"key":"a","method":"card","seat":["` + own + `"],"also":{"` + slug + `":{"seat":["Stalls/C/12","Stalls/C/13","Stalls/C/14"]}}}`
+	var sale readerSale
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", asked, http.StatusAccepted, &sale)
+	s.asks(t, dora, "POST", "/desk/till/payments/"+sale.Payment.Code+"/cancellation", `{"key":"x"}`, http.StatusOK, &sale)
+	s.wantBooks(t)
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", strings.Replace(asked, `"a"`, `"b"`, 1), http.StatusAccepted, &sale)
+	s.wantBooks(t)
+	bank.Presents(reader, "4242424242424242")
+	sale = readerSale{}
+	var first struct{ Payment struct{ Code string } }
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", strings.Replace(asked, `"a"`, `"b"`, 1), http.StatusAccepted, &first)
+	s.asks(t, dora, "GET", "/desk/till/payments/"+first.Payment.Code, "", http.StatusOK, &sale)
+	if sale.Payment.State != "sold" || len(sale.Payment.Also) != 1 || s.count(t, "orders") != 2 {
+		t.Errorf("the sale is %+v", sale)
+	}
+	s.wantBooks(t)
+}

@@ -1,0 +1,73 @@
+package till
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/text"
+)
+
+// CodeReader is the code of a refusal: the till has no card reader, or the reader cannot be used now.
+const CodeReader = "card_reader"
+
+const readerSQL = `UPDATE till_session SET reader = $2, reader_label = $3 WHERE id = $1`
+
+// UseReader sets the card reader of a session of the member, with audit; an empty one takes it away. The next session of the member
+// begins with it.
+//
+// Errors: *seats.ValidationError; a *seats.Conflict if the session is closed; the database's.
+func UseReader(ctx context.Context, d *organizers.Desk, m organizers.Member, id int64, reader, label string, audit seats.TxHook) error {
+	err := d.As(ctx, m, func(tx pgx.Tx) error {
+		if _, err := lock(ctx, tx, m, id); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, readerSQL, id, reader, label); err != nil {
+			return err
+		}
+		return audit.Run(ctx, tx)
+	})
+	if err != nil && err != errNoSession && err != errClosed {
+		return fmt.Errorf("till: choose a card reader: %w", err)
+	}
+	return err
+}
+
+// ReaderOf returns the open session of a member in a currency, with which a card reader takes money.
+//
+// Errors: a *seats.Conflict if none is open, or if it has no reader; the database's.
+func ReaderOf(ctx context.Context, d *organizers.Desk, m organizers.Member, currency string) (Session, error) {
+	if m.Test {
+		return Session{}, &seats.Conflict{Code: CodeReader, Message: text.Mark("A test sale takes no cards. Nothing was sold.")}
+	}
+	list, err := Current(ctx, d, m)
+	if err != nil {
+		return Session{}, err
+	}
+	s, open := InCurrency(list, currency)
+	switch {
+	case !open:
+		return s, &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+	case s.Reader == "":
+		return s, &seats.Conflict{Code: CodeReader, Message: text.Mark("Your till has no card reader. Nothing was sold. Choose one at your till first.")}
+	}
+	return s, nil
+}
+
+// NoteCancel notes that a member cancels the payment with a code at a card reader, which is ended next. A repeat of the form notes nothing
+// more. Errors are those of Desk.Change.
+func NoteCancel(ctx context.Context, d *organizers.Desk, m organizers.Member, key, code, subject string, detail map[string]any) error {
+	return change(ctx, d, m, key, []any{"cancel", code}, func(tx pgx.Tx) error {
+		return organizers.Note(ctx, tx, m, text.Mark("cancelled a sale at the card reader"), subject, detail)
+	})
+}
+
+const cardSaleSQL = `
+INSERT INTO till_entry (session_id, kind, method, amount, order_id, tickets)
+SELECT till_session_for($1), 'sale', 'card', o.total, o.id, (SELECT count(*) FROM ticket WHERE order_id = o.id) FROM orders o WHERE o.id = $2`
+
+// QueueCardSale writes the entry of an order that a card reader was paid for, in the transaction that makes the order.
+func QueueCardSale(q *pgx.Batch, session int64, order seats.ID) { q.Queue(cardSaleSQL, session, order) }

@@ -1,0 +1,21 @@
+// A sale at a card reader: how it stands is asked until it is sold or failed.
+
+const EVERY = 1200
+
+// look asks once; undefined if there was no answer.
+async function look(path) {
+  const answer = await fetch(path, {headers: {Accept: 'application/json'}, cache: 'no-store'}).catch(() => ({}))
+  return answer.ok ? (await answer.json()).payment : undefined
+}
+
+// watch asks how a payment stands, again and again, and tells each answer. It ends with the last one, or once left says so.
+export async function watch(path, told, left = () => false) {
+  for (let misses = 0; !left();) {
+    const payment = await look(path)
+    misses = payment ? 0 : misses + 1
+    if (payment) told(payment)
+    if (payment && !/waiting|ending/.test(payment.state)) return payment
+    await new Promise(go => { setTimeout(go, EVERY * Math.min(2 ** misses, 8)) })
+  }
+  return undefined
+}
