@@ -23,12 +23,14 @@ type InvoiceBody struct {
 	Buyer    string          `json:"buyer"`
 	XML      bool            `json:"xml"`
 	Lines    []invoices.Line `json:"lines"`
+
+	Deposit *invoices.Deposit `json:"deposit,omitempty"`
 }
 
 // DescribeInvoice makes the answer of a document.
 func DescribeInvoice(d invoices.Document) InvoiceBody {
 	b := InvoiceBody{
-		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross,
+		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross, Deposit: d.Deposit,
 		Buyer: d.Buyer.Name, XML: d.Electronic(), Lines: d.Lines,
 	}
 	if d.Corrects != nil {
