@@ -69,7 +69,7 @@ const depositSQL = `
 WITH got AS (
     UPDATE orders o
        SET paid = paid + least(d.amount, o.total - o.paid), received = received + d.amount,
-           due_at = CASE WHEN d.amount < o.total - o.paid THEN due_at END, remind_at = CASE WHEN d.amount < o.total - o.paid THEN remind_at END
+           due_at = CASE WHEN d.amount < o.total - o.paid THEN o.due_at END, remind_at = CASE WHEN d.amount < o.total - o.paid THEN o.remind_at END
       FROM deposit d WHERE o.id = $1 AND d.order_id = o.id
     RETURNING o.id, o.event_id, d.amount, d.booking_id
 )

@@ -116,6 +116,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../pages/doc.go", "L4"},
 		{"../till/doc.go", "Z"},
 		{"../payouts/doc.go", "S"},
+		{"../bookings/doc.go", "D"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {
