@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // bookingBody is the booking of a group for programs.
@@ -35,13 +38,40 @@ type bookingBody struct {
 	Due            int64            `json:"due"`
 	Order          string           `json:"order,omitempty"`
 	OrderCancelled bool             `json:"order_cancelled,omitempty"`
+	Deposit        *depositBody     `json:"deposit,omitempty"`
+}
+
+// depositBody is the deposit of a group for programs. Link is the address of its page.
+type depositBody struct {
+	Amount     int64      `json:"amount"`
+	Due        time.Time  `json:"due"`
+	Refundable *time.Time `json:"refundable,omitempty"`
+	PaidAt     *time.Time `json:"paid_at,omitempty"`
+	Method     string     `json:"method,omitempty"`
+	Outcome    string     `json:"outcome,omitempty"`
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+	Link       string     `json:"link"`
 }
 
 func describeBooking(s *seats.Sale, k desk.GroupBooking) bookingBody {
 	return bookingBody{
 		k.ID, k.State, k.Name, k.Email, k.Organisation, k.Note, k.At.UTC(), k.Until.UTC(), k.Places, web.Labels(s, k.Seats), append([]bookings.Price{}, k.Prices...),
-		s.Event.Currency, k.Sum, k.Due, k.Order, k.OrderCancelled,
+		s.Event.Currency, k.Sum, k.Due, k.Order, k.OrderCancelled, describeDeposit(k.Deposit),
 	}
+}
+
+func describeDeposit(d *bookings.Deposit) *depositBody {
+	if d == nil {
+		return nil
+	}
+	utc := func(t *time.Time) *time.Time {
+		if t == nil {
+			return nil
+		}
+		at := t.UTC()
+		return &at
+	}
+	return &depositBody{d.Amount, d.Due.UTC(), utc(d.Refundable), utc(d.PaidAt), d.Method, d.Outcome, utc(d.EndedAt), shop.DepositPath(d.Code)}
 }
 
 // sumOf puts what a booking costs beside it: its order, or its option at this moment.
@@ -97,6 +127,9 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	if until := f.moment("until"); until != nil {
 		o.Until = *until
 	}
+	if f.is("deposit") {
+		o.Deposit = f.deposit()
+	}
 	for _, kind := range s.Prices.Order() {
 		p := bookings.Price{Type: s.Prices.Types[kind].Key, Count: f.whole("tickets." + s.Prices.Types[kind].Key)}
 		if typed := f.text("price." + p.Type); typed != "" {
@@ -115,6 +148,22 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	}
 	o.Seats, err = chosen(s, form)
 	return o, err
+}
+
+// deposit reads the terms of a deposit.
+func (f *fieldReader) deposit() *bookings.DepositTerms {
+	amount, percent, _, err := pricing.ReadPrice(f.text("deposit"), f.sale.Event.Currency)
+	t := bookings.DepositTerms{Amount: amount, Refundable: f.moment("deposit_refundable")}
+	if percent != nil {
+		t.Amount, t.Percent = 0, *percent
+	}
+	if err != nil {
+		f.fail(wrongIn(err))
+	}
+	if due := f.moment("deposit_due"); due != nil {
+		t.Due = *due
+	}
+	return &t
 }
 
 // TakeOption answers POST /desk/events/{slug}/bookings
@@ -273,6 +322,49 @@ func (h *Handlers) ConfirmBooking(w http.ResponseWriter, r *http.Request, m orga
 		}
 		_, err = h.Bookings.Confirm(r.Context(), m, key, s, id, c)
 		return err
+	})
+}
+
+// PayDeposit answers POST /desk/events/{slug}/bookings/{booking}/deposit/payment
+func (h *Handlers) PayDeposit(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.onBooking(w, r, m, s, "deposit", "paid", func(id seats.ID, form url.Values, key string) error {
+		f := fieldReader{form: form, sale: s}
+		p := bookings.DepositPayment{Method: cmp.Or(f.text("till"), f.text("method"))}
+		if f.is("amount") {
+			shown := int64(f.whole("amount"))
+			p.Shown = &shown
+		}
+		if f.err != nil {
+			return f.err
+		}
+		session, err := h.tillTaking(r, m, s.Event.Currency, form, false)
+		if err != nil {
+			return err
+		}
+		if session != 0 {
+			p.Entry = till.OfDeposit(session, id, p.Method, false)
+		}
+		return h.Bookings.PayDeposit(r.Context(), m, key, s, id, p)
+	})
+}
+
+// EndDeposit answers POST /desk/events/{slug}/bookings/{booking}/deposit/end
+func (h *Handlers) EndDeposit(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.onBooking(w, r, m, s, "deposit", "set", func(id seats.ID, form url.Values, key string) error {
+		f := fieldReader{form: form, sale: s}
+		end := bookings.DepositEnd{Outcome: f.text("outcome"), Back: cmp.Or(f.text("till"), f.text("method"))}
+		if end.Outcome == bookings.Retained {
+			return h.Bookings.EndDeposit(r.Context(), m, key, s, id, end)
+		}
+		session, err := h.tillTaking(r, m, s.Event.Currency, form, true)
+		if err != nil {
+			return err
+		}
+		if session != 0 {
+			end.Entry = till.OfDeposit(session, id, end.Back, true)
+		}
+		end.Entry = seats.Both(end.Entry, organizers.TellOwners(m, organizers.NoticeDepositPaidBack, s.Event.Name))
+		return h.Bookings.EndDeposit(r.Context(), m, key, s, id, end)
 	})
 }
 

@@ -204,8 +204,8 @@ func part(amount, some, whole int64) int64 {
 
 // DepositPayment is money that came for a deposit.
 type DepositPayment struct {
-	Method string      // payments.Invoice, Cash or Terminal
-	Shown  *int64      // the amount as the page showed it, minor units; nil: the page showed none
+	Method string       // payments.Invoice, Cash or Terminal
+	Shown  *int64       // the amount as the page showed it, minor units; nil: the page showed none
 	Entry  seats.TxHook `json:"-"` // of the till that it came into; nil: none
 }
 
@@ -251,8 +251,10 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 		if _, err := tx.Exec(ctx, paidSQL, id, p.Method, spread(amount, cost)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, mailSQL, id, MailOption); err != nil {
-			return err
+		if k.State == Option {
+			if _, err := tx.Exec(ctx, mailSQL, id, MailOption); err != nil {
+				return err
+			}
 		}
 		return p.Entry.Run(ctx, tx)
 	})
@@ -260,8 +262,8 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 
 // DepositEnd is what becomes of a paid deposit of a booking that ended.
 type DepositEnd struct {
-	Outcome string      // Refunded or Retained
-	Back    string      // how it was paid back: payments.Invoice or Cash; empty if it is retained
+	Outcome string       // Refunded or Retained
+	Back    string       // how it was paid back: payments.Invoice or Cash; empty if it is retained
 	Entry   seats.TxHook `json:"-"` // of the till that paid it back; nil: none
 }
 

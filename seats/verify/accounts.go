@@ -33,7 +33,7 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return nil
 	}
 	b := books{report: r}
-	deposits := map[string]int64{} // by currency
+	deposits := map[string]int64{}                                 // by currency
 	credit, promoters := map[string]int64{}, map[[2]string]int64{} // by currency; by promoter and currency
 	err := ledger.Check(ctx, tx, func(a ledger.Account) {
 		credit[a.Currency] += a.Credit
