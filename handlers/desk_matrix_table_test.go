@@ -72,7 +72,7 @@ var matrix = map[string]access{
 	"POST /desk/events/{slug}/bookings/{booking}/order":           {need: organizers.Sell, form: "due=2029-01-01T10:00"},
 	"POST /desk/events/{slug}/bookings/{booking}/names":           {need: organizers.Sell, form: "names=Ann"},
 	"POST /desk/events/{slug}/bookings/{booking}/deposit/payment": {need: organizers.Sell, form: "method=cash"},
-	"POST /desk/events/{slug}/bookings/{booking}/deposit/end":     {need: organizers.Manage, form: "outcome=retained"},
+	"POST /desk/events/{slug}/bookings/{booking}/deposit/end":     {need: organizers.Manage, proved: true, form: "outcome=retained"},
 	"POST /desk/events/{slug}/bookings/{booking}/cancellation":    {need: organizers.Sell},
 	"POST /desk/events/{slug}/sales":                              {need: organizers.Sell, form: "method=cash"},
 	"GET /desk/events/{slug}/till":                                {need: organizers.Sell},

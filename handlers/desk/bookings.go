@@ -230,7 +230,14 @@ func (h *Handlers) showBooking(w http.ResponseWriter, r *http.Request, m organiz
 		return err
 	}
 	if k.State == bookings.Option {
-		if p.Lines, p.Cost, err = k.Quote(s); err != nil {
+		var company *orders.Billing
+		var seller orders.Seller
+		if p.Part == "confirm" { // the total is that of the company that was typed
+			if company, seller, err = h.companyOf(r, m, p.Form); err != nil {
+				return err
+			}
+		}
+		if p.Lines, p.Cost, err = k.QuoteFor(s, company, seller); err != nil {
 			words, refused := deskRefused(r, err)
 			if !refused {
 				return err
@@ -296,6 +303,21 @@ func (h *Handlers) ReduceBooking(w http.ResponseWriter, r *http.Request, m organ
 	})
 }
 
+// companyOf is the company that an invoice is for, nil for the contact, and the team that issues it.
+func (h *Handlers) companyOf(r *http.Request, m organizers.Member, form url.Values) (b *orders.Billing, seller orders.Seller, err error) {
+	f := fieldReader{form: form}
+	if company := f.text(orders.FieldCompany); company != "" {
+		b = &orders.Billing{
+			Company: company, Street: f.text(orders.FieldStreet), Postcode: f.text(orders.FieldPostcode), City: f.text(orders.FieldCity),
+			Country: f.text(orders.FieldCountry), VATID: f.text(orders.FieldVATID),
+		}
+	}
+	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err == nil {
+		seller.Refused = h.RefusedVATID(r, b)
+	}
+	return b, seller, err
+}
+
 // ConfirmBooking answers POST /desk/events/{slug}/bookings/{booking}/order
 func (h *Handlers) ConfirmBooking(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.onBooking(w, r, m, s, "confirm", "booking-confirmed", func(id seats.ID, form url.Values, key string) (err error) {
@@ -311,13 +333,7 @@ func (h *Handlers) ConfirmBooking(w http.ResponseWriter, r *http.Request, m orga
 		if f.err != nil {
 			return f.err
 		}
-		if company := f.text(orders.FieldCompany); company != "" {
-			c.Billing = &orders.Billing{
-				Company: company, Street: f.text(orders.FieldStreet), Postcode: f.text(orders.FieldPostcode), City: f.text(orders.FieldCity),
-				Country: f.text(orders.FieldCountry), VATID: f.text(orders.FieldVATID),
-			}
-		}
-		if c.Seller.Country, _, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err != nil {
+		if c.Billing, c.Seller, err = h.companyOf(r, m, form); err != nil {
 			return err
 		}
 		_, err = h.Bookings.Confirm(r.Context(), m, key, s, id, c)

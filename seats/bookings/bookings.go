@@ -187,10 +187,16 @@ func (k Booking) form(s *seats.Sale) (orders.OfficeForm, error) {
 //
 // Errors: *seats.ValidationError; a *seats.Conflict if a type is not sold for its seat.
 func (k Booking) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
+	return k.QuoteFor(s, nil, orders.Seller{})
+}
+
+// QuoteFor is Quote for a company, which may owe the tax itself.
+func (k Booking) QuoteFor(s *seats.Sale, company *orders.Billing, seller orders.Seller) ([]seats.Line, pricing.Cost, error) {
 	f, err := k.form(s)
 	if err != nil {
 		return nil, pricing.Cost{}, err
 	}
+	f.Account = &orders.Account{Billing: company, Seller: seller}
 	return f.Quote(s)
 }
 
