@@ -72,6 +72,7 @@ const (
 	s2
 	d1
 	d2
+	t1
 )
 
 var words = [...]string{
@@ -142,6 +143,7 @@ var words = [...]string{
 	s2:  `A line of a charge or refund is the payment, gift card or refund that it names, to the cent and in its currency.`,
 	d1:  `What was paid as the deposit of a group is with its booking, in its order, paid back or retained, and in one of them.`,
 	d2:  `A deposit is retained only if the rule that was shown before it was paid allows it.`,
+	t1:  `No money moves in a test sale: it has no till entry, no payment but by the demo card, no credit, no gift card and no deposit.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -188,6 +190,8 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i == t1:
+			name = "T1"
 		case i >= d1:
 			name = fmt.Sprint("D", i-d1+1)
 		case i >= s1:

@@ -117,6 +117,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../till/doc.go", "Z"},
 		{"../payouts/doc.go", "S"},
 		{"../bookings/doc.go", "D"},
+		{"../testsale/doc.go", "T1"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {
