@@ -174,6 +174,12 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if a, pdf := send(t, ann, "GET", s.url+"/orders/"+k.Order+"/invoices/"+list[0].Label+".pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {
 		t.Errorf("the invoice: %d", a.StatusCode)
 	}
+	path = s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	s.does(t, ann, "/desk/events/evening/status", url.Values{"status": {"cancelled"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
+		t.Errorf("of an event that was cancelled, the page is %s", words(page))
+	}
 	s.wantBooks(t)
 }
 

@@ -44,7 +44,7 @@ func (h *Handlers) Deposit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d, due := k.Deposit, shop.DepositDue(k)
+	d, due := k.Deposit, shop.DepositDue(s.Event, k)
 	page := shop.DepositPage{
 		Page: views.Page{Title: text.T(r.Context(), "Deposit") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "order.css"},
 		Sale: shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot(), Now: h.Hub.Now()}, Booking: k,

@@ -29,6 +29,21 @@ func (h *fixture) payDeposit(t *testing.T, id seats.ID) {
 	}
 }
 
+// moved is what the list of money of the event comes to.
+func (h *fixture) moved(t *testing.T) (sum, deposits int64) {
+	t.Helper()
+	if err := h.orders.Payments.Movements(t.Context(), h.sale.Event.ID, func(m payments.Movement) error {
+		sum += m.Amount
+		if m.Kind == "deposit" {
+			deposits += m.Amount
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return sum, deposits
+}
+
 // refuses fails unless an error is a refusal with these words.
 func refuses(t *testing.T, err error, words string) {
 	t.Helper()
@@ -70,6 +85,9 @@ func TestDeposit_IsTakenOffItsOrder(t *testing.T) {
 	h.sound(t)
 	if amount, _, err := h.orders.MarkPaid(t.Context(), k.Order, nil); err != nil || amount != cost.Total-k.Deposit.Amount {
 		t.Errorf("the rest is %d, %v", amount, err)
+	}
+	if sum, deposits := h.moved(t); sum != cost.Total || deposits != k.Deposit.Amount {
+		t.Errorf("%d came, %d of it as deposits", sum, deposits)
 	}
 	h.sound(t)
 }
@@ -157,6 +175,9 @@ func TestDeposit_IsPaidBackOrRetainedByItsRule(t *testing.T) {
 	refuses(t, end(k.ID, bookings.Retained, ""), "refundable when the booking ended")
 	if err := end(k.ID, bookings.Refunded, payments.Invoice); err != nil {
 		t.Fatal(err)
+	}
+	if sum, deposits := h.moved(t); sum != 1000 || deposits != 1000 {
+		t.Errorf("%d came and stayed, %d of it as deposits", sum, deposits)
 	}
 	h.sound(t)
 }

@@ -22,8 +22,8 @@ type DepositPage struct {
 func DepositPath(code string) string { return "/deposits/" + code }
 
 // DepositDue reports whether a deposit is to be paid.
-func DepositDue(k bookings.Booking) bool {
-	return k.Deposit != nil && !k.Deposit.Paid() && k.State == bookings.Option
+func DepositDue(e seats.Event, k bookings.Booking) bool {
+	return k.Deposit != nil && !k.Deposit.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled
 }
 
 // DepositWords say where a deposit stands.
@@ -37,13 +37,13 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The booking has ended. We paid the deposit of %[1]s back on %[2]s.", amount, views.DayIn(ctx, e.Local(*d.EndedAt)))
 	case d.Outcome == bookings.Retained:
 		return text.T(ctx, "The booking has ended. We kept the deposit of %[1]s by its rule.", amount)
-	case d.Paid() && k.State == bookings.Option:
+	case d.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled:
 		return text.T(ctx, "We received the deposit of %[1]s on %[2]s. It is taken off the invoice.", amount, views.DayIn(ctx, e.Local(*d.PaidAt)))
 	case d.Paid():
 		return text.T(ctx, "The booking has ended. The organizer decides by the rule whether the deposit of %s is paid back.", amount)
 	case k.State == bookings.Confirmed:
 		return text.T(ctx, "Your booking is confirmed, and no deposit is needed any more. Pay the invoice.")
-	case k.State != bookings.Option:
+	case !DepositDue(e, k):
 		return text.T(ctx, "The booking has ended, and no deposit is needed any more. Do not pay it.")
 	}
 	return text.T(ctx, "Deposit of %[1]s, due on %[2]s", amount, views.DayTimeIn(ctx, e, d.Due))

@@ -134,7 +134,7 @@ func Deposit(p DepositPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if DepositDue(k) {
+			if DepositDue(p.Event, k) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -153,7 +153,7 @@ func Deposit(p DepositPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if k.Deposit.Outcome == "" && (k.Deposit.Paid() || DepositDue(k)) {
+			if k.Deposit.Outcome == "" && (k.Deposit.Paid() || DepositDue(p.Event, k)) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -172,7 +172,7 @@ func Deposit(p DepositPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if DepositDue(k) {
+			if DepositDue(p.Event, k) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"hint\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -195,7 +195,7 @@ func Deposit(p DepositPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if DepositDue(k) {
+			if DepositDue(p.Event, k) {
 				templ_7745c5c3_Err = transfer(p.Transfer).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
