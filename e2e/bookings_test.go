@@ -89,3 +89,73 @@ func TestBookings_OfAGroupAreConfirmedOrComeBack(t *testing.T) {
 		})
 	}
 }
+
+// A school pays a deposit: the link in its email says how much, until when and how. The final invoice is less the deposit.
+func TestBookings_DepositIsOnTheFinalInvoice(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	owner := o.owner(t)
+	o.atDesk(t, "invoices", map[string]any{"name": "City Stage", "street": "Ring 1", "postcode": "1010", "city": "Vienna", "country": "AT", "vat_id": "ATU13585627"})
+	o.atDesk(t, "bank", map[string]any{"holder": "City Stage", "iban": "DE75512108001245126199", "bank": "City bank"})
+	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			slug := o.event(t, "theatre", "--starts", "2030-05-01 20:00", "--opens", "2030-04-30 10:00")
+			at := "/desk/events/" + slug
+			o.atDesk(t, "events/"+slug+"/status", map[string]any{"status": "on sale", "now": "on", "anyway": true})
+			ann := someone(t, o, "ann", d)
+			ann.entersDesk(owner)
+			ann.visit(at + "/bookings")
+			check(t, ann.page.GetByLabel("Number of seats").Fill("20"))
+			check(t, ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("Eva Roth"))
+			check(t, ann.page.GetByLabel("School, company or agency").Fill("Secondary school at the park"))
+			check(t, ann.page.GetByLabel("Email").Fill("eva."+slug+"@example.org"))
+			check(t, ann.page.GetByLabel("Option until").Fill("2030-04-01T18:00"))
+			check(t, ann.page.Locator("input[name^='price.']").First().Fill("10.00"))
+			check(t, ann.page.GetByLabel("or percentage").Fill("20%"))
+			check(t, ann.page.GetByLabel("Deposit due on").Fill("2030-03-01T18:00"))
+			check(t, ann.page.GetByLabel("Refundable until").Fill("2030-03-15T18:00"))
+			ann.inBothLights("deposit-form")
+			ann.press(ann.button("Take the option"))
+			ann.sees(ann.page.GetByText("The seats are kept for the group."))
+			ann.inBothLights("deposit-option")
+			booking := ann.page.URL()[strings.Index(ann.page.URL(), "/desk/"):]
+
+			link := o.mailed(t, "eva."+slug+"@example.org", regexp.MustCompile(`/deposits/\w+`))
+			eva := someone(t, o, "eva", d)
+			eva.visit(link)
+			eva.sees(eva.page.GetByText("Deposit of €40, due on"))
+			eva.sees(eva.page.GetByText("DE75 5121 0800 1245 1261 99"))
+			eva.inBothLights("deposit-page")
+			ann.press(ann.button("Paid by bank transfer"))
+			ann.sees(ann.page.GetByText("Marked as paid."))
+			eva.visit(link)
+			eva.sees(eva.page.GetByText("We received the deposit of €40"))
+			eva.inBothLights("deposit-paid")
+
+			ann.visit(booking)
+			ann.sees(ann.page.GetByText("The deposit of €40 is taken off what is due."))
+			check(t, ann.page.GetByLabel("Invoice due on").Fill("2030-04-20T23:59"))
+			check(t, ann.page.GetByLabel("Street and number").Fill("Park lane 4"))
+			check(t, ann.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "City"}).Fill("Vienna"))
+			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Confirm for"}))
+			ann.sees(ann.page.GetByText("Confirmed. The order and its invoice are here."))
+			ann.sees(ann.page.GetByText("€160 due"))
+			ann.sees(ann.page.Locator("#deposit-title").GetByText("In the order"))
+			ann.inBothLights("deposit-confirmed")
+			eva.visit(link)
+			eva.sees(eva.page.GetByText("The deposit of €40 is taken off its invoice."))
+
+			given := o.atDesk(t, "events/"+slug+"/bookings", map[string]any{"name": "Max Weiss", "number": 4, "until": "2030-04-01T18:00", "deposit": "25.00", "deposit_due": "2030-03-01T18:00"})
+			id := regexp.MustCompile(`[0-9a-f-]{36}`).FindString(given)
+			o.atDesk(t, "events/"+slug+"/bookings/"+id+"/deposit/payment", map[string]any{"method": "cash"})
+			o.atDesk(t, "events/"+slug+"/bookings/"+id+"/cancellation", map[string]any{})
+			ann.visit(at + "/bookings/" + id)
+			ann.inBothLights("deposit-owed")
+			ann.press(ann.button("Paid back in cash"))
+			ann.sees(ann.page.GetByText("Saved."))
+			ann.visit(at + "/bookings")
+			ann.inBothLights("deposit-list")
+		})
+	}
+}

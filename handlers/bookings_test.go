@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/events"
 )
 
 type bookingSeen struct {
@@ -83,3 +87,143 @@ func TestBookings_BecomeAnOrderWithAnInvoiceAndNames(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+// A company of another country of the EU confirms for an online event: it owes the tax, as it does at the checkout. A VAT ID that VIES does not
+// have is refused.
+func TestBookings_UseTheVATIDOfTheCompany(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{Online: seats.Online{On: true, Link: "https://example.org/show"}, Rules: &seats.PriceRules{Tax: seats.Tax{Name: "VAT", Rate: 20000, FeeRate: 20000}}})
+	ann := s.owner(t)
+	s.exec(t, sellerSQL)
+	path := s.group(t, ann, url.Values{"number": {"2"}, "price." + s.sale.Prices.Types[0].Key: {"12.00"}})
+	form := url.Values{"due": {"2029-02-01T10:00"}, "total": {"2400"}, "company": {"Reisen GmbH"}, "street": {"Gasse 2"}, "city": {"Berlin"}, "country": {"DE"}, "vat_id": {"DE136695976"}}
+	s.refused(t, ann, path+"/order", form, http.StatusConflict, "cost €20 now", "Confirm for €20") // the total of that company is shown
+	form.Set("total", "2000")
+	s.does(t, ann, path+"/order", form)
+	list, err := s.config.Invoices.Of(t.Context(), s.booking(t, ann, path).Order)
+	if err != nil || len(list) != 1 || list[0].Buyer.VATID != "DE136695976" || !list[0].Reverse || list[0].Tax != 0 || list[0].Gross != 2000 {
+		t.Errorf("the invoices are %+v, %v", list, err)
+	}
+	address, _ := register(t)
+	s.config.Invoices.VIES.Address = address
+	form.Set("country", "AT")
+	form.Set("vat_id", "ATU13585627")
+	s.refused(t, ann, s.group(t, ann, url.Values{"number": {"1"}})+"/order", form, http.StatusUnprocessableEntity, "does not have this VAT ID")
+	s.wantBooks(t)
+}
+
+// group takes an option until 2029 with these fields, and returns its address.
+func (s *site) group(t *testing.T, who *http.Client, form url.Values) string {
+	t.Helper()
+	for field, text := range map[string]string{"name": "Eva Roth", "email": "eva@example.org", "until": "2029-01-01T10:00"} {
+		form.Set(field, text)
+	}
+	s.does(t, who, "/desk/events/evening/bookings", form)
+	var id string
+	if err := s.db.QueryRow(t.Context(), `SELECT id::text FROM booking ORDER BY n DESC LIMIT 1`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return "/desk/events/evening/bookings/" + id
+}
+
+// A school pays a deposit by bank transfer, which the final invoice names. A deposit in cash is in the till and its report, and goes back out of it.
+func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.exec(t, sellerSQL)
+	s.does(t, ann, "/desk/bank", url.Values{"holder": {"Haus"}, "iban": {"DE75512108001245126199"}})
+	key := s.sale.Prices.Types[0].Key
+	path := s.group(t, ann, url.Values{"number": {"4"}, "price." + key: {"5.00"}, "deposit": {"20%"}, "deposit_due": {"2028-12-01T10:00"}, "deposit_refundable": {"2028-12-15T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	if _, parts := s.arriving(t, bookings.MailOption); !strings.Contains(parts["text/plain"], "Deposit of €4, due on") || !strings.Contains(parts["text/plain"], link) || !strings.Contains(parts["text/plain"], "Refundable until") {
+		t.Errorf("the mail is %s", parts["text/plain"])
+	}
+	guest := person(t)
+	for _, want := range []string{"Deposit of €4, due on", "DE75 5121 0800 1245 1261 99", "Refundable until Fri 15 December 2028"} {
+		if _, page := s.page(t, guest, link); !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q: %s", want, words(page))
+		}
+	}
+	if a, _ := s.page(t, guest, "/deposits/none"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("a link of none: %d", a.StatusCode)
+	}
+	s.refused(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"500"}}, http.StatusConflict, "The deposit is €4 now")
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"400"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "We received the deposit of €4") || strings.Contains(page, "IBAN") {
+		t.Errorf("paid, the page is %s", words(page))
+	}
+	s.does(t, ann, path+"/order", url.Values{"due": {"2029-02-01T10:00"}, "total": {"2000"}, "company": {"Rote Schule"}, "street": {"Gasse 2"}, "city": {"Graz"}, "country": {"AT"}, "vat_id": {"ATU13585627"}})
+	k := s.booking(t, ann, path)
+	if k.Total != 2000 || k.Due != 1600 {
+		t.Errorf("confirmed, it is %+v", k)
+	}
+	list, err := s.config.Invoices.Of(t.Context(), k.Order)
+	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
+		t.Fatalf("the invoices are %+v, %v", list, err)
+	}
+	if said := list[0].LessDeposit(t.Context()); said != "Less deposit of 4.00 EUR, paid on "+list[0].Deposit.On {
+		t.Errorf("the invoice says %q", said)
+	}
+	xml, err := list[0].XML()
+	for _, want := range []string{"<ram:TotalPrepaidAmount>4.00<", "<ram:DuePayableAmount>16.00<", "<ram:GrandTotalAmount>20.00<"} {
+		if err != nil || !strings.Contains(string(xml), want) {
+			t.Errorf("the XML lacks %s: %v %s", want, err, xml)
+		}
+	}
+	if a, pdf := send(t, ann, "GET", s.url+"/orders/"+k.Order+"/invoices/"+list[0].Label+".pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {
+		t.Errorf("the invoice: %d", a.StatusCode)
+	}
+	path = s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	s.does(t, ann, "/desk/events/evening/status", url.Values{"status": {"cancelled"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
+		t.Errorf("of an event that was cancelled, the page is %s", words(page))
+	}
+	s.wantBooks(t)
+}
+
+func TestDeposit_InCashIsInTheTill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	path := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"7.50"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.refused(t, ann, path+"/deposit/payment", url.Values{"till": {"cash"}}, http.StatusConflict, "Your till is closed")
+	var session struct{ ID int64 }
+	s.asks(t, ann, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"UTC","float":"100"}`, http.StatusCreated, &session)
+	s.does(t, ann, path+"/deposit/payment", url.Values{"till": {"cash"}})
+	type report struct {
+		Taken, Expected int64
+		Lines           []struct {
+			Kind   string
+			Amount int64
+		}
+	}
+	var seen report
+	at := "/desk/till/sessions/" + strconv.FormatInt(session.ID, 10)
+	s.asks(t, ann, "GET", at, "", http.StatusOK, &seen)
+	if len(seen.Lines) != 1 || seen.Lines[0].Kind != "deposit" || seen.Lines[0].Amount != 750 {
+		t.Errorf("the session is %+v", seen)
+	}
+	s.does(t, ann, path+"/cancellation", url.Values{})
+	s.does(t, ann, path+"/deposit/end", url.Values{"outcome": {"refunded"}, "till": {"cash"}})
+	if _, page := s.page(t, ann, at); !strings.Contains(page, "Deposits of groups, in cash") || !strings.Contains(page, "Deposits paid back") {
+		t.Errorf("the session says %s", words(page))
+	}
+	kept := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"3.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.does(t, ann, kept+"/deposit/payment", url.Values{"till": {"cash"}})
+	s.does(t, ann, kept+"/cancellation", url.Values{})
+	s.does(t, ann, kept+"/deposit/end", url.Values{"outcome": {"retained"}})
+	var closed report
+	s.asks(t, ann, "POST", at+"/closing", `{"key":"c","counted":"103.00"}`, http.StatusOK, &closed)
+	if closed.Taken != 0 || closed.Expected != 10300 {
+		t.Errorf("the Z report is %+v", closed)
+	}
+	if _, page := s.page(t, ann, "/desk/books?by=method"); !strings.Contains(page, "by deposit") {
+		t.Errorf("the books have no deposit that was retained: %s", words(page))
+	}
+	s.wantBooks(t)
+}
+
+// body is the page of an answer.
+func body(_ *http.Response, page string) string { return page }

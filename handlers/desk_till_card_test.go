@@ -327,3 +327,84 @@ func TestTill_OrderByGiftCardSaysHowItWasPaidAndWhereMoneyGoes(t *testing.T) {
 	}
 	s.wantBooks(t)
 }
+
+func TestGiftCards_SayWhatIsLeftAfterSalesAtTheTill(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	idx := s.inRows(t, 2)
+	card := s.vouchers(t, 1, 10_00, "EUR", nil)[0]
+	s.exec(t, `INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state, voucher_id, secret, issued_at)
+		SELECT gen_random_uuid(), (SELECT team_id FROM event WHERE slug = 'evening'), 'x', 'EUR', 1000, 'ann@example.org', 'ann@example.org', '', '', 'card', 'issued', max(id), 'x', now() FROM credit_voucher`)
+	says := func(want string) bool {
+		_, page := s.page(t, owner, "/desk/gift-cards")
+		return strings.Contains(between(page, `<span class="badge">`, "</span>"), want)
+	}
+	if !says("Not redeemed") {
+		t.Error("a card that paid nothing is redeemed")
+	}
+	sold := s.sellsByCard(t, owner, "a", card, s.sale.Plan.Label(idx[0]))
+	if !says("Redeemed") {
+		t.Error("a card that paid all it had is not redeemed")
+	}
+	s.does(t, owner, "/desk/events/evening/orders/"+sold.Order.Code+"/cancellations", url.Values{"all": {"on"}})
+	eventually(t, "the page says that all of it is left", func() bool { return says("Left on it: €10") })
+	var list struct {
+		Cards []struct{ Left int64 } `json:"cards"`
+	}
+	if s.asks(t, owner, "GET", "/desk/gift-cards", "", http.StatusOK, &list); len(list.Cards) != 1 || list.Cards[0].Left != 10_00 {
+		t.Errorf("programs are told %+v", list)
+	}
+}
+
+// A code that only the second event of a sale knows takes off there, though it could be that of a gift card.
+func TestTill_CodeOfTheSecondEventIsNoGiftCard(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	slug := s.matinee(t, owner)
+	const code = "0123456789ABCDEF"
+	s.does(t, owner, "/desk/events/"+slug+"/codes", url.Values{"code": {code}, "off": {"50%"}})
+	own := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	asked := `{"key":"a","method":"cash","code":"` + code + `","seat":["` + own + `"],"also":{"` + slug + `":{"seat":["Stalls/C/12"]}}`
+	var sold cardSale
+	s.asks(t, owner, "POST", "/desk/events/evening/sales", asked+`}`, http.StatusCreated, &sold)
+	if len(sold.Also) != 1 || sold.Order.Total == 0 || s.one(t, `SELECT discount_code FROM orders WHERE code = $1`, sold.Also[0].Code) != code {
+		t.Errorf("the sale is %+v", sold)
+	}
+	a, answer := send(t, owner, "POST", s.url+"/desk/events/evening/sales", strings.Replace(strings.Replace(asked, code, "FEDCBA9876543210", 1), `"a"`, `"b"`, 1)+`}`)
+	if a.StatusCode != http.StatusConflict || !strings.Contains(answer, "no gift card with this code") {
+		t.Errorf("a code that neither event knows: %d %s", a.StatusCode, answer)
+	}
+}
+
+// At the page of seats and at the till a discount code shows what it takes off, sells at that price, and is refused if it is none.
+func TestSellSeats_ByADiscountCode(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	s.does(t, owner, "/desk/events/evening/codes", url.Values{"code": {"HALF"}, "off": {"50%"}})
+	idx := s.inRows(t, 2)
+	const at = "/desk/events/evening/sales"
+	form := url.Values{"seat": {s.sale.Plan.Label(idx[0])}, "method": {"cash"}, "code": {"half"}, "update": {"on"}}
+	a, page := s.submit(t, owner, at, form)
+	if a.StatusCode != http.StatusOK || !strings.Contains(page, `name="total" value="1500"`) || !strings.Contains(page, `value="half"`) {
+		t.Errorf("the page of seats quotes %d: %s", a.StatusCode, words(page))
+	}
+	form.Del("update")
+	form.Set("total", "3000")
+	s.refused(t, owner, at, form, http.StatusConflict, "cost €15 now")
+	form.Set("total", "1500")
+	s.does(t, owner, at, form)
+	if got := s.one(t, `SELECT total || ' ' || discount || ' ' || discount_code FROM orders`); got != "1500 1500 HALF" {
+		t.Errorf("the order is %s", got)
+	}
+	other := url.Values{"seat": {s.sale.Plan.Label(idx[1])}, "method": {"cash"}, "code": {"NONE"}}
+	s.refused(t, owner, at, other, http.StatusUnprocessableEntity, "code")
+	var quote struct{ Total, Discount int64 }
+	s.asks(t, owner, "POST", at, `{"update":true,"method":"cash","code":"HALF","seat":["`+s.sale.Plan.Label(idx[1])+`"]}`, http.StatusOK, &quote)
+	if quote.Total != 1500 {
+		t.Errorf("the till quotes %+v", quote)
+	}
+	if n := s.one(t, `SELECT count(*)::text FROM orders`); n != "1" {
+		t.Errorf("%s orders", n)
+	}
+	s.wantBooks(t)
+}

@@ -227,14 +227,27 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	s.does(t, owner, "/desk/events/evening/guests/tickets", url.Values{})
 	visit(owner, "/desk/events/evening/guests", 200)
 	group := func(n string) string {
-		s.does(t, owner, "/desk/events/evening/bookings", url.Values{"name": {"Ute"}, "organisation": {"Schule"}, "email": {"ute@example.org"}, "number": {n}, "until": {"2029-01-01T10:00"}})
+		s.does(t, owner, "/desk/events/evening/bookings", url.Values{"name": {"Ute"}, "organisation": {"Schule"}, "email": {"ute@example.org"}, "number": {n}, "until": {"2029-01-01T10:00"}, "deposit": {"20%"}, "deposit_due": {"2028-12-01T10:00"}, "deposit_refundable": {"2020-12-01T10:00"}})
 		return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
 	}
 	booked, given := group("2"), group("1")
 	visit(owner, booked, 200)
+	link := func(at string) string {
+		return "/deposits/" + w.id("SELECT code AS id FROM deposit WHERE booking_id = '"+at[strings.LastIndex(at, "/")+1:]+"'")
+	}
+	visit(owner, link(booked), 200)
+	s.does(t, owner, booked+"/deposit/payment", url.Values{"method": {"invoice"}})
+	s.does(t, owner, given+"/deposit/payment", url.Values{"method": {"cash"}})
+	visit(owner, booked, 200)
+	visit(owner, link(booked), 200)
 	s.does(t, owner, booked+"/order", url.Values{"due": {"2029-01-01T10:00"}})
 	s.does(t, owner, given+"/cancellation", url.Values{})
-	for _, page := range []string{booked, given, "/desk/events/evening/bookings"} {
+	ofGroups := []string{booked, given, "/desk/events/evening/bookings", link(booked), link(given)}
+	for _, page := range ofGroups {
+		visit(owner, page, 200)
+	}
+	s.does(t, owner, given+"/deposit/end", url.Values{"outcome": {"retained"}})
+	for _, page := range ofGroups {
 		visit(owner, page, 200)
 	}
 	s.does(t, owner, "/desk/till/sessions", url.Values{"currency": {"EUR"}, "zone": {"UTC"}, "float": {"200"}})

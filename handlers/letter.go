@@ -791,7 +791,11 @@ func (l Letters) option(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	sale := shop.Sale{Event: s.Event, Plan: s.Plan}
-	return l.deskLetter(ctx, m, s.Event.Team, mails.Option(ctx, sale, k, cost.Total, m.Kind == bookings.MailEnds, home+sale.Path()))
+	deposit := ""
+	if k.Deposit != nil {
+		deposit = home + shop.DepositPath(k.Deposit.Code)
+	}
+	return l.deskLetter(ctx, m, s.Event.Team, mails.Option(ctx, sale, k, cost.Total, m.Kind == bookings.MailEnds, home+sale.Path(), deposit))
 }
 
 // turn makes the mail that tells a visitor of a waiting room that their number is called.

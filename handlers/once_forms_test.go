@@ -86,6 +86,13 @@ func (w *wall) group(t *testing.T, who *http.Client) string {
 	return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
 }
 
+// deposit takes an option of three seats with a deposit, and returns its address.
+func (w *wall) deposit(t *testing.T, who *http.Client) string {
+	t.Helper()
+	w.does(t, who, "/desk/events/evening/bookings", url.Values{"name": {"Eva"}, "number": {"3"}, "until": {"2029-01-01T10:00"}, "deposit": {"10%"}, "deposit_due": {"2028-12-01T10:00"}})
+	return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
+}
+
 // forms are the forms of all other routes: each is sent twice with one key, and its other content with that key.
 func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) sent {
 	t.Helper()
@@ -348,6 +355,15 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			at := w.group(t, owner)
 			w.does(t, owner, at+"/order", of("due", "2029-01-01T10:00"))
 			return sent{who: owner, to: at + "/names", form: of("names", "Ann\nBob"), other: of("names", "Ann")}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/deposit/payment": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.deposit(t, owner) + "/deposit/payment", form: of("method", "cash"), other: of("method", "invoice")}
+		},
+		"POST /desk/events/{slug}/bookings/{booking}/deposit/end": func(t *testing.T, w *wall, _ string) sent {
+			at := w.deposit(t, owner)
+			w.does(t, owner, at+"/deposit/payment", of("method", "cash"))
+			w.does(t, owner, at+"/cancellation", url.Values{})
+			return sent{who: owner, to: at + "/deposit/end", form: url.Values{"outcome": {"refunded"}, "method": {"cash"}}, other: of("outcome", "retained")}
 		},
 		"POST /desk/events/{slug}/bookings/{booking}/cancellation": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: w.group(t, owner) + "/cancellation", form: url.Values{}}

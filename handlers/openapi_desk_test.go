@@ -162,11 +162,16 @@ POST /desk/events/evening/bookings {"name":"Eva Roth","organisation":"Rote Schul
 GET /desk/events/evening/bookings
 POST /desk/events/evening/bookings/BOOKING {"name":"Eva Roth","organisation":"Rote Schule","until":"2029-02-01T10:00"}
 POST /desk/events/evening/bookings/BOOKING/seats {"keep":2}
+POST /desk/events/evening/bookings/BOOKING {"name":"Eva Roth","organisation":"Rote Schule","until":"2029-02-01T10:00","deposit":"20%","deposit_due":"2029-01-10T10:00","deposit_refundable":"2029-01-20T10:00"} => DEPOSIT "link":"/deposits/([^"]+)"
+GET /deposits/DEPOSIT
+POST /desk/events/evening/bookings/BOOKING/deposit/payment {"method":"invoice"}
 POST /desk/events/evening/bookings/BOOKING/order {"due":"2029-03-01T10:00"}
 POST /desk/events/evening/bookings/BOOKING/names {"names":["Ann Example"]}
 GET /desk/events/evening/bookings/BOOKING
-POST /desk/events/evening/bookings {"name":"Ida","number":1,"until":"2029-01-01T10:00"} => GIVENUP "id":"([^"]+)"
+POST /desk/events/evening/bookings {"name":"Ida","number":1,"until":"2029-01-01T10:00","deposit":"5.00","deposit_due":"2029-01-01T10:00"} => GIVENUP "id":"([^"]+)"
+POST /desk/events/evening/bookings/GIVENUP/deposit/payment {"method":"cash","amount":500}
 POST /desk/events/evening/bookings/GIVENUP/cancellation {}
+POST /desk/events/evening/bookings/GIVENUP/deposit/end {"outcome":"retained"}
 POST /desk/taxes {"rate.AT.standard":"20","rate.AT.reduced":"13, 10, 5","rate.CH.name":"Switzerland","rate.CH.standard":"8.1"}
 GET /desk/taxes
 POST /desk/invoices {"name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}

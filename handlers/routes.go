@@ -143,6 +143,7 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/withdrawals", h.shop.Withdraw, shopRule},
 		{"POST /orders/{code}/resales", h.shop.OfferBack, shopRule},
 		{"POST /orders/{code}/resales/withdrawals", h.shop.TakeBack, shopRule},
+		{"GET /deposits/{code}", h.shop.Deposit, pageRule},
 		{"GET /resales/{code}", h.shop.ResaleOffer, pageRule},
 		{"POST /resales/{code}", h.Acting(h.shop.TakeResaleOffer), pageRule},
 
@@ -261,6 +262,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/bookings/{booking}/seats", h.desk.OnEvent(organizers.Sell, h.desk.ReduceBooking), secretRule},
 		{"POST /desk/events/{slug}/bookings/{booking}/order", h.desk.OnEvent(organizers.Sell, h.desk.ConfirmBooking), secretRule},
 		{"POST /desk/events/{slug}/bookings/{booking}/names", h.desk.OnEvent(organizers.Sell, h.desk.NameBooking), secretRule},
+		{"POST /desk/events/{slug}/bookings/{booking}/deposit/payment", h.desk.OnEvent(organizers.Sell, h.desk.PayDeposit), secretRule},
+		{"POST /desk/events/{slug}/bookings/{booking}/deposit/end", h.desk.Proved(organizers.Manage, h.desk.OfEvent(h.desk.EndDeposit)), secretRule},
 		{"POST /desk/events/{slug}/bookings/{booking}/cancellation", h.desk.OnEvent(organizers.Sell, h.desk.CancelBooking), secretRule},
 		{"POST /desk/events/{slug}/sales", h.desk.OnEvent(organizers.Sell, h.desk.SellSeats), secretRule},
 		{"GET /desk/events/{slug}/till", h.desk.OnEvent(organizers.Sell, h.desk.Till), secretRule},

@@ -26,7 +26,7 @@ func PaidBy(ctx context.Context, o orders.Order) string {
 var paidHow = map[string]string{
 	payments.Free: text.Mark("no charge"), payments.Door: text.Mark("at the box office"), payments.Invoice: text.Mark("by bank transfer"), payments.Card: text.Mark("by card"),
 	payments.Demo: text.Mark("demo card"), payments.Credit: text.Mark("from credit"), payments.Cash: text.Mark("in cash"), payments.Terminal: text.Mark("card terminal"),
-	payments.Exchange: text.Mark("by exchange"),
+	payments.Exchange: text.Mark("by exchange"), payments.Deposit: text.Mark("by deposit"),
 }
 
 // RoleName is the message that names a role.

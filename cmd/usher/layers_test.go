@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"seats/verify":                     {"seats", "seats/books", "seats/seal"},
 	"seats/books":                      {"seats/text", "seats", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/blocks":                     {"seats/text", "seats", "seats/jobs", "seats/organizers"},
-	"seats/bookings":                   {"seats", "seats/blocks", "seats/jobs", "seats/orders", "seats/organizers", "seats/pricing", "seats/text"},
+	"seats/bookings":                   {"seats", "seats/blocks", "seats/jobs", "seats/orders", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal", "seats/text"},
 	"seats/guests":                     {"seats", "seats/blocks", "seats/orders", "seats/organizers", "seats/payments", "seats/text"},
 	"seats/alerts":                     {"seats", "seats/jobs", "seats/orders", "seats/organizers", "seats/overview", "seats/payments", "seats/text"},
 	"seats/memberships":                {"seats/lists", "seats", "seats/organizers", "seats/paging", "seats/pricing", "seats/text"},

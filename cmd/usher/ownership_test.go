@@ -20,7 +20,7 @@ var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/alerts":        "alert alert_choice alert_look",
 	"seats/customers":     "customer customer_address customer_note",
-	"seats/bookings":      "booking",
+	"seats/bookings":      "booking deposit",
 	"seats/guests":        "guest",
 	"seats/memberships":   "membership membership_kind",
 	"seats/events":        "category event plan question seat section",

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // bookingBody is the booking of a group for programs.
@@ -35,13 +38,40 @@ type bookingBody struct {
 	Due            int64            `json:"due"`
 	Order          string           `json:"order,omitempty"`
 	OrderCancelled bool             `json:"order_cancelled,omitempty"`
+	Deposit        *depositBody     `json:"deposit,omitempty"`
+}
+
+// depositBody is the deposit of a group for programs. Link is the address of its page.
+type depositBody struct {
+	Amount     int64      `json:"amount"`
+	Due        time.Time  `json:"due"`
+	Refundable *time.Time `json:"refundable,omitempty"`
+	PaidAt     *time.Time `json:"paid_at,omitempty"`
+	Method     string     `json:"method,omitempty"`
+	Outcome    string     `json:"outcome,omitempty"`
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+	Link       string     `json:"link"`
 }
 
 func describeBooking(s *seats.Sale, k desk.GroupBooking) bookingBody {
 	return bookingBody{
 		k.ID, k.State, k.Name, k.Email, k.Organisation, k.Note, k.At.UTC(), k.Until.UTC(), k.Places, web.Labels(s, k.Seats), append([]bookings.Price{}, k.Prices...),
-		s.Event.Currency, k.Sum, k.Due, k.Order, k.OrderCancelled,
+		s.Event.Currency, k.Sum, k.Due, k.Order, k.OrderCancelled, describeDeposit(k.Deposit),
 	}
+}
+
+func describeDeposit(d *bookings.Deposit) *depositBody {
+	if d == nil {
+		return nil
+	}
+	utc := func(t *time.Time) *time.Time {
+		if t == nil {
+			return nil
+		}
+		at := t.UTC()
+		return &at
+	}
+	return &depositBody{d.Amount, d.Due.UTC(), utc(d.Refundable), utc(d.PaidAt), d.Method, d.Outcome, utc(d.EndedAt), shop.DepositPath(d.Code)}
 }
 
 // sumOf puts what a booking costs beside it: its order, or its option at this moment.
@@ -97,6 +127,9 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	if until := f.moment("until"); until != nil {
 		o.Until = *until
 	}
+	if f.is("deposit") {
+		o.Deposit = f.deposit()
+	}
 	for _, kind := range s.Prices.Order() {
 		p := bookings.Price{Type: s.Prices.Types[kind].Key, Count: f.whole("tickets." + s.Prices.Types[kind].Key)}
 		if typed := f.text("price." + p.Type); typed != "" {
@@ -115,6 +148,22 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	}
 	o.Seats, err = chosen(s, form)
 	return o, err
+}
+
+// deposit reads the terms of a deposit.
+func (f *fieldReader) deposit() *bookings.DepositTerms {
+	amount, percent, _, err := pricing.ReadPrice(f.text("deposit"), f.sale.Event.Currency)
+	t := bookings.DepositTerms{Amount: amount, Refundable: f.moment("deposit_refundable")}
+	if percent != nil {
+		t.Amount, t.Percent = 0, *percent
+	}
+	if err != nil {
+		f.fail(wrongIn(err))
+	}
+	if due := f.moment("deposit_due"); due != nil {
+		t.Due = *due
+	}
+	return &t
 }
 
 // TakeOption answers POST /desk/events/{slug}/bookings
@@ -181,7 +230,14 @@ func (h *Handlers) showBooking(w http.ResponseWriter, r *http.Request, m organiz
 		return err
 	}
 	if k.State == bookings.Option {
-		if p.Lines, p.Cost, err = k.Quote(s); err != nil {
+		var company *orders.Billing
+		var seller orders.Seller
+		if p.Part == "confirm" { // the total is that of the company that was typed
+			if company, seller, err = h.companyOf(r, m, p.Form); err != nil {
+				return err
+			}
+		}
+		if p.Lines, p.Cost, err = k.QuoteFor(s, company, seller); err != nil {
 			words, refused := deskRefused(r, err)
 			if !refused {
 				return err
@@ -247,6 +303,21 @@ func (h *Handlers) ReduceBooking(w http.ResponseWriter, r *http.Request, m organ
 	})
 }
 
+// companyOf is the company that an invoice is for, nil for the contact, and the team that issues it.
+func (h *Handlers) companyOf(r *http.Request, m organizers.Member, form url.Values) (b *orders.Billing, seller orders.Seller, err error) {
+	f := fieldReader{form: form}
+	if company := f.text(orders.FieldCompany); company != "" {
+		b = &orders.Billing{
+			Company: company, Street: f.text(orders.FieldStreet), Postcode: f.text(orders.FieldPostcode), City: f.text(orders.FieldCity),
+			Country: f.text(orders.FieldCountry), VATID: f.text(orders.FieldVATID),
+		}
+	}
+	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err == nil {
+		seller.Refused = h.RefusedVATID(r, b)
+	}
+	return b, seller, err
+}
+
 // ConfirmBooking answers POST /desk/events/{slug}/bookings/{booking}/order
 func (h *Handlers) ConfirmBooking(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	return h.onBooking(w, r, m, s, "confirm", "booking-confirmed", func(id seats.ID, form url.Values, key string) (err error) {
@@ -262,17 +333,54 @@ func (h *Handlers) ConfirmBooking(w http.ResponseWriter, r *http.Request, m orga
 		if f.err != nil {
 			return f.err
 		}
-		if company := f.text(orders.FieldCompany); company != "" {
-			c.Billing = &orders.Billing{
-				Company: company, Street: f.text(orders.FieldStreet), Postcode: f.text(orders.FieldPostcode), City: f.text(orders.FieldCity),
-				Country: f.text(orders.FieldCountry), VATID: f.text(orders.FieldVATID),
-			}
-		}
-		if c.Seller.Country, _, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err != nil {
+		if c.Billing, c.Seller, err = h.companyOf(r, m, form); err != nil {
 			return err
 		}
 		_, err = h.Bookings.Confirm(r.Context(), m, key, s, id, c)
 		return err
+	})
+}
+
+// PayDeposit answers POST /desk/events/{slug}/bookings/{booking}/deposit/payment
+func (h *Handlers) PayDeposit(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.onBooking(w, r, m, s, "deposit", "paid", func(id seats.ID, form url.Values, key string) error {
+		f := fieldReader{form: form, sale: s}
+		p := bookings.DepositPayment{Method: cmp.Or(f.text("till"), f.text("method"))}
+		if f.is("amount") {
+			shown := int64(f.whole("amount"))
+			p.Shown = &shown
+		}
+		if f.err != nil {
+			return f.err
+		}
+		session, err := h.tillTaking(r, m, s.Event.Currency, form, false)
+		if err != nil {
+			return err
+		}
+		if session != 0 {
+			p.Entry = till.OfDeposit(session, id, p.Method, false)
+		}
+		return h.Bookings.PayDeposit(r.Context(), m, key, s, id, p)
+	})
+}
+
+// EndDeposit answers POST /desk/events/{slug}/bookings/{booking}/deposit/end
+func (h *Handlers) EndDeposit(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	return h.onBooking(w, r, m, s, "deposit", "set", func(id seats.ID, form url.Values, key string) error {
+		f := fieldReader{form: form, sale: s}
+		end := bookings.DepositEnd{Outcome: f.text("outcome"), Back: cmp.Or(f.text("till"), f.text("method"))}
+		if end.Outcome == bookings.Retained {
+			return h.Bookings.EndDeposit(r.Context(), m, key, s, id, end)
+		}
+		session, err := h.tillTaking(r, m, s.Event.Currency, form, true)
+		if err != nil {
+			return err
+		}
+		if session != 0 {
+			end.Entry = till.OfDeposit(session, id, end.Back, true)
+		}
+		end.Entry = seats.Both(end.Entry, organizers.TellOwners(m, organizers.NoticeDepositPaidBack, s.Event.Name))
+		return h.Bookings.EndDeposit(r.Context(), m, key, s, id, end)
 	})
 }
 

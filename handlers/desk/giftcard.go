@@ -36,6 +36,7 @@ type giftCardBody struct {
 	Recipient string     `json:"recipient"`
 	State     string     `json:"state"`
 	Redeemed  bool       `json:"redeemed"`
+	Left      int64      `json:"left"` // of one that paid at the box office
 	BoughtAt  time.Time  `json:"bought_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
@@ -75,7 +76,7 @@ func (h *Handlers) showGiftCards(w http.ResponseWriter, r *http.Request, m organ
 	offer.Amounts = append([]int64{}, offer.Amounts...)
 	answer := giftCardsAnswer{Offer: offer, Cards: []giftCardBody{}, Next: p.Next}
 	for _, c := range sold {
-		answer.Cards = append(answer.Cards, giftCardBody{c.ID, c.Currency, c.Amount, c.Buyer, c.Recipient, c.State, c.Spent, c.CreatedAt.UTC(), c.ExpiresAt, c.Reason})
+		answer.Cards = append(answer.Cards, giftCardBody{c.ID, c.Currency, c.Amount, c.Buyer, c.Recipient, c.State, c.Spent, c.Left, c.CreatedAt.UTC(), c.ExpiresAt, c.Reason})
 	}
 	return web.WriteJSON(w, status, answer)
 }

@@ -67,7 +67,7 @@ func (h *Handlers) showSeats(w http.ResponseWriter, r *http.Request, m organizer
 
 // toSell fills in what a sale costs and what its gift card pays, as far as they are known. What is wrong with it was said, or is once it is sold.
 func (h *Handlers) toSell(r *http.Request, s *seats.Sale, f orders.OfficeForm, p *desk.SeatsPage) error {
-	f, err := h.Orders.TypedCard(r.Context(), s, f)
+	f, err := h.Orders.TypedCard(r.Context(), []*seats.Sale{s}, f)
 	var parts []orders.OfficePart
 	if err == nil {
 		parts, err = h.Orders.WithCodes(r.Context(), []orders.OfficePart{{Sale: s, Form: f}})
@@ -186,13 +186,10 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 		return p, err
 	}
 	first, err := part(s, form)
-	if err == nil {
-		first.Form, err = h.Orders.TypedCard(r.Context(), s, first.Form)
-	}
 	if err != nil {
 		return nil, err
 	}
-	parts := []orders.OfficePart{first}
+	parts, of := []orders.OfficePart{first}, []*seats.Sale{s}
 	for _, slug := range slices.Sorted(maps.Keys(forms)) {
 		if len(parts) > orders.MostOfficeParts {
 			break // it is refused
@@ -208,9 +205,14 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 		if err != nil {
 			return nil, err
 		}
-		one.Form.Name, one.Form.Email, one.Form.Method, one.Form.Code = first.Form.Name, first.Form.Email, first.Form.Method, first.Form.Code
-		one.Form.Card = first.Form.Card
-		parts = append(parts, one)
+		one.Form.Name, one.Form.Email, one.Form.Method = first.Form.Name, first.Form.Email, first.Form.Method
+		parts, of = append(parts, one), append(of, other)
+	}
+	if first.Form, err = h.Orders.TypedCard(r.Context(), of, first.Form); err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		parts[i].Form.Code, parts[i].Form.Card = first.Form.Code, first.Form.Card
 	}
 	return parts, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
-	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -16,31 +15,9 @@ func (h *Handlers) seller(r *http.Request, s *seats.Sale, form orders.Form) (sel
 		return seller, nil
 	}
 	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err == nil {
-		seller.Refused = h.refusedVATID(r, form)
+		seller.Refused = h.RefusedVATID(r, form.Billing)
 	}
 	return seller, err
-}
-
-// refusedVATID is the VAT ID of a form if VIES is switched on and does not have it. Without an answer, format and check digit
-// decide.
-func (h *Handlers) refusedVATID(r *http.Request, form orders.Form) string {
-	v := &h.Server.Invoices.VIES
-	if form.Billing == nil || v.Address == "" {
-		return ""
-	}
-	id, country, err := pricing.ReadVATID(form.Billing.VATID)
-	if _, of := pricing.Rates().Country(country); err != nil || !of && country != "XI" { // VIES knows no others
-		return ""
-	}
-	yes, err := v.Registered(r.Context(), id)
-	if err != nil {
-		h.Log.Warn("a VAT ID was not looked up", "error", err)
-		return ""
-	}
-	if yes {
-		return ""
-	}
-	return id
 }
 
 // typedBilling is the company of a form; nil if no invoice for one is wanted.
@@ -62,7 +39,7 @@ func (h *Handlers) showBilling(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if p.Form.Seller.Country, p.Form.Seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err != nil {
 		return err
 	}
-	p.Form.Seller.Refused = h.refusedVATID(r, p.Form)
+	p.Form.Seller.Refused = h.RefusedVATID(r, p.Form.Billing)
 	p.Bills, p.Recharge = p.Form.Seller.Country != "", p.Form.Seller.VATID != "" && s.Event.Online.On && s.Event.Rules.Tax.Rate > 0
 	if p.Form = p.Form.WithBilling(s.Event); p.Form.Billing == nil {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/invoices"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -23,12 +25,14 @@ type InvoiceBody struct {
 	Buyer    string          `json:"buyer"`
 	XML      bool            `json:"xml"`
 	Lines    []invoices.Line `json:"lines"`
+
+	Deposit *invoices.Deposit `json:"deposit,omitempty"`
 }
 
 // DescribeInvoice makes the answer of a document.
 func DescribeInvoice(d invoices.Document) InvoiceBody {
 	b := InvoiceBody{
-		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross,
+		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross, Deposit: d.Deposit,
 		Buyer: d.Buyer.Name, XML: d.Electronic(), Lines: d.Lines,
 	}
 	if d.Corrects != nil {
@@ -74,4 +78,25 @@ func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices
 	w.Header().Set("Content-Disposition", `inline; filename="`+d.Label+ending+`"`)
 	_, _ = w.Write(content) // a reader who is gone needs none
 	return nil
+}
+
+// RefusedVATID is the VAT ID of a company if VIES is switched on and does not have it. Without an answer, format and check digit decide.
+func (h *Server) RefusedVATID(r *http.Request, b *orders.Billing) string {
+	v := &h.Invoices.VIES
+	if b == nil || v.Address == "" {
+		return ""
+	}
+	id, country, err := pricing.ReadVATID(b.VATID)
+	if _, of := pricing.Rates().Country(country); err != nil || !of && country != "XI" { // VIES knows no others
+		return ""
+	}
+	yes, err := v.Registered(r.Context(), id)
+	if err != nil {
+		h.Log.Warn("a VAT ID was not looked up", "error", err)
+		return ""
+	}
+	if yes {
+		return ""
+	}
+	return id
 }

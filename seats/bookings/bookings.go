@@ -74,6 +74,8 @@ type Booking struct {
 	OrderCancelled bool
 	Total, Due     int64 // of its order, minor units
 
+	Deposit *Deposit // that its contact is asked for; nil: none
+
 	now time.Time // of the database
 }
 
@@ -84,8 +86,9 @@ const listSQL = `
 SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, k.ends_at,
        CASE WHEN b.order_id IS NOT NULL THEN 'confirmed' WHEN b.cancelled_at IS NOT NULL THEN 'cancelled'
             WHEN k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() THEN 'expired' ELSE 'option' END, s.idxs,
-       coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp()
-  FROM booking b JOIN block k ON k.id = b.id LEFT JOIN orders o ON o.id = b.order_id,
+       coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
+       d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome
+  FROM booking b JOIN block k ON k.id = b.id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
        LATERAL (SELECT coalesce(array_agg(idx ORDER BY idx), '{}') AS idxs FROM (
            SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
@@ -135,7 +138,17 @@ func collect(ctx context.Context, db interface {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (k Booking, err error) {
-		return k, row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now)
+		var code, method, outcome *string
+		var amount *int64
+		var due *time.Time
+		d := &Deposit{}
+		err = row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now,
+			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome)
+		if err == nil && code != nil {
+			d.Code, d.Amount, d.Due, d.Method, d.Outcome = *code, *amount, *due, *method, *outcome
+			k.Deposit = d
+		}
+		return k, err
 	})
 }
 
@@ -174,10 +187,16 @@ func (k Booking) form(s *seats.Sale) (orders.OfficeForm, error) {
 //
 // Errors: *seats.ValidationError; a *seats.Conflict if a type is not sold for its seat.
 func (k Booking) Quote(s *seats.Sale) ([]seats.Line, pricing.Cost, error) {
+	return k.QuoteFor(s, nil, orders.Seller{})
+}
+
+// QuoteFor is Quote for a company, which may owe the tax itself.
+func (k Booking) QuoteFor(s *seats.Sale, company *orders.Billing, seller orders.Seller) ([]seats.Line, pricing.Cost, error) {
 	f, err := k.form(s)
 	if err != nil {
 		return nil, pricing.Cost{}, err
 	}
+	f.Account = &orders.Account{Billing: company, Seller: seller}
 	return f.Quote(s)
 }
 
@@ -216,8 +235,8 @@ var overWords = map[string]string{
 }
 
 const exportSQL = `
-SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'name', b.name, 'email', b.email, 'organisation', b.organisation, 'note', b.note, 'seats', b.places, 'booked_at', b.at, 'cancelled_at', b.cancelled_at) ORDER BY b.n), '[]')
-  FROM booking b JOIN event e ON e.id = b.event_id WHERE b.event_id = ANY($1) AND lower(b.email) = $2`
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'name', b.name, 'email', b.email, 'organisation', b.organisation, 'note', b.note, 'seats', b.places, 'booked_at', b.at, 'cancelled_at', b.cancelled_at, 'deposit', d.amount, 'deposit_paid_at', d.paid_at) ORDER BY b.n), '[]')
+  FROM booking b JOIN event e ON e.id = b.event_id LEFT JOIN deposit d ON d.booking_id = b.id WHERE b.event_id = ANY($1) AND lower(b.email) = $2`
 
 // Export returns the bookings of a person for some events.
 func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list json.RawMessage, err error) {
@@ -237,12 +256,22 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	return nil
 }
 
-// wrap adds the call to an error that no member caused.
-func wrap(call string, err error) error {
+// subjectOf is the address of a booking below /desk.
+func subjectOf(s *seats.Sale, id seats.ID) string {
+	return "events/" + s.Event.Slug + "/bookings/" + id.String()
+}
+
+// refused reports whether an error is about what was asked for, and not of the database.
+func refused(err error) bool {
 	var invalid *seats.ValidationError
 	var refusal *seats.Conflict
+	return errors.As(err, &invalid) || errors.As(err, &refusal)
+}
+
+// wrap adds the call to an error that no member caused.
+func wrap(call string, err error) error {
 	var mistakes orders.Mistakes
-	if err == nil || errors.As(err, &invalid) || errors.As(err, &refusal) || errors.As(err, &mistakes) || errors.Is(err, ErrNone) {
+	if err == nil || refused(err) || errors.As(err, &mistakes) || errors.Is(err, ErrNone) {
 		return err
 	}
 	return fmt.Errorf("bookings: %s: %w", call, err)

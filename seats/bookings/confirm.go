@@ -31,7 +31,7 @@ const confirmedSQL = `UPDATE booking SET order_id = $2, remind_at = NULL WHERE i
 // Errors: ErrNone; orders.Mistakes; *seats.ValidationError; a *seats.Conflict if the option is over, or costs something else; those of
 // a form that is done once; the database's.
 func (b *Bookings) Confirm(ctx context.Context, m organizers.Member, key string, s *seats.Sale, id seats.ID, c Confirming) (code string, err error) {
-	act := organizers.Action{Key: key, Form: []any{"confirm", s.Event.Slug, id, c}, What: text.Mark("confirmed the booking of a group of"), Subject: "events/" + s.Event.Slug + "/bookings/" + id.String()}
+	act := organizers.Action{Key: key, Form: []any{"confirm", s.Event.Slug, id, c}, What: text.Mark("confirmed the booking of a group of"), Subject: subjectOf(s, id)}
 	err = b.alone(ctx, id, func(ctx context.Context) error {
 		err := b.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
 			k, err := b.Find(ctx, m, s.Event.ID, id)
@@ -70,7 +70,13 @@ func (b *Bookings) sell(ctx context.Context, s *seats.Sale, k Booking, c Confirm
 	}
 	f.Key, f.Total = "booking."+k.ID.String(), c.Total
 	f.Account = &orders.Account{Due: c.Due, Billing: c.Billing, Seller: c.Seller}
-	f.Entry = func(q *pgx.Batch, order seats.ID, _ int64) { q.Queue(confirmedSQL, k.ID, order) }
+	if _, cost, err := f.Quote(s); err == nil && cost.Total == 0 && k.Deposit.Paid() {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The group paid a deposit, and its tickets cost nothing now. Nothing was sold. Change their prices, or cancel the option and pay the deposit back.")}
+	}
+	f.Entry = func(q *pgx.Batch, order seats.ID, _ int64) {
+		q.Queue(confirmedSQL, k.ID, order)
+		takeOver(q, k.ID, order)
+	}
 	_, err = b.orders.SellAtOffice(ctx, s, f, also)
 	return err
 }

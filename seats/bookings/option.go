@@ -29,6 +29,7 @@ type Request struct {
 	Category int // of these; -1: any
 	Prices   []Price
 	Until    time.Time
+	Deposit  *DepositTerms `json:",omitempty"` // that the contact is asked for; nil: none
 }
 
 // tidy puts what was typed into one spelling, and says what is wrong with it.
@@ -49,7 +50,8 @@ func (c *Contact) tidy() error {
 }
 
 // check says what is wrong with the terms of an option.
-func check(e seats.Event, prices []Price, until time.Time) error {
+func check(e seats.Event, r Request) error {
+	prices, until := r.Prices, r.Until
 	if until.IsZero() || !until.Before(e.StartsAt) {
 		return &seats.ValidationError{Message: text.Mark("An option ends before the event begins. Nothing was changed. Choose when.")}
 	}
@@ -58,7 +60,7 @@ func check(e seats.Event, prices []Price, until time.Time) error {
 			return &seats.ValidationError{Message: text.Mark("A ticket type is named once, with a number of tickets and a price that are not negative. Nothing was changed.")}
 		}
 	}
-	return nil
+	return r.Deposit.check(e, until)
 }
 
 // A reminder goes out two days before the option ends, if the contact had an hour more than that.
@@ -82,7 +84,7 @@ const (
 func (b *Bookings) Take(ctx context.Context, m organizers.Member, key string, s *seats.Sale, r Request) (id seats.ID, err error) {
 	err = r.tidy()
 	if err == nil {
-		err = check(s.Event, r.Prices, r.Until)
+		err = check(s.Event, r)
 	}
 	if n := max(len(r.Seats), r.Count); err == nil && (n < 1 || n > MostPlaces || len(r.Seats) > 0 && r.Count > 0) {
 		err = &seats.ValidationError{Message: text.Mark("A group has 1 to %d seats: choose them, or say how many. Nothing was changed."), Args: []any{MostPlaces}}
@@ -121,13 +123,21 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 		if k.Seats == nil {
 			return &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not so many seats available. Nothing was changed. Ask for fewer, or choose them.")}
 		}
-		if _, _, err := k.Quote(s); err != nil {
+		_, cost, err := k.Quote(s)
+		if err != nil {
 			return err
 		}
-		_, err := s.Block(ctx, seats.BlockRequest{
+		var deposit int64
+		if r.Deposit != nil {
+			if deposit, err = r.Deposit.of(cost.Total); err != nil {
+				return err
+			}
+		}
+		_, err = s.Block(ctx, seats.BlockRequest{
 			Seats: k.Seats, Group: id, BlockTerms: seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until},
 			Also: seats.Both(func(q *pgx.Batch) {
 				q.Queue(insertSQL, id, s.Event.ID, r.Name, r.Email, r.Organisation, r.Note, len(k.Seats), append([]Price{}, r.Prices...), r.Until)
+				r.Deposit.queue(q, s.Event.ID, id, deposit)
 				q.Queue(mailSQL, id, MailOption)
 			}, also),
 		})
@@ -171,33 +181,44 @@ UPDATE booking SET name = $2, email = $3, organisation = $4, note = $5, prices =
 func (b *Bookings) Change(ctx context.Context, m organizers.Member, key string, s *seats.Sale, id seats.ID, r Request) error {
 	err := r.tidy()
 	if err == nil {
-		err = check(s.Event, r.Prices, r.Until)
+		err = check(s.Event, r)
 	}
 	if err != nil {
 		return err
 	}
+	act := organizers.Action{
+		Key: key, Form: []any{"change booking", s.Event.Slug, id, r}, What: text.Mark("changed the booking of a group of"), Subject: subjectOf(s, id),
+		Detail: map[string]any{"until": r.Until, "prices": r.Prices},
+	}
 	err = b.alone(ctx, id, func(ctx context.Context) error {
-		k, err := b.open(ctx, m, s.Event.ID, id)
-		if err != nil {
-			return err
-		}
-		k.Prices = r.Prices
-		if _, _, err := k.Quote(s); err != nil {
-			return err
-		}
-		return b.desk.Change(ctx, m, key, []any{"change booking", s.Event.Slug, id, r}, func(tx pgx.Tx) error {
-			if err := seats.ChangeBlock(ctx, tx, s.Event.ID, id, seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until}); err != nil {
+		return b.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
+			k, err := b.open(ctx, m, s.Event.ID, id)
+			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, changeSQL, id, r.Name, r.Email, r.Organisation, r.Note, append([]Price{}, r.Prices...), r.Until); err != nil {
+			k.Prices = r.Prices
+			_, cost, err := k.Quote(s)
+			if err != nil {
 				return err
 			}
-			return organizers.Note(ctx, tx, m, text.Mark("changed the booking of a group of"), "events/"+s.Event.Slug+"/bookings/"+id.String(), map[string]any{"until": r.Until, "prices": r.Prices})
+			return pgx.BeginFunc(ctx, b.db, func(tx pgx.Tx) error {
+				if err := seats.ChangeBlock(ctx, tx, s.Event.ID, id, seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until}); err != nil {
+					return err
+				}
+				if _, err := tx.Exec(ctx, changeSQL, id, r.Name, r.Email, r.Organisation, r.Note, append([]Price{}, r.Prices...), r.Until); err != nil {
+					return err
+				}
+				if err := k.askAgain(ctx, tx, s.Event.ID, r.Deposit, cost.Total); err != nil {
+					return err
+				}
+				return also.Run(ctx, tx)
+			})
 		})
 	})
 	if err == nil {
 		b.blocks.Made()
 		b.remind.Wake()
+		b.MailWritten()
 	}
 	return wrap("change", err)
 }
@@ -209,7 +230,7 @@ const reduceSQL = `UPDATE booking SET places = $2, prices = $3 WHERE id = $1`
 // Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if the option is over, or a seat is not of it; those of a form that is done
 // once; the database's.
 func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, s *seats.Sale, id seats.ID, these []int, keep int) error {
-	act := organizers.Action{Key: key, Form: []any{"reduce", s.Event.Slug, id, these, keep}, What: text.Mark("put seats of a group on sale of"), Subject: "events/" + s.Event.Slug + "/bookings/" + id.String()}
+	act := organizers.Action{Key: key, Form: []any{"reduce", s.Event.Slug, id, these, keep}, What: text.Mark("put seats of a group on sale of"), Subject: subjectOf(s, id)}
 	err := b.alone(ctx, id, func(ctx context.Context) error {
 		return b.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
 			k, err := b.open(ctx, m, s.Event.ID, id)
@@ -232,12 +253,19 @@ func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, 
 			rest := k
 			rest.Seats = slices.DeleteFunc(slices.Clone(k.Seats), func(idx int) bool { return slices.Contains(these, idx) })
 			rest.Prices = trimmed(k.Prices, left)
-			if _, _, err := rest.Quote(s); err != nil {
+			_, cost, err := rest.Quote(s)
+			if err != nil {
 				return err
 			}
-			return b.unblock(ctx, s, k, these, seats.Both(also, func(q *pgx.Batch) { q.Queue(reduceSQL, id, left, rest.Prices) }))
+			return b.unblock(ctx, s, k, these, seats.Both(also, func(q *pgx.Batch) {
+				q.Queue(reduceSQL, id, left, rest.Prices)
+				k.lower(q, cost.Total)
+			}))
 		})
 	})
+	if err == nil {
+		b.MailWritten()
+	}
 	return wrap("reduce", err)
 }
 
@@ -253,7 +281,7 @@ const cancelSQL = `UPDATE booking SET cancelled_at = clock_timestamp(), remind_a
 //
 // Errors: ErrNone; a *seats.Conflict if the option is over; those of a form that is done once; the database's.
 func (b *Bookings) Cancel(ctx context.Context, m organizers.Member, key string, s *seats.Sale, id seats.ID) error {
-	act := organizers.Action{Key: key, Form: []any{"cancel booking", s.Event.Slug, id}, What: text.Mark("cancelled the option of a group of"), Subject: "events/" + s.Event.Slug + "/bookings/" + id.String()}
+	act := organizers.Action{Key: key, Form: []any{"cancel booking", s.Event.Slug, id}, What: text.Mark("cancelled the option of a group of"), Subject: subjectOf(s, id)}
 	err := b.alone(ctx, id, func(ctx context.Context) error {
 		return b.desk.WithAudit(ctx, m, act, func(also seats.TxHook) error {
 			k, err := b.open(ctx, m, s.Event.ID, id)

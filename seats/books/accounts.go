@@ -45,7 +45,7 @@ func readKey(written string) AccountKey {
 }
 
 // methods are those with an account. Credit is what gift cards are owed: selling one and paying with one are booked there.
-var methods = []string{payments.Card, payments.Cash, payments.Terminal, payments.Door, payments.Invoice, payments.Credit, payments.Exchange, ByHand}
+var methods = []string{payments.Card, payments.Cash, payments.Terminal, payments.Door, payments.Invoice, payments.Credit, payments.Exchange, payments.Deposit, ByHand}
 
 // The tax rates of a team's events.
 const ratesSQL = `
@@ -54,6 +54,7 @@ SELECT DISTINCT kind, rate FROM event e, LATERAL (
      UNION ALL SELECT 'ticket', (t->>'rate')::integer FROM jsonb_array_elements(CASE jsonb_typeof(e.price_rules->'tax'->'types') WHEN 'array' THEN e.price_rules->'tax'->'types' ELSE '[]' END) t
      UNION ALL SELECT 'fee', coalesce((e.price_rules->'tax'->>'fee_rate')::integer, 0) WHERE e.fee_ticket + e.fee_percent > 0
      UNION ALL SELECT 'postage', coalesce((e.price_rules->'extras'->>'postage_rate')::integer, 0) WHERE coalesce((e.price_rules->'extras'->>'postage')::bigint, 0) > 0
+     UNION ALL SELECT 'deposit', (x->>'rate')::integer FROM deposit d, jsonb_array_elements(d.rates) x WHERE d.event_id = e.id
      UNION ALL SELECT 'donation', 0 WHERE e.price_rules->'extras' ? 'donations') r
  WHERE e.team_id = $1 ORDER BY 1, 2`
 
@@ -64,9 +65,6 @@ func (b *Books) Chart(ctx context.Context, m organizers.Member) (c Chart, keys [
 	err = b.desk.As(ctx, m, func(tx pgx.Tx) error {
 		if c, err = readChart(ctx, tx, m.Team); err != nil {
 			return err
-		}
-		for _, method := range methods {
-			keys = append(keys, AccountKey{AccountMethod, method})
 		}
 		var k AccountKey
 		var rate int
@@ -81,7 +79,16 @@ func (b *Books) Chart(ctx context.Context, m organizers.Member) (c Chart, keys [
 	if err != nil {
 		return c, nil, fmt.Errorf("books: read accounts: %w", err)
 	}
+	deposits := slices.ContainsFunc(keys, func(k AccountKey) bool { return k.Kind == LineDeposit })
+	for _, method := range methods {
+		if method != payments.Deposit || deposits {
+			keys = append(keys, AccountKey{AccountMethod, method})
+		}
+	}
 	keys = append(keys, AccountKey{Kind: LineExcess})
+	if deposits {
+		keys = append(keys, AccountKey{Kind: LineRetained})
+	}
 	for written := range c.Accounts { // of rates that no event has any more
 		if k := readKey(written); !slices.Contains(keys, k) {
 			keys = append(keys, k)
@@ -93,7 +100,7 @@ func (b *Books) Chart(ctx context.Context, m organizers.Member) (c Chart, keys [
 
 // orderOf puts methods first, and then lines as orders have them.
 func orderOf(k AccountKey) int {
-	return slices.Index([]string{AccountMethod, LineTicket, LineFee, LinePostage, LineDonation, LineExcess}, k.Kind)
+	return slices.Index([]string{AccountMethod, LineTicket, LineFee, LinePostage, LineDonation, LineExcess, LineDeposit, LineRetained}, k.Kind)
 }
 
 func readChart(ctx context.Context, tx pgx.Tx, team int64) (c Chart, err error) {
@@ -138,8 +145,8 @@ func (c Chart) check() (wrong text.Message) {
 	for written, number := range c.Accounts {
 		k := readKey(written)
 		rate, err := strconv.Atoi(k.Name)
-		known := k.Kind == AccountMethod && slices.Contains(methods, k.Name) || k == AccountKey{Kind: LineExcess} ||
-			slices.Contains([]string{LineTicket, LineFee, LinePostage, LineDonation}, k.Kind) && err == nil && rate >= 0 && rate < 100_000 && strconv.Itoa(rate) == k.Name
+		known := k.Kind == AccountMethod && slices.Contains(methods, k.Name) || k == AccountKey{Kind: LineExcess} || k == AccountKey{Kind: LineRetained} ||
+			slices.Contains([]string{LineTicket, LineFee, LinePostage, LineDonation, LineDeposit}, k.Kind) && err == nil && rate >= 0 && rate < 100_000 && strconv.Itoa(rate) == k.Name
 		switch {
 		case !known:
 			return text.Say("There is no account for “%s”.", written)

@@ -130,7 +130,7 @@ func (e Entry) datev() []any {
 }
 
 // datevWords say what a line is of, in the language of the format.
-var datevWords = map[string]string{LineTicket: "Tickets", LineFee: "Gebühren", LineDonation: "Spenden", LinePostage: "Versand", LineExcess: "Überzahlung", LineGiftCard: "Gutscheine"}
+var datevWords = map[string]string{LineTicket: "Tickets", LineFee: "Gebühren", LineDonation: "Spenden", LinePostage: "Versand", LineExcess: "Überzahlung", LineGiftCard: "Gutscheine", LineDeposit: "Anzahlungen", LineRetained: "Einbehaltene Anzahlungen"}
 
 func cut(words string, most int) string {
 	letters := []rune(words)

@@ -21,10 +21,17 @@
 //
 // A ticket counts when its order was placed, and counts less when it was cancelled, paid or not. One that moved to another seat counts where it was sold.
 //
+// # Deposits of groups
+//
+// A deposit is no earning when it comes: the team owes it. The journal has it on an account of its own, by tax rate, as it is taxed when it
+// comes. When an order takes it over, it leaves that account by the method Deposit, and the postings of the order have the same amount by that
+// method: its account is zero again. What is retained without an order is a posting of its own, without tax.
+//
 // # Promises
 //
 //	B1  What the books have of an order is what the order has, and they count its valid tickets.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
+//	B3  What the books have by deposits is what orders took over of them.
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).
 //

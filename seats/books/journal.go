@@ -22,7 +22,7 @@ type Entry struct {
 	Day           string // such as 2030-05-01
 	Event         string // slug; empty: gift cards
 	Text          string // name of the event
-	Line          string // of postings, or LineGiftCard
+	Line          string // of postings, or LineGiftCard or LineDeposit
 	Method        string
 	Rate          int // thousandths of a percent
 	Currency      string
@@ -57,6 +57,9 @@ func (b *Books) Journal(ctx context.Context, m organizers.Member, f Filter) (lis
 		c, err = readChart(ctx, tx, m.Team)
 		return err
 	})
+	if err == nil {
+		err = b.deposits(ctx, m, f, add)
+	}
 	if err == nil && f.Event == "" && f.Series == "" {
 		err = b.giftCards(ctx, m, f, add)
 	}
@@ -85,8 +88,8 @@ func (e Entry) earned() AccountKey {
 	switch e.Line {
 	case LineGiftCard:
 		return AccountKey{AccountMethod, payments.Credit}
-	case LineExcess:
-		return AccountKey{Kind: LineExcess}
+	case LineExcess, LineRetained:
+		return AccountKey{Kind: e.Line}
 	}
 	return AccountKey{e.Line, strconv.Itoa(e.Rate)}
 }

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/blocks"
+	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 // charted gives the house's team accounts, of the chart SKR 03 where it has them.
@@ -117,5 +121,92 @@ func TestChart_BadOnesAreRefused(t *testing.T) {
 	_, keys, err := h.books.Chart(t.Context(), h.member)
 	if err != nil || len(keys) != 8+3+1+1+1 {
 		t.Errorf("the keys are %v, %v", keys, err)
+	}
+}
+
+// The account of deposits has what is owed to groups: of those that were taken over, paid back or retained, nothing is left, at no rate. What came
+// and stayed is earned once.
+func TestJournal_OwesDepositsUntilTheyAreTakenOver(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t)
+	h.member.Name = "Ann"
+	desk := organizers.New(h.db, func() {})
+	groups := bookings.New(h.db, desk, h.orders, blocks.New(h.office, desk))
+	s, err := h.office.Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := func(amount int64, method string, idxs ...int) seats.ID {
+		t.Helper()
+		until := s.Event.StartsAt.Add(-time.Hour)
+		id, err := groups.Take(t.Context(), h.member, seats.NewID().String(), s, bookings.Request{
+			Contact: bookings.Contact{Name: "Eva"}, Seats: idxs, Until: until, Deposit: &bookings.DepositTerms{Amount: amount, Due: until}, Prices: []bookings.Price{{Type: "youth", Count: 1}},
+		})
+		if err == nil {
+			err = groups.PayDeposit(t.Context(), h.member, seats.NewID().String(), s, id, bookings.DepositPayment{Method: method})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	ends := func(id seats.ID, end bookings.DepositEnd) {
+		t.Helper()
+		if err := groups.Cancel(t.Context(), h.member, seats.NewID().String(), s, id); err != nil {
+			t.Fatal(err)
+		}
+		if err := groups.EndDeposit(t.Context(), h.member, seats.NewID().String(), s, id, end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.exec(t, chartedSQL)
+	ordered, back, kept := group(2001, payments.Invoice, 10, 11, 12), group(1003, payments.Cash, 20, 21), group(707, payments.Terminal, 30, 31)
+	group(505, payments.Cash, 40, 41) // stays with its group
+	if _, err := groups.Confirm(t.Context(), h.member, seats.NewID().String(), s, ordered, bookings.Confirming{Due: s.Event.StartsAt}); err != nil {
+		t.Fatal(err)
+	}
+	ends(back, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash})
+	ends(kept, bookings.DepositEnd{Outcome: bookings.Retained})
+	_, _, err = h.books.Journal(t.Context(), h.member, books.Filter{})
+	var missing *books.MissingAccounts
+	if !errors.As(err, &missing) {
+		t.Fatalf("without accounts of deposits the journal is refused with %v", err)
+	}
+	chart, keys, err := h.books.Chart(t.Context(), h.member)
+	for _, k := range keys {
+		if chart.Accounts[k.String()] == "" {
+			chart.Accounts[k.String()] = map[string]string{"deposit 7000": "1711", "deposit 10000": "1712", "deposit 19000": "1718", "retained": "2700", "method deposit": "1593"}[k.String()]
+		}
+	}
+	if err == nil {
+		err = h.books.SetChart(t.Context(), h.member, chart, "k")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := h.books.Journal(t.Context(), h.member, books.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	balance, tax := map[string]int64{}, int64(0)
+	for _, e := range entries {
+		balance[e.Debit], balance[e.Credit] = balance[e.Debit]+e.Amount, balance[e.Credit]-e.Amount
+		if e.Line == books.LineDeposit {
+			tax += e.Tax
+		}
+	}
+	if owed := -balance["1711"] - balance["1712"] - balance["1718"]; owed != 505 || tax <= 0 || balance["1593"] != 0 || balance["2700"] != -707 {
+		t.Errorf("%d are owed to groups with %d of tax, %d are on their way, %d were retained: %+v", owed, tax, balance["1593"], -balance["2700"], entries)
+	}
+	if balance["1200"] != 2001 || balance["1000"] != 505 || balance["1362"] != 707 {
+		t.Errorf("the money is %v", balance)
+	}
+	for _, by := range books.Groups {
+		if total := h.report(t, books.Filter{}, by).Total; total.Total() != 2001+707 || total.Gross != 2001+707 {
+			t.Errorf("by %s the report is %+v", by, total)
+		}
+	}
+	if settled, err := h.books.Settlement(t.Context(), h.member, "evening"); err != nil || settled.Total.Total() != 2001+707 {
+		t.Errorf("the settlement is %+v, %v", settled, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 type Posting struct {
 	At       time.Time
 	Kind     string // Sold, Payment, Refund, Exchanged
-	Line     string // LineTicket, LineFee, LineDonation, LinePostage, LineExcess
+	Line     string // LineTicket, LineFee, LineDonation, LinePostage, LineExcess, LineRetained
 	Event    *Event
 	Order    string // code
 	Category string // empty unless it is about a ticket
@@ -31,6 +31,7 @@ const (
 	LineDonation = "donation" // that the buyer added
 	LinePostage  = "postage"  // of the tickets
 	LineExcess   = "excess"   // paid beyond what the order costs, until it goes back
+	LineRetained = "retained" // the deposit of a group that has no order, and does not get it back
 )
 
 // Day is the day of a posting at the event's place, such as 2030-05-01.

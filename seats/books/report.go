@@ -211,18 +211,28 @@ func (b *Books) Postings(ctx context.Context, m organizers.Member, f Filter, vis
 			return fmt.Errorf("read events: %w", err)
 		}
 		from, to := f.bounds()
-		return eachHistory(ctx, tx, events, from, to, func(h *history) {
-			h.post(func(p Posting) {
-				if f.has(p.Day()) {
-					visit(p)
-				}
-			})
+		return eachPosting(ctx, tx, events, from, to, func(p Posting) {
+			if f.has(p.Day()) {
+				visit(p)
+			}
 		})
 	})
 	if err != nil {
 		return fmt.Errorf("books: list postings: %w", err)
 	}
 	return nil
+}
+
+// eachPosting visits the postings of events, and what was retained of deposits.
+func eachPosting(ctx context.Context, tx pgx.Tx, events []*Event, from, to time.Time, visit func(Posting)) error {
+	if err := eachHistory(ctx, tx, events, from, to, func(h *history) { h.post(visit) }); err != nil {
+		return err
+	}
+	return eachDeposit(ctx, tx, events, func(d deposit) {
+		if d.outcome == "retained" && !d.endedAt.Before(from) && d.endedAt.Before(to) {
+			visit(d.retained())
+		}
+	})
 }
 
 // has reports whether a day is one of the filter.
@@ -251,6 +261,7 @@ type Account struct {
 	Promoter      string // in whose row of a report the order is
 	Paid, Booked  int64  // minor units: by the order's row, by its postings
 	Credit        int64  // of Booked: by credit
+	Deposit       int64  // of Booked: by deposits
 	Tickets, Live int    // by its postings, by their rows
 	Placed        bool   // it is an order, and not a payment without one
 }
@@ -274,6 +285,9 @@ func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
 			a.Booked, a.Tickets = a.Booked+p.Amount, a.Tickets+p.Tickets
 			if p.Method == payments.Credit {
 				a.Credit += p.Amount
+			}
+			if p.Method == payments.Deposit {
+				a.Deposit += p.Amount
 			}
 		})
 		visit(a)

@@ -51,7 +51,7 @@ type Settlement struct {
 // SettledRow is the tickets of a category and type, or what buyers added.
 type SettledRow struct {
 	Category, Type string
-	Line           string // LineDonation, LinePostage, LineExcess; empty: tickets
+	Line           string // LineDonation, LinePostage, LineExcess, LineRetained; empty: tickets
 	Sums
 }
 
@@ -97,7 +97,7 @@ func (b *Books) Settlement(ctx context.Context, m organizers.Member, slug string
 		}
 		from, to := Filter{}.bounds()
 		rows, methods := map[SettledRow]*Sums{}, map[Row]*Sums{}
-		err = eachHistory(ctx, tx, events, from, to, func(h *history) { h.post(func(p Posting) { s.add(rows, methods, p) }) })
+		err = eachPosting(ctx, tx, events, from, to, func(p Posting) { s.add(rows, methods, p) })
 		if err == nil {
 			s.close(rows, methods, shares)
 		}

@@ -131,12 +131,14 @@ func (g *GiftCards) SetOffer(ctx context.Context, m organizers.Member, o Offer, 
 // Sold is a gift card as the desk lists it.
 type Sold struct {
 	Card
-	Spent bool // its voucher was redeemed
+	Spent bool  // its voucher was redeemed, or paid at the box office
+	Left  int64 // of one that paid at the box office, minor units; 0 of others
 }
 
 const soldSQL = `
-SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL
-  FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id 
+SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL, coalesce(a.balance, 0)
+  FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id
+       LEFT JOIN credit_account a ON a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency
  WHERE c.team_id = $1 AND (c.created_at, c.id) < (coalesce($2, 'infinity'::timestamptz), $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`
 
 // SoldRows is how many gift cards a page of the list usually has.
@@ -151,7 +153,7 @@ func (g *GiftCards) Sold(ctx context.Context, m organizers.Member, p paging.Page
 	}
 	if rows, err = g.db.Query(ctx, soldSQL, m.Team, p.After.Time(), p.After.ID, p.Limit+1); err == nil {
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Sold, err error) {
-			return s, row.Scan(&s.ID, &s.Code, &s.Currency, &s.Amount, &s.Buyer, &s.Recipient, &s.State, &s.Reason, &s.CreatedAt, &s.ExpiresAt, &s.Spent)
+			return s, row.Scan(&s.ID, &s.Code, &s.Currency, &s.Amount, &s.Buyer, &s.Recipient, &s.State, &s.Reason, &s.CreatedAt, &s.ExpiresAt, &s.Spent, &s.Left)
 		})
 	}
 	if err != nil {

@@ -171,8 +171,9 @@ func (d Document) settlement() element {
 			leaf("ram:ExemptionReason", reason), leaf("ram:BasisAmount", d.amount(r.Net)), leaf("ram:CategoryCode", d.category(r.Rate)), leaf("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
 	}
 	paid, due := int64(0), d.Gross
-	if d.Paid && d.Kind == Invoice {
-		paid, due = d.Gross, 0
+	if d.Kind == Invoice {
+		due = d.Due()
+		paid = d.Gross - due
 	}
 	terms := el("ram:SpecifiedTradePaymentTerms", leaf("ram:Description", d.Terms(context.Background())))
 	if d.DueOn != "" && due > 0 && d.Kind == Invoice {

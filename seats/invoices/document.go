@@ -46,11 +46,29 @@ type Content struct {
 	Method   string     `json:"method"`
 	Paid     bool       `json:"paid"`                     // with the order
 	DueOn    string     `json:"due_on,omitempty"`         // 2006-01-02
+	Deposit  *Deposit   `json:"deposit,omitempty"`        // that was paid before
 	Corrects *Reference `json:"corrects,omitempty"`       // the invoice that a credit note is about
 	Reverse  bool       `json:"reverse_charge,omitempty"` // the buyer owes the tax
 	Language string     `json:"language,omitempty"`       // of the buyer; empty: not known
 	Less     string     `json:"less,omitempty"`           // the code or offer of the discounts
 	Lines    []Line     `json:"lines"`
+}
+
+// Deposit is what the buyer paid before the order, of the document's amount.
+type Deposit struct {
+	Amount int64  `json:"amount"`
+	On     string `json:"on"` // 2006-01-02
+}
+
+// Due is what is left to pay of an invoice, as of the day it was issued. Nothing is of a credit note.
+func (d Document) Due() int64 {
+	switch {
+	case d.Paid || d.Kind == Credit:
+		return 0
+	case d.Deposit != nil:
+		return d.Gross - d.Deposit.Amount
+	}
+	return d.Gross
 }
 
 // Reference names another document.

@@ -160,6 +160,7 @@ type order struct {
 	Today    time.Time
 	DueOn    string
 	Language string
+	Deposit  *Deposit   // that the order took over
 	Less     string     // the code or offer that took something off
 	First    *Reference // its first invoice, if it has one
 	Tickets  []ticket
@@ -219,6 +220,7 @@ func (t ticket) lines() []Line {
 const readOrdersSQL = `
 SELECT o.id, o.event_id, coalesce((SELECT i.content->'buyer'->>'name' FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1), o.name), o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
+       (SELECT jsonb_build_object('amount', d.amount, 'on', (d.paid_at AT TIME ZONE e.time_zone)::date) FROM deposit d WHERE d.order_id = o.id),
        o.language, CASE WHEN o.discount_code <> '' THEN o.discount_code ELSE o.offer END,
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
        (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id),
@@ -245,7 +247,7 @@ func readOrders(ctx context.Context, tx pgx.Tx, waiting []due) (map[seats.ID]*or
 	}
 	found := map[seats.ID]*order{}
 	var o order
-	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.Language, &o.Less, &o.First, &o.Tickets, &o.Extras, &o.Cancels}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&o.ID, &o.Event, &o.Name, &o.Email, &o.Billing, &o.Method, &o.AtOffice, &o.Currency, &o.Title, &o.Day, &o.Today, &o.DueOn, &o.Deposit, &o.Language, &o.Less, &o.First, &o.Tickets, &o.Extras, &o.Cancels}, func() error {
 		one := o
 		found[o.ID] = &one
 		o = order{}
@@ -301,6 +303,8 @@ func (o *order) document(sender Sender, changes []due) Document {
 	}
 	if d.Kind == Credit || o.First != nil {
 		d.Corrects = o.First
+	} else if o.Deposit != nil {
+		d.Deposit = &Deposit{min(o.Deposit.Amount, d.Gross), o.Deposit.On}
 	}
 	return d
 }

@@ -53,10 +53,20 @@ func (d Document) Terms(ctx context.Context) string {
 		return text.T(ctx, "This amount is refunded, or no longer due.")
 	case d.Paid:
 		return text.T(ctx, "Paid with the order.")
+	case d.Due() == 0:
+		return text.T(ctx, "Paid by the deposit.")
 	case d.DueOn != "":
 		return text.T(ctx, "Due on %s.", d.DueOn)
 	}
 	return text.T(ctx, "Due at the event, or as the order says.")
+}
+
+// LessDeposit names the deposit that a document is reduced by; empty without one.
+func (d Document) LessDeposit(ctx context.Context) string {
+	if d.Deposit == nil {
+		return ""
+	}
+	return text.T(ctx, "Less deposit of %[1]s, paid on %[2]s", pricing.Amount(d.Deposit.Amount, d.Currency)+" "+d.Currency, d.Deposit.On)
 }
 
 // DayOfIssue is the day on which a document was issued.

@@ -107,6 +107,12 @@ func (o Order) Exchangeable() []Ticket {
 	return slices.DeleteFunc(slices.Clone(o.Tickets), func(t Ticket) bool { return t.Revoked || t.In != nil || t.Friend != nil })
 }
 
+// partlyByCard reports whether a gift card paid a part of the order at the box office. Its tickets are not exchanged: the parts of another order
+// would not be those that were paid.
+func (o Order) partlyByCard() bool { return o.ByCard > 0 && o.ByCard < o.Total }
+
+var refusedInPart = text.Mark("This order was paid by gift card in part, so its tickets cannot be exchanged. Your tickets are still valid. Contact the organizer if you cannot come.")
+
 // RefuseExchange says why its attendee may not exchange tickets of the order now; nil if they may.
 func (o Order) RefuseExchange() *seats.Conflict {
 	refuse := func(code, message string) *seats.Conflict { return &seats.Conflict{Code: code, Message: message} }
@@ -119,6 +125,8 @@ func (o Order) RefuseExchange() *seats.Conflict {
 		return refuse(CodePolicy, text.Mark("The time for exchanging tickets is over. Your tickets are still valid. Contact the organizer if you cannot come."))
 	case len(o.Exchangeable()) == 0:
 		return refuse(CodeAdmitted, text.Mark("Your tickets were already used or sent to another person, so they cannot be exchanged any more."))
+	case o.partlyByCard():
+		return refuse(CodePaid, refusedInPart)
 	case o.PaidOutside():
 		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can exchange its tickets. Your tickets are still valid."))
 	case o.Due() > 0 && payments.Ahead(o.Method):
@@ -583,7 +591,7 @@ func (o *Orders) quoteDesk(from, to *seats.Sale, order Order, f ExchangeForm, p 
 		return q, nil, err
 	case len(going) == 0 || order.State == Cancelled:
 		return q, nil, refuseGone()
-	case order.ByCard > 0 && order.ByCard < order.Total:
+	case order.partlyByCard():
 		return q, nil, &seats.Conflict{Code: CodePaid, Message: text.Mark("This order was paid by gift card in part. Nothing was exchanged. Cancel it, then sell the other tickets.")}
 	case order.Due() > 0:
 		return q, nil, &seats.Conflict{Code: CodeUnpaid, Message: text.Mark("This order is not paid yet. Nothing was exchanged. Mark it as paid first, or cancel it and sell the other tickets.")}

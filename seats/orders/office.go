@@ -88,12 +88,17 @@ func (f OfficeForm) cost(s *seats.Sale, lines []seats.Line) pricing.Cost {
 			each[s.Prices.TypeKeyed(key)] = price
 		}
 		t.Offers = nil
-		return t.Agreed(lines, &pricing.Discount{Each: each}, false)
+		return t.Agreed(lines, &pricing.Discount{Each: each}, f.reversed(s.Event))
 	}
 	if f.found == nil {
-		return t.Agreed(lines, nil, false)
+		return t.Agreed(lines, nil, f.reversed(s.Event))
 	}
-	return t.Agreed(lines, &f.found.Discount, false)
+	return t.Agreed(lines, &f.found.Discount, f.reversed(s.Event))
+}
+
+// reversed reports whether the company on the invoice owes the tax.
+func (f OfficeForm) reversed(e seats.Event) bool {
+	return f.Account != nil && Form{Billing: f.Account.Billing, Seller: f.Account.Seller}.WithBilling(e).reversed()
 }
 
 // SellAtOffice makes an order of seats without a holder, or that are blocked: sold, paid and ticketed at once, all of it or
@@ -417,7 +422,7 @@ UPDATE orders SET due_at = $2, remind_at = CASE WHEN $2::timestamptz - interval 
 func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f OfficeForm) {
 	cost := f.cost(s, sold)
 	row := p.row(s, sold, cost)
-	row.AtOffice, row.Offered = true, offered(pricing.TermsOf(&s.Event), cost, false)
+	row.AtOffice, row.Offered = true, offered(pricing.TermsOf(&s.Event), cost, f.reversed(s.Event))
 	if f.Account == nil {
 		byCard := f.paysByCard(cost.Total)
 		row.Paid, row.Received = cost.Total, cost.Total-byCard

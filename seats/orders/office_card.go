@@ -56,19 +56,25 @@ func paysAsShown(parts []OfficePart) error {
 	return &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("This gift card pays %s now. Nothing was sold. Look at what is to pay, then sell again."), Args: []any{pricing.Sum{Minor: pays, Currency: parts[0].Sale.Event.Currency}}}
 }
 
-// TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of the event.
+// TypedCard returns the form with the gift card that was typed as its code: a text of that form which is no discount code of any of the
+// events of the sale.
 //
 // Errors: a *seats.Conflict if the form has a card already; the database's.
-func (o *Orders) TypedCard(ctx context.Context, s *seats.Sale, f OfficeForm) (OfficeForm, error) {
+func (o *Orders) TypedCard(ctx context.Context, of []*seats.Sale, f OfficeForm) (OfficeForm, error) {
 	cards, is := o.Payments.Provider(payments.Credit).(payments.Cards)
-	if !is || s.Event.TestOf != 0 || !cards.IsCard(f.Code) {
+	if !is || !cards.IsCard(f.Code) {
 		return f, nil
 	}
-	found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
-	switch {
-	case err != nil || found.State != pricing.CodeUnknown:
-		return f, err
-	case f.Card != "":
+	for _, s := range of {
+		if s.Event.TestOf != 0 {
+			return f, nil
+		}
+		found, err := pricing.FindCode(ctx, o.db, s.Event.ID, f.Code)
+		if err != nil || found.State != pricing.CodeUnknown {
+			return f, err
+		}
+	}
+	if f.Card != "" {
 		return f, &seats.Conflict{Code: payments.CodeCard, Message: text.Mark("One gift card pays a sale.")}
 	}
 	f.Card, f.Code = f.Code, ""

@@ -2,7 +2,9 @@ package orders_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,5 +36,21 @@ func TestSellAtOffice_CodeTakesOffAndIsCounted(t *testing.T) {
 	var m orders.Mistakes
 	if _, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "other", Seats: []int{2}, Method: payments.Cash, Code: "NONE"}, nil); !errors.As(err, &m) {
 		t.Errorf("a code that is none: %v", err)
+	}
+}
+
+// An attendee is told the true reason: the organizer does not exchange such an order, either.
+func TestRefuseExchange_SaysThatAGiftCardPaidAPart(t *testing.T) {
+	t.Parallel()
+	ends := time.Now().Add(time.Hour)
+	o := orders.Order{Code: "X", Method: payments.Cash, AtOffice: true, Total: 3000, Paid: 3000, ByCard: 1000, ExchangeEnds: &ends, TypesEnd: &ends, Tickets: []orders.Ticket{{}}}
+	for what, refuse := range map[string]func() *seats.Conflict{"an exchange": o.RefuseExchange, "another type": o.RefuseTypes} {
+		if refusal := refuse(); refusal == nil || refusal.Code != orders.CodePaid || !strings.Contains(refusal.Message, "gift card in part") {
+			t.Errorf("%s: %+v", what, refusal)
+		}
+	}
+	o.ByCard = 0
+	if refusal := o.RefuseExchange(); refusal == nil || !strings.Contains(refusal.Message, "outside of this page") {
+		t.Errorf("an order for cash: %+v", refusal)
 	}
 }

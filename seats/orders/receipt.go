@@ -64,6 +64,24 @@ func (o *Orders) Receive(ctx context.Context, tx pgx.Tx, code string, r Receipt)
 	return r, tx.SendBatch(ctx, &q).Close()
 }
 
+// An order that was just written takes over the deposit that names it (seats/bookings). If that is all it costs, nothing is due.
+const depositSQL = `
+WITH got AS (
+    UPDATE orders o
+       SET paid = paid + least(d.amount, o.total - o.paid), received = received + d.amount,
+           due_at = CASE WHEN d.amount < o.total - o.paid THEN o.due_at END, remind_at = CASE WHEN d.amount < o.total - o.paid THEN o.remind_at END
+      FROM deposit d WHERE o.id = $1 AND d.order_id = o.id
+    RETURNING o.id, o.event_id, d.amount, d.booking_id
+)
+INSERT INTO receipt (id, event_id, order_id, amount, deposit_id) SELECT $2, event_id, id, amount, booking_id FROM got`
+
+// QueueDeposit queues that an order has what was paid as its deposit, in the transaction that makes it. What the order does not cost is a
+// refund by hand.
+func QueueDeposit(q *pgx.Batch, order seats.ID) {
+	q.Queue(depositSQL, order, seats.NewID())
+	payments.QueueRefund(q, order, text.Mark("The deposit was more than the tickets cost."), nil)
+}
+
 // ByTransfer reports whether the order is paid by bank transfer.
 func (o Order) ByTransfer() bool { return o.Method == payments.Invoice }
 

@@ -74,6 +74,8 @@ func (o Order) RefuseTypes() *seats.Conflict {
 		return refuse(CodeOffer, text.Mark("Your tickets were sold together at a reduced price, so they keep their type. They are still valid."))
 	case o.DiscountCode != "":
 		return refuse(CodeDiscount, text.Mark("Tickets that were bought with a code keep their type. They are still valid."))
+	case o.partlyByCard():
+		return refuse(CodePaid, refusedInPart)
 	case o.PaidOutside() || o.AtOffice:
 		return refuse(CodePaid, text.Mark("This order was paid outside of this page, so only the organizer can exchange its tickets. Your tickets are still valid."))
 	case o.Due() > 0:

@@ -39,12 +39,14 @@ var (
 	NoticeHookSecret    = Notice(text.Mark("%[1]s changed the secret of a webhook of the team %[2]s."))
 	NoticeCardPaidBack  = Notice(text.Mark("%[1]s paid a gift card back in the team %[2]s."))
 	NoticeOrderPaidBack = Notice(text.Mark("%[1]s noted that the money of order %[3]s of the team %[2]s was paid out by hand."))
+
+	NoticeDepositPaidBack = Notice(text.Mark("%[1]s noted that the deposit of a group for %[3]s, an event of the team %[2]s, was paid back."))
 )
 
 // notices are the sentences of security mails.
 var notices = text.NewStored(
 	string(NoticeKeyMade), string(NoticeInvited), string(NoticeRole), string(NoticeRemoved), string(NoticeDemandsNot), string(NoticeDemands), string(NoticeBank), string(NoticeBankRemoved),
-	string(NoticeHookMade), string(NoticeHookChanged), string(NoticeHookSecret), string(NoticeCardPaidBack), string(NoticeOrderPaidBack), string(NoticeJoined),
+	string(NoticeHookMade), string(NoticeHookChanged), string(NoticeHookSecret), string(NoticeCardPaidBack), string(NoticeOrderPaidBack), string(NoticeDepositPaidBack), string(NoticeJoined),
 	text.Mark("This was done in %s, from the network %s."), text.Mark("This was done from the network %s."),
 	text.Mark("Your role in the team %s is now %s."), text.Mark("You are no longer in the team %s."),
 	text.Mark("Your account can now be opened with %s."), text.Mark("Your account can no longer be opened with %s."),

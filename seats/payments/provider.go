@@ -17,6 +17,7 @@ const (
 	Demo    = "demo"    // ahead, by the demo card, which moves no money
 	Credit  = "credit"  // ahead, from the attendee's credit
 
+	Deposit  = "deposit"  // what an order took over of the deposit of its group (seats/bookings)
 	Exchange = "exchange" // with what was paid for tickets of another order; see carry.go
 
 	Cash     = "cash"     // at the box office

@@ -90,9 +90,9 @@ func (ps *Payments) Alerts(ctx context.Context) (list []Alert, err error) {
 // Movement is money that came or went.
 type Movement struct {
 	At        time.Time
-	Order     string // code
+	Order     string // code; empty for a deposit that is in no order
 	Name      string
-	Kind      string // payment, received, refund, or exchange: from or to an order of another event
+	Kind      string // payment, received, refund, deposit of a group, or exchange: from or to an order of another event
 	Method    string
 	Reference string // the provider's name of the payment; may be empty
 	Amount    int64  // minor units; negative if it went back
@@ -109,7 +109,13 @@ SELECT p.created_at, o.code, o.name, 'payment', p.method, p.reference, least(p.c
   FROM orders o JOIN payment_share s ON s.order_id = o.id JOIN payment p ON p.id = s.payment_id
  WHERE o.event_id = $1 AND p.method NOT IN ('free', 'door', 'invoice') AND (p.captured > 0 OR p.state = 'sold')
  UNION ALL
-SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received, o.currency, 'done' FROM orders o WHERE o.event_id = $1 AND o.received > 0
+SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received - coalesce(d.amount, 0), o.currency, 'done'
+  FROM orders o LEFT JOIN deposit d ON d.order_id = o.id WHERE o.event_id = $1 AND o.received > coalesce(d.amount, 0)
+ UNION ALL
+SELECT m.at, coalesce(o.code, ''), coalesce(o.name, b.name), 'deposit', m.method, '', m.amount, e.currency, 'done'
+  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id LEFT JOIN orders o ON o.id = d.order_id,
+       LATERAL (SELECT d.paid_at AS at, d.method, d.amount UNION ALL SELECT d.ended_at, d.back, -d.amount WHERE d.outcome = 'refunded') m
+ WHERE d.event_id = $1 AND d.paid_at IS NOT NULL
  UNION ALL
 SELECT r.created_at, coalesce(o.code, p.code), coalesce(o.name, p.form->>'name', ''), 'refund', coalesce(o.method, p.method), coalesce(p.reference, ''), -r.amount,
        coalesce(o.currency, p.currency), CASE WHEN r.done_at IS NOT NULL THEN 'done' WHEN r.by_hand THEN 'by hand' ELSE 'on its way' END

@@ -6,8 +6,11 @@
 //
 // # Promises
 //
-//   - No money moves: a test sale takes no other card, no payment on arrival and no invoice (constraints of table event), no credit and no
-//     gift card, and its sales at the box office are in no till.
+//	T1  No money moves in a test sale: it has no till entry, no payment but by the demo card, no credit, no gift card and no deposit.
+//
+// Besides:
+//
+//   - It takes no payment on arrival and no invoice, either: constraints of table event refuse them.
 //   - Its name begins with TEST, and so does what is made of the name: pages, tickets, mails and passes. Its tickets open no other door.
 //   - No figure, list, alert, webhook or programme has it. Row policies hide it from the desk, but for its own pages and for keys
 //     that are for test sales. What reads events as the owner of the tables leaves it out itself (event.test_of).

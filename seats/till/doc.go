@@ -7,7 +7,8 @@
 //
 // A session is of a person, or of an API key, in one currency. What they sell at the box office while it is open is an entry of it
 // (entry.go), written in the transaction that sells the seats. Entries have no other source: their amounts are read from the order, its
-// receipt or its refund. A session may have a card reader (reader.go): its orders are paid and made by package payments.
+// receipt or its refund. What came as the deposit of a group, or was paid back, is an entry as well, and no turnover. A session may
+// have a card reader (reader.go): its orders are paid and made by package payments.
 //
 // # Promises
 //

@@ -23,6 +23,9 @@ const (
 	Refund  Kind = "refund"  // of an order, paid out of the drawer
 	In      Kind = "in"      // paid in, with a reason
 	Out     Kind = "out"     // paid out, with a reason
+
+	Deposit     Kind = "deposit"      // of a group, before it has an order: no turnover yet
+	DepositBack Kind = "deposit back" // paid out of the drawer
 )
 
 // cash is the way to pay that is in the drawer.
@@ -48,11 +51,17 @@ type Move struct {
 
 // signed is the amount as it changes the drawer.
 func (l Line) signed() int64 {
-	if l.Kind == Refund || l.Kind == Out {
+	if l.Kind.Out() {
 		return -l.Amount
 	}
 	return l.Amount
 }
+
+// Out reports whether entries of the kind are paid out.
+func (k Kind) Out() bool { return k == Refund || k == Out || k == DepositBack }
+
+// OfOrders reports whether entries of the kind are of orders, and so of the turnover.
+func (k Kind) OfOrders() bool { return k == Sale || k == Payment || k == Refund }
 
 // Cash is what should be in the drawer.
 func (s Session) Cash() int64 {
@@ -68,7 +77,7 @@ func (s Session) Cash() int64 {
 // Turnover is what came of orders in all ways to pay, less refunds.
 func (s Session) Turnover() (sum int64) {
 	for _, l := range s.Lines {
-		if l.Kind != In && l.Kind != Out {
+		if l.Kind.OfOrders() {
 			sum += l.signed()
 		}
 	}
@@ -85,7 +94,7 @@ func (s Session) Tickets() (n int64) {
 
 const linesSQL = `
 SELECT kind, method, name, count(*), sum(tickets)::bigint, sum(amount)::bigint FROM till_entry WHERE session_id = $1
- GROUP BY kind, method, name ORDER BY array_position('{sale,payment,refund,in,out}', kind), method, name`
+ GROUP BY kind, method, name ORDER BY array_position('{sale,payment,refund,deposit,"deposit back",in,out}', kind), method, name`
 
 func lines(ctx context.Context, tx pgx.Tx, session int64) ([]Line, error) {
 	rows, err := tx.Query(ctx, linesSQL, session)
@@ -128,6 +137,19 @@ SELECT till_session_for($1), 'refund', 'cash', sum(r.amount - r.by_credit), o.id
 // OfRefund returns what writes the entry of refunds that are paid out of the drawer, after they were noted as paid out.
 func OfRefund(session int64, order string) seats.TxHook {
 	return func(q *pgx.Batch) { q.Queue(refundSQL, session, order) }
+}
+
+const depositSQL = `
+INSERT INTO till_entry (session_id, kind, method, amount, deposit_id)
+SELECT till_session_for($1), $3, $4, amount, booking_id FROM deposit WHERE booking_id = $2`
+
+// OfDeposit returns what writes the entry of a deposit that came into a session, or with back was paid out of its drawer, after it was noted.
+func OfDeposit(session int64, booking seats.ID, method string, back bool) seats.TxHook {
+	kind := Deposit
+	if back {
+		kind = DepositBack
+	}
+	return func(q *pgx.Batch) { q.Queue(depositSQL, session, booking, kind, method) }
 }
 
 const moveSQL = `INSERT INTO till_entry (session_id, kind, method, amount, reason) VALUES ($1, $2, 'cash', $3, $4)`

@@ -19,7 +19,7 @@ const (
 	dayLinesSQL = `
 SELECT kind, method, name, count(*), sum(tickets)::bigint, sum(amount)::bigint FROM till_entry e JOIN till_session s ON s.id = e.session_id
  WHERE s.team_id = $1 AND s.day = $2::date AND s.currency = $3
- GROUP BY kind, method, name ORDER BY array_position('{sale,payment,refund,in,out}', kind), method, name`
+ GROUP BY kind, method, name ORDER BY array_position('{sale,payment,refund,deposit,"deposit back",in,out}', kind), method, name`
 )
 
 // Day is the report of the sessions that were closed on a day, in one currency.

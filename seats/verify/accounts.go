@@ -11,7 +11,7 @@ import (
 
 // accountsSQL changes with everything that the books of a team are made of.
 const accountsSQL = `
-SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt)
+SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt) + (SELECT count(paid_at) + count(ended_at) FROM deposit)
      + (SELECT coalesce(max(id), 0) + count(*) FILTER (WHERE done_at IS NULL) FROM intention) + (SELECT coalesce(max(id), 0) FROM credit_transfer)`
 
 // accountBooks stands for the books of teams where a Watch remembers events by number.
@@ -33,9 +33,11 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return nil
 	}
 	b := books{report: r}
+	deposits := map[string]int64{}                                 // by currency
 	credit, promoters := map[string]int64{}, map[[2]string]int64{} // by currency; by promoter and currency
 	err := ledger.Check(ctx, tx, func(a ledger.Account) {
 		credit[a.Currency] += a.Credit
+		deposits[a.Currency] += a.Deposit
 		b.slug = a.Event
 		if a.Paid != a.Booked && (a.Placed || a.Booked < 0) {
 			b.broken(b1, none, "order %s has %d, and the books %d", a.Order, a.Paid, a.Booked)
@@ -51,6 +53,9 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return err
 	}
 	b.slug = ""
+	if err := b.checkDeposits(ctx, tx, deposits); err != nil {
+		return err
+	}
 	if err := b.checkPromoters(ctx, tx, promoters); err != nil {
 		return err
 	}

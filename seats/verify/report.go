@@ -53,6 +53,7 @@ const (
 	m6
 	b1
 	b2
+	b3
 	i1
 	i2
 	i3
@@ -69,6 +70,9 @@ const (
 	z3
 	s1
 	s2
+	d1
+	d2
+	t1
 )
 
 var words = [...]string{
@@ -120,6 +124,7 @@ var words = [...]string{
 	m6:  `What an order received is the sum of its receipts, and an entry of a bank statement is in one of them, whole, once it was applied.`,
 	b1:  `What the books have of an order is what the order has, and they count its valid tickets.`,
 	b2:  `What the books have by credit is what the ledger of credit captured and did not give back.`,
+	b3:  `What the books have by deposits is what orders took over of them.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
@@ -136,6 +141,9 @@ var words = [...]string{
 	z3:  `Reports of a team are numbered from 1 without a gap, in the order of their closing.`,
 	s1:  `A payout that was read is the sum of its lines.`,
 	s2:  `A line of a charge or refund is the payment, gift card or refund that it names, to the cent and in its currency.`,
+	d1:  `What was paid as the deposit of a group is with its booking, in its order, paid back or retained, and in one of them.`,
+	d2:  `A deposit is retained only if the rule that was shown before it was paid allows it.`,
+	t1:  `No money moves in a test sale: it has no till entry, no payment but by the demo card, no credit, no gift card and no deposit.`,
 }
 
 // Report is what one look found, and how much it looked at.
@@ -182,6 +190,10 @@ func newReport(slug string) *Report {
 	for i := range r.Promises {
 		name := fmt.Sprint("P", i+1)
 		switch {
+		case i == t1:
+			name = "T1"
+		case i >= d1:
+			name = fmt.Sprint("D", i-d1+1)
 		case i >= s1:
 			name = fmt.Sprint("S", i-s1+1)
 		case i >= z1:

@@ -53,10 +53,14 @@ SELECT 1, format('tills paid %s out for order %s…, and its refunds by hand are
   FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'refund'
  GROUP BY o.id, o.code HAVING sum(t.amount) > (SELECT coalesce(sum(amount), 0) FROM refund WHERE order_id = o.id AND by_hand AND done_at IS NOT NULL)
  UNION ALL
+SELECT 1, format('the deposit of booking %s… is in till session %s as %s with %s by %s, and it is of %s by %s', left(t.deposit_id::text, 6), t.session_id, t.kind, t.amount, t.method, d.amount, CASE t.kind WHEN 'deposit' THEN d.method ELSE d.back END)
+  FROM till_entry t JOIN till_session s ON s.id = t.session_id JOIN deposit d ON d.booking_id = t.deposit_id JOIN event e ON e.id = d.event_id
+ WHERE t.amount <> d.amount OR t.method <> CASE t.kind WHEN 'deposit' THEN d.method ELSE d.back END OR e.team_id <> s.team_id OR e.currency <> s.currency
+ UNION ALL
 SELECT 2, format('report %s of team %s expects %s in the drawer and says that %s was taken, and its entries come to %s and %s', s.number, s.team_id, s.expected, s.taken, s.opening + coalesce(t.cash, 0), coalesce(t.taken, 0))
   FROM till_session s LEFT JOIN LATERAL (
-       SELECT sum(CASE WHEN kind IN ('refund', 'out') THEN -amount ELSE amount END) FILTER (WHERE method = 'cash') AS cash,
-              sum(CASE WHEN kind = 'refund' THEN -amount ELSE amount END) FILTER (WHERE kind NOT IN ('in', 'out')) AS taken
+       SELECT sum(CASE WHEN kind IN ('refund', 'out', 'deposit back') THEN -amount ELSE amount END) FILTER (WHERE method = 'cash') AS cash,
+              sum(CASE WHEN kind = 'refund' THEN -amount ELSE amount END) FILTER (WHERE kind IN ('sale', 'payment', 'refund')) AS taken
          FROM till_entry WHERE session_id = s.id) t ON true
  WHERE s.closed_at IS NOT NULL AND (s.expected <> s.opening + coalesce(t.cash, 0) OR s.taken <> coalesce(t.taken, 0))
  UNION ALL

@@ -98,6 +98,12 @@ func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 		if err := checkPayouts(ctx, tx, r); err != nil {
 			return err
 		}
+		if err := checkDeposits(ctx, tx, r); err != nil {
+			return err
+		}
+		if err := checkTestSales(ctx, tx, r); err != nil {
+			return err
+		}
 		return l.checkErased(ctx, tx, r)
 	})
 	if err != nil {

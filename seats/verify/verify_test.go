@@ -116,6 +116,8 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../pages/doc.go", "L4"},
 		{"../till/doc.go", "Z"},
 		{"../payouts/doc.go", "S"},
+		{"../bookings/doc.go", "D"},
+		{"../testsale/doc.go", "T1"},
 	} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {

@@ -50,6 +50,10 @@ func AccountName(ctx context.Context, k books.AccountKey) string {
 		return text.T(ctx, "Fees at %s", RateName(ctx, k.Name))
 	case books.LinePostage:
 		return text.T(ctx, "Postage at %s", RateName(ctx, k.Name))
+	case books.LineDeposit:
+		return text.T(ctx, "Deposits of groups at %s", RateName(ctx, k.Name))
+	case books.LineRetained:
+		return text.T(ctx, "Deposits retained")
 	case books.LineDonation:
 		return text.T(ctx, "Donations")
 	}

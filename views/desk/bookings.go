@@ -56,6 +56,32 @@ func (k GroupBooking) standing(ctx context.Context, e *seats.Event) (words, clas
 	return text.T(ctx, "Paid"), "good"
 }
 
+// depositOwed reports whether a paid deposit is to be paid back or retained.
+func (k GroupBooking) depositOwed() bool {
+	return k.Deposit.Open() && (k.State == bookings.Expired || k.State == bookings.Cancelled)
+}
+
+// depositStanding are the words for the state of a deposit, and the class of its badge.
+func (k GroupBooking) depositStanding(ctx context.Context) (words, class string) {
+	switch d := k.Deposit; {
+	case d.Outcome == bookings.InOrder:
+		return text.T(ctx, "In the order"), "good"
+	case d.Outcome == bookings.Refunded:
+		return text.T(ctx, "Paid back"), ""
+	case d.Outcome == bookings.Retained:
+		return text.T(ctx, "Retained"), ""
+	case k.depositOwed():
+		return text.T(ctx, "Pay back or retain"), "warn"
+	case d.Paid():
+		return text.T(ctx, "Paid"), "good"
+	case k.State != bookings.Option:
+		return text.T(ctx, "Not paid"), ""
+	case d.Due.Before(time.Now()):
+		return text.T(ctx, "Overdue"), "bad"
+	}
+	return text.T(ctx, "Due"), "warn"
+}
+
 // BookingsPage is the group bookings of an event, with a form for another one.
 type BookingsPage struct {
 	Frame
@@ -129,6 +155,13 @@ func (p BookingPage) typed(part string) func(field string) string {
 		"name": {k.Name}, "email": {k.Email}, "organisation": {k.Organisation}, "note": {k.Note}, "until": {p.Event.Local(k.Until).Format(MomentForm)},
 		"keep": {strconv.Itoa(len(k.Seats))}, orders.FieldCompany: {k.Organisation}, orders.FieldCountry: {p.Country},
 		"due": {p.Event.Local(time.Now()).AddDate(0, 0, 14).Format("2006-01-02T") + "23:59"},
+	}
+	if d := k.Deposit; d != nil {
+		as.Set("deposit", pricing.Amount(d.Amount, p.Event.Currency))
+		as.Set("deposit_due", p.Event.Local(d.Due).Format(MomentForm))
+		if d.Refundable != nil {
+			as.Set("deposit_refundable", p.Event.Local(*d.Refundable).Format(MomentForm))
+		}
 	}
 	for _, price := range k.Prices {
 		if price.Count > 0 {

@@ -78,7 +78,7 @@ var channelNames = map[string]string{
 }
 
 var lineNames = map[string]string{
-	books.LineDonation: text.Mark("Donation"), books.LinePostage: text.Mark("Postage"), books.LineExcess: text.Mark("Paid in excess, or without an order"),
+	books.LineDonation: text.Mark("Donation"), books.LinePostage: text.Mark("Postage"), books.LineExcess: text.Mark("Paid in excess, or without an order"), books.LineRetained: text.Mark("Deposits retained"),
 }
 
 // GroupName is the name of a row of a report.

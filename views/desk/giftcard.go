@@ -9,6 +9,7 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
 )
 
 // GiftCardsPath is the address of the team's gift cards.
@@ -75,6 +76,8 @@ func giftPeople(ctx context.Context, c giftcards.Sold) string {
 // giftStanding says how a gift card stands.
 func giftStanding(ctx context.Context, c giftcards.Sold) string {
 	switch {
+	case c.Left > 0:
+		return text.T(ctx, "Left on it: %s", views.MoneyIn(ctx, c.Left, c.Currency))
 	case c.Spent:
 		return text.T(ctx, "Redeemed")
 	case c.State == giftcards.Issued:

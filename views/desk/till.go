@@ -154,6 +154,10 @@ func lineWords(ctx context.Context, l till.Line) string {
 		return text.T(ctx, "Orders paid, %s", how)
 	case till.Refund:
 		return text.T(ctx, "Refunds paid out")
+	case till.Deposit:
+		return text.T(ctx, "Deposits of groups, %s", how)
+	case till.DepositBack:
+		return text.T(ctx, "Deposits paid back")
 	case till.In:
 		return text.T(ctx, "Paid in")
 	}
@@ -162,7 +166,7 @@ func lineWords(ctx context.Context, l till.Line) string {
 
 // lineAmount is its amount, with a minus if it went out.
 func lineAmount(ctx context.Context, l till.Line, currency string) string {
-	if l.Kind == till.Refund || l.Kind == till.Out {
+	if l.Kind.Out() {
 		return views.MinusIn(ctx, l.Amount, currency)
 	}
 	return views.MoneyIn(ctx, l.Amount, currency)

@@ -234,8 +234,9 @@ func EmailConfirm(ctx context.Context, sale shop.Sale, address string) Action {
 	}
 }
 
-// Option tells the contact of a group what is kept for them, until when, and what it costs.
-func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64, ends bool, address string) Action {
+// Option tells the contact of a group what is kept for them, until when, what it costs, and what deposit they are asked for. deposit is the
+// address of its page.
+func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64, ends bool, address, deposit string) Action {
 	e := sale.Event
 	until := text.Time(ctx, e.Local(k.Until), "2 Jan 2006, 15:04")
 	a := Action{
@@ -245,6 +246,13 @@ func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64
 			e.Name + " · " + views.WhenIn(ctx, e), sale.Plan.SeatName(k.Seats...).In(ctx), text.T(ctx, "Total %s", views.MoneyIn(ctx, total, e.Currency)),
 		},
 		Advice: text.T(ctx, "Tell the box office before then whether you take them. You pay by invoice. Without an answer the seats are on sale again."),
+	}
+	if d := k.Deposit; d != nil {
+		a.Lines = append(a.Lines, shop.DepositWords(ctx, e, k))
+		if !d.Paid() {
+			a.Lines = append(a.Lines, shop.DepositRule(ctx, e, *d))
+			a.Button, a.Address = text.T(ctx, "Pay the deposit"), deposit
+		}
 	}
 	if ends {
 		a.Subject = text.T(ctx, "Your seats for %[1]s are kept until %[2]s", e.Name, until)

@@ -140,7 +140,7 @@ func (p *invoicePen) amounts(net, tax, gross int64, rate int) {
 }
 
 func (p *invoicePen) sums() {
-	if p.y > invoiceEnd-40 {
+	if p.y > invoiceEnd-55 {
 		p.doc.Page(pdf.A4Width, pdf.A4Height)
 		p.y = 25
 	}
@@ -154,6 +154,15 @@ func (p *invoicePen) sums() {
 	p.amount(invoiceRight, 60, 12, p.d.Currency+" "+p.money(p.d.Gross))
 	p.line(12, text.T(p.ctx, "Total"))
 	p.y += 4
+	if less := p.d.LessDeposit(p.ctx); less != "" {
+		p.y++
+		p.amount(invoiceRight, 60, 9, p.money(-p.d.Deposit.Amount))
+		p.line(9, less)
+		p.y += 2
+		p.amount(invoiceRight, 60, 12, p.d.Currency+" "+p.money(p.d.Due()))
+		p.line(12, text.T(p.ctx, "Amount due"))
+		p.y += 4
+	}
 	p.line(9, p.d.Terms(p.ctx))
 	if p.d.Tax == 0 {
 		p.line(9, p.d.Exemption(p.ctx))

@@ -166,7 +166,7 @@ func SettledName(ctx context.Context, r books.SettledRow) string {
 }
 
 var settledLines = map[string]string{
-	books.LineDonation: text.Mark("Donation"), books.LinePostage: text.Mark("Postage"), books.LineExcess: text.Mark("Paid in excess, or without an order"),
+	books.LineDonation: text.Mark("Donation"), books.LinePostage: text.Mark("Postage"), books.LineExcess: text.Mark("Paid in excess, or without an order"), books.LineRetained: text.Mark("Deposits retained"),
 }
 
 // ShareWords say who gets what share of what.

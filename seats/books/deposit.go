@@ -1,0 +1,102 @@
+package books
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+)
+
+// LineDeposit is the line of deposits of groups: no earning yet, but owed. It is taxed when it comes, as a payment ahead for tickets is.
+const LineDeposit = "deposit"
+
+// deposit is a paid deposit of a group. Amounts are minor units.
+type deposit struct {
+	event   *Event
+	paidAt  time.Time
+	method  string
+	endedAt time.Time // zero: it is with its booking
+	outcome string    // order, refunded or retained
+	back    string    // how it was paid back
+	rates   []depositRate
+}
+
+// depositRate is the part of a deposit that is taxed at a rate.
+type depositRate struct {
+	Rate   int // thousandths of a percent
+	Amount int64
+	Tax    int64 // contained in Amount
+}
+
+const depositsSQL = `SELECT event_id, paid_at, method, ended_at, outcome, back, rates FROM deposit WHERE event_id = ANY($1) AND paid_at IS NOT NULL ORDER BY paid_at, booking_id`
+
+// eachDeposit visits the paid deposits of events.
+func eachDeposit(ctx context.Context, tx pgx.Tx, events []*Event, visit func(deposit)) error {
+	of, ids := make(map[int64]*Event, len(events)), make([]int64, len(events))
+	for i, e := range events {
+		of[e.ID], ids[i] = e, e.ID
+	}
+	rows, err := tx.Query(ctx, depositsSQL, ids)
+	if err != nil {
+		return fmt.Errorf("read deposits: %w", err)
+	}
+	var event int64
+	var ended *time.Time
+	var d deposit
+	_, err = pgx.ForEachRow(rows, []any{&event, &d.paidAt, &d.method, &ended, &d.outcome, &d.back, &d.rates}, func() error {
+		if d.event, d.endedAt = of[event], (time.Time{}); ended != nil {
+			d.endedAt = *ended
+		}
+		visit(d)
+		d.rates = nil
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read deposits: %w", err)
+	}
+	return nil
+}
+
+// retained is the posting of a deposit that its group does not get back. It is a compensation, and not taxed.
+func (d deposit) retained() Posting {
+	p := Posting{At: d.endedAt, Kind: Payment, Line: LineRetained, Event: d.event, Channel: BoxOffice, Method: payments.Deposit}
+	for _, r := range d.rates {
+		p.Amount += r.Amount
+	}
+	return p
+}
+
+// entries are what comes into the account of deposits, and what leaves it: to its order or to what was retained, by the method Deposit,
+// or back to the group.
+func (d deposit) entries(add func(at time.Time, method string, rate int, amount, tax int64)) {
+	for _, r := range d.rates {
+		add(d.paidAt, d.method, r.Rate, r.Amount, r.Tax)
+		switch {
+		case d.outcome == "refunded":
+			add(d.endedAt, d.back, r.Rate, -r.Amount, -r.Tax)
+		case d.outcome != "":
+			add(d.endedAt, payments.Deposit, r.Rate, -r.Amount, -r.Tax)
+		}
+	}
+}
+
+// deposits adds the entries of deposits in the days of a filter.
+func (b *Books) deposits(ctx context.Context, m organizers.Member, f Filter, add func(e Entry, amount, tax int64)) error {
+	return pgx.BeginTxFunc(ctx, b.db, snapshot, func(tx pgx.Tx) error {
+		events, err := readEvents(ctx, tx, m.Team, f)
+		if err != nil {
+			return err
+		}
+		return eachDeposit(ctx, tx, events, func(d deposit) {
+			d.entries(func(at time.Time, method string, rate int, amount, tax int64) {
+				if day := d.event.Local(at).Format(time.DateOnly); f.has(day) {
+					add(Entry{Day: day, Event: d.event.Slug, Text: d.event.Name, Line: LineDeposit, Method: method, Rate: rate, Currency: d.event.Currency}, amount, tax)
+				}
+			})
+		})
+	})
+}
