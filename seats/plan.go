@@ -115,7 +115,25 @@ func (p *Plan) Label(idx int) string {
 	return strings.Join([]string{p.Sections[s.Section].Name, s.Row, s.Number}, "/")
 }
 
-// Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area.
+// FloorOf is the name of the floor that a section is on; empty if the plan has no floors.
+func (p *Plan) FloorOf(section int) string {
+	if len(p.Floors) == 0 {
+		return ""
+	}
+	return p.Floors[p.Sections[section].Floor].Name
+}
+
+// SectionIn is a section by its name, after the floor it is on: "Balcony, Left". A section that is called as its floor is said once.
+func (p *Plan) SectionIn(ctx context.Context, section int) string {
+	name := p.Sections[section].Name
+	if floor := p.FloorOf(section); floor != "" && floor != name {
+		return text.T(ctx, "%s, %s", floor, name)
+	}
+	return name
+}
+
+// Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area. Where the
+// plan has floors, it begins with the floor.
 func (p *Plan) Words(idx int) string {
 	return p.WordsIn(context.Background(), idx)
 }
@@ -123,7 +141,7 @@ func (p *Plan) Words(idx int) string {
 // WordsIn is the same in the language of a reader. Long names of rows, such as "Table 4", say themselves what they are.
 func (p *Plan) WordsIn(ctx context.Context, idx int) string {
 	seat := &p.Seats[idx]
-	section := p.Sections[seat.Section].Name
+	section := p.SectionIn(ctx, seat.Section)
 	switch {
 	case seat.Row == "":
 		return text.T(ctx, "%s, place %s", section, seat.Number)

@@ -58,6 +58,7 @@ type drawnPlan struct {
 	Categories []drawnCategory `json:"categories"`
 	Shapes     []drawnShape    `json:"shapes"`
 	Sections   []drawnSection  `json:"sections"`
+	Floors     []string        `json:"floors,omitempty"`
 }
 
 // Geometry answers GET /events/{slug}/geometry/{hash}.json: the drawing. It never changes under its address.
@@ -91,6 +92,9 @@ func draw(p *seats.Plan) drawnPlan {
 	d := drawnPlan{W: tenths(p.Width), H: tenths(p.Height), Shapes: []drawnShape{}}
 	if p.Focus != nil {
 		d.Focus = &[2]int{tenths(p.Focus.X), tenths(p.Focus.Y)}
+	}
+	for _, f := range p.Floors {
+		d.Floors = append(d.Floors, f.Name)
 	}
 	for _, c := range p.Categories {
 		d.Categories = append(d.Categories, drawnCategory{c.Key, c.Name, c.Price})
