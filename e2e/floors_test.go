@@ -240,6 +240,8 @@ func TestFloors_AreSwitchedAtTheTillAndTheDesk(t *testing.T) {
 			dora.visit("/desk/events/" + slug + "?floor=2")
 			check(t, expect.Locator(floors.Last()).ToHaveAttribute("aria-current", "true"))
 			check(t, expect.Locator(dora.page.Locator("#live-map canvas[data-ready]")).ToHaveCount(1))
+			_, err = dora.page.Evaluate(`() => document.querySelector('#live-map').scrollIntoView()`)
+			check(t, err)
 			dora.inBothLights("floors-live")
 			dora.lit(playwright.ColorSchemeLight)
 			dora.press(floors.First())
