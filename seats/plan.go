@@ -25,9 +25,10 @@ type Plan struct {
 	Sections   []Section
 	Seats      []Seat
 	Shapes     []Shape
-	Focus      *Point     // where people look; nil if the plan does not say
-	Floors     []Floor    `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
-	Whole      []WholeRow `json:",omitempty"` // rows and tables that are sold whole
+	Focus      *Point      // where people look; nil if the plan does not say
+	Floors     []Floor     `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
+	Whole      []WholeRow  `json:",omitempty"` // rows and tables that are sold whole
+	Shared     []SharedRow `json:",omitempty"` // rows and tables where each party has a least and a most number of seats
 }
 
 // Floor is a storey of the venue. The drawing has the floors beside each other.
@@ -201,7 +202,7 @@ func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
 	if err := db.QueryRow(ctx, loadDrawingSQL, event).Scan(&p.Name, &d); err != nil {
 		return nil, err
 	}
-	p.Width, p.Height, p.Shapes, p.Focus, p.Floors, p.Whole = d.Width, d.Height, d.Shapes, d.Focus, d.Floors, d.Whole
+	p.Width, p.Height, p.Shapes, p.Focus, p.Floors, p.Whole, p.Shared = d.Width, d.Height, d.Shapes, d.Focus, d.Floors, d.Whole, d.Shared
 
 	var err error
 	if p.Categories, err = collect(ctx, db, loadCategoriesSQL, event, func(row pgx.CollectableRow) (c Category, err error) {
@@ -246,14 +247,15 @@ type Drawing struct {
 	Outlines      [][]Point // by section
 	Shapes        []Shape
 	Focus         *Point
-	Floors        []Floor    `json:",omitempty"`
-	On            []int      `json:",omitempty"` // floor by section; none without floors
-	Whole         []WholeRow `json:",omitempty"` // rows that are sold whole
+	Floors        []Floor     `json:",omitempty"`
+	On            []int       `json:",omitempty"` // floor by section; none without floors
+	Whole         []WholeRow  `json:",omitempty"` // rows that are sold whole
+	Shared        []SharedRow `json:",omitempty"` // rows that are shared
 }
 
 // Drawing returns the part of the plan that is stored as one document.
 func (p *Plan) Drawing() Drawing {
-	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors, Whole: p.Whole}
+	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors, Whole: p.Whole, Shared: p.Shared}
 	for _, c := range p.Categories {
 		d.Colors = append(d.Colors, c.Color)
 	}

@@ -399,7 +399,7 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 	}
 	c.seats, c.unblocks = seats, true
 	c.decide = func(b *batch) (Hold, error) {
-		if err := b.sale.RefusePart(seats); err != nil {
+		if err := cmp.Or(b.sale.RefusePart(seats), b.sale.RefuseParty(seats)); err != nil {
 			return Hold{}, err
 		}
 		if b.terms.status == Cancelled || b.terms.status == Draft {
@@ -476,7 +476,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
-		if err := cmp.Or(b.sale.RefusePart(froms), b.sale.RefusePart(tos)); err != nil {
+		if err := cmp.Or(b.sale.RefusePart(froms), b.sale.RefusePart(tos), b.sale.refuseMoved(froms, tos)); err != nil {
 			return Hold{}, err
 		}
 		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })

@@ -39,6 +39,7 @@ type drawnRow struct {
 	C       []int          `json:"c"` // category, how many, category, how many…
 	F       map[string]int `json:"f,omitempty"`
 	Whole   bool           `json:"whole,omitempty"` // its seats are sold together only
+	Party   *[2]int        `json:"party,omitempty"` // the least and the most seats that a party has there
 }
 
 type drawnSection struct {
@@ -114,6 +115,9 @@ func draw(p *seats.Plan) drawnPlan {
 			}
 			row := drawRow(p.Seats[idx:end])
 			row.Whole = p.SoldWhole(i, row.Row)
+			if r := p.SharedAt(i, row.Row); r != nil {
+				row.Party = &[2]int{r.Least, r.Most}
+			}
 			section.Rows = append(section.Rows, row)
 			idx = end
 		}

@@ -39,7 +39,7 @@ function unpackRow(house, r, at) {
   for (let i = 0, from = at; i + 1 < r.c.length; from += r.c[i + 1], i += 2) house.category.fill(r.c[i], from, from + r.c[i + 1])
   for (const pos in r.f) house.flags[at + Number(pos)] = r.f[pos]
   house.row.fill(house.rows.length, at, at + count)
-  house.rows.push({name: r.row, first: at, numbers: r.numbers, whole: r.whole && count})
+  house.rows.push({name: r.row, first: at, numbers: r.numbers, whole: r.whole && count, party: r.party})
   return at + count
 }
 

@@ -127,6 +127,8 @@ function describe(idx) {
   const notes = FLAGS.filter((_, bit) => flags >> bit & 1)
   const table = together(house, idx).length
   if (table > 1) notes.push(N(', sold together: %d seat', ', sold together: %d seats', table))
+  const {party} = house.rows[house.row[idx]] ?? {}
+  if (party) notes.push(T(', %d to %d seats for each party', ...party))
   return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join('')
 }
 
