@@ -304,7 +304,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 		return &ValidationError{Message: text.Mark("You can’t choose %d seats. Choose 1 to %d. Nothing was changed."), Args: []any{n, s.Event.SeatsPerHolder}}
 	}
 	if n > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder, 0)
+		return &Conflict{Code: CodeLimit, Message: text.Mark("You asked for %d seats, and you can book up to %s. Nothing was changed. Ask for fewer."), Args: []any{n, text.Some(s.Event.SeatsPerHolder, "%d ticket", "%d tickets")}}
 	}
 	if at.not = s.closedTo(c); at.closes(s) {
 		return s.notSoldHere(c, cmp.Or(w.Area, s.Plan.Categories[max(at.Category, 0)].Name))

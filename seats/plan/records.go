@@ -172,6 +172,18 @@ func tableError(err error) error {
 	return &Error{Reason: err.Error()}
 }
 
+// Sample are the first records that a mapping takes for seats or areas, at most so many; of those that it takes for none, the first.
+func (r *Records) Sample(m Mapping, most int) (rows [][]string) {
+	list, err := r.chosen(m)
+	if err != nil {
+		return r.Rows[:min(len(r.Rows), most)]
+	}
+	for _, c := range list[:min(len(list), most)] {
+		rows = append(rows, r.Rows[c.at])
+	}
+	return rows
+}
+
 // Values are the different texts of a column and how often each stands, at most so many of them, the most frequent first.
 func (r *Records) Values(column string, most int) []Value {
 	return r.values(column, most, func(text string) []string { return []string{text} })

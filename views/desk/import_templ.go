@@ -340,7 +340,7 @@ func Import(p ImportPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = records(p.Records).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = records(p.Records, p.Records.Sample(p.Mapping, 5)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -607,8 +607,8 @@ func Import(p ImportPage) templ.Component {
 	})
 }
 
-// records shows the first few things of a table or a drawing.
-func records(r *plan.Records) templ.Component {
+// records shows the first few seats of a table or a drawing.
+func records(r *plan.Records, rows [][]string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -669,7 +669,7 @@ func records(r *plan.Records) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, row := range r.Rows[:min(len(r.Rows), 5)] {
+		for _, row := range rows {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<tr>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
