@@ -80,7 +80,7 @@ func (g *Guests) issueAll(ctx context.Context, m organizers.Member, s *seats.Sal
 		}
 	}
 	if done.Guests == 0 && done.Tables > 0 {
-		return done, &seats.Conflict{Code: seats.CodeWholeTable, Message: text.Mark("There are enough seats, but some tables or rows are sold whole or only to parties of a certain size, and these guests do not fit them. Nothing was issued. Choose other seats, or change the number of tickets.")}
+		return done, &seats.Conflict{Code: seats.CodeWholeTable, Message: text.Mark("There are enough seats, but these guests do not fit the tables. Some tables or rows are sold whole, or only to parties of a certain size. Nothing was issued. Choose other seats, or change the number of tickets.")}
 	}
 	if done.Guests == 0 && len(done.Left) > 0 {
 		return done, &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not enough seats for any of these guests. Nothing was issued. Choose other seats, or free some first.")}
