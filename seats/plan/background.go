@@ -73,9 +73,8 @@ func (r *Records) background(d *draft, taken []bool) {
 	}
 }
 
-const (
-	mostGrounds = 500 // polygons that may be the outline of a section
-)
+// mostGrounds is how many polygons may be the outline of a section, and for how many sections they are looked for.
+const mostGrounds = 500
 
 // grounds makes polygons of the background outlines of sections: the smallest one that has all seats of a section inside, and no others.
 func (d *draft) grounds() {
@@ -83,6 +82,9 @@ func (d *draft) grounds() {
 		at        int // in shapes
 		size      float64
 		low, high seats.Point
+	}
+	if len(d.sections) > mostGrounds {
+		return
 	}
 	var list []ground
 	for i, s := range d.shapes {

@@ -335,11 +335,11 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 		nameRows(list)
 	}
 	categories := d.priced(list)
-	taken := make([]bool, len(r.Rows))
+	taken, grounds := make([]bool, len(r.Rows)), r.groundsOf(list)
 	for i := range list {
 		taken[list[i].at] = true
 		if list[i].capacity > 0 {
-			d.area(&list[i], categories[list[i].category], r.ground(list[i].at))
+			d.area(&list[i], categories[list[i].category], grounds[list[i].at])
 			continue
 		}
 		d.put(&list[i], categories[list[i].category], m.Row != "")
@@ -448,24 +448,29 @@ func (r *Records) outer(list []record) []record {
 	return slices.DeleteFunc(list, func(c record) bool { return part[c.at] })
 }
 
-// ground is the polygon of a thing of a drawing; none of other records.
-func (r *Records) ground(at int) []seats.Point {
+// groundsOf are the polygons of the things of a drawing that are areas, by their rows.
+func (r *Records) groundsOf(list []record) map[int][]seats.Point {
+	is, grounds := make([]bool, len(r.Rows)), map[int][]seats.Point{}
+	for _, c := range list {
+		is[c.at] = c.capacity > 0
+	}
 	for _, f := range r.forms {
-		if f.row != at && f.in != at {
-			continue
-		}
-		for _, s := range f.shapes {
-			switch s.Kind {
-			case "polygon":
-				return slices.Clone(s.Points)
-			case "ellipse":
-				points := oval(s.Center, s.RX, s.RY)
-				turnAround(points, s.Center, s.Rotation)
-				return points
+		for _, at := range []int{f.row, f.in} {
+			if at == none || !is[at] || grounds[at] != nil {
+				continue
+			}
+			for _, s := range f.shapes {
+				switch s.Kind {
+				case "polygon":
+					grounds[at] = slices.Clone(s.Points)
+				case "ellipse":
+					grounds[at] = oval(s.Center, s.RX, s.RY)
+					turnAround(grounds[at], s.Center, s.Rotation)
+				}
 			}
 		}
 	}
-	return nil
+	return grounds
 }
 
 // area adds an area with as many places as a record says, on its own ground, or around the place where it is.

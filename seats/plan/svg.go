@@ -36,12 +36,14 @@ type knot struct {
 	attr   map[string]string
 	style  map[string]string // what those inside inherit
 	to     matrix
-	row    int   // the thing that it is; none
-	things []int // rows of those directly inside of a group
-	forms  []int // places of all forms inside, as long as they are few
-	texts  []int // places of the texts directly inside of a group
-	many   bool  // too many forms are inside for a seat
-	named  bool  // a thing that is a group is inside
+	row    int      // the thing that it is; none
+	data   []string // names of its attributes that what is inside has, too
+	hidden bool     // it is not seen, or is inside of what is not
+	things []int    // rows of those directly inside of a group
+	forms  []int    // places of all forms inside, as long as they are few
+	texts  []int    // places of the texts directly inside of a group
+	many   bool     // too many forms are inside for a seat
+	named  bool     // a thing that is a group is inside
 	title  string
 	words  strings.Builder
 }
@@ -50,6 +52,9 @@ const (
 	mostInSeat   = 10        // forms of a group that is a seat
 	mostInUse    = 200       // shapes of what is used again
 	mostSketched = 1_000_000 // points of all forms that are remembered
+	mostWords    = 300       // bytes of an attribute that is read as words
+	mostData     = 10        // attributes of a group that what is inside has, too
+	mostOwn      = 100       // attributes of an element
 )
 
 // svgReader finds the things of a drawing that may be seats, and its background.
@@ -59,6 +64,7 @@ type svgReader struct {
 	forms    []form
 	uses     map[string][]seats.Shape // by the id of what they look like
 	sketched int
+	cells    int         // texts of all things
 	ground   seats.Point // how large the drawing is; zero if it does not say
 }
 
@@ -87,7 +93,7 @@ func surveySVG(data []byte) (*Records, error) {
 				in.open[n-1].words.Write(t)
 			}
 		}
-		if len(in.found) > mostRecords || len(in.open) > 1000 {
+		if len(in.found) > mostRecords || len(in.open) > 1000 || in.cells > mostCells {
 			return nil, &Error{Reason: fmt.Sprintf("a drawing has at most %d things", mostRecords)}
 		}
 	}
@@ -103,8 +109,15 @@ var inherited = []string{"font-size", "text-anchor", "dominant-baseline", "fill"
 
 func (in *svgReader) start(e xml.StartElement) {
 	k := &knot{name: e.Name.Local, attr: map[string]string{}, to: identity, row: none}
-	for _, a := range e.Attr {
-		k.attr[a.Name.Local] = strings.TrimSpace(strings.ToValidUTF8(a.Value, ""))
+	for _, a := range e.Attr[:min(len(e.Attr), mostOwn)] {
+		value := a.Value
+		if !slices.Contains([]string{"d", "points", "style", "transform"}, a.Name.Local) {
+			value = value[:min(len(value), mostWords)]
+		}
+		k.attr[a.Name.Local] = strings.TrimSpace(strings.ToValidUTF8(value, ""))
+		if name := a.Name.Local; strings.HasPrefix(name, "data-") && name != "data-name" && name != "data-capacity" && len(k.data) < mostData {
+			k.data = append(k.data, name)
+		}
 	}
 	var above map[string]string
 	if n := len(in.open); n > 0 {
@@ -120,6 +133,8 @@ func (in *svgReader) start(e xml.StartElement) {
 			k.style[property] = value
 		}
 	}
+	is := func(property string) string { return cmp.Or(style(k.attr["style"], property), k.attr[property]) }
+	k.hidden = is("display") == "none" || is("opacity") == "0" || k.style["visibility"] == "hidden" || len(in.open) > 0 && in.open[len(in.open)-1].hidden
 	k.to = k.to.times(transformed(k.attr["transform"]))
 	switch {
 	case k.name == "svg" && len(in.open) == 0:
@@ -198,7 +213,7 @@ func sketchable(s *seats.Shape) bool {
 func (in *svgReader) sketch(k *knot, shapes []seats.Shape) []seats.Shape {
 	low, high := extent(shapes)
 	page := k.name == "rect" && in.ground.X > 0 && high.X-low.X >= 0.98*in.ground.X && high.Y-low.Y >= 0.98*in.ground.Y
-	if page || hidden(k) || slices.ContainsFunc(in.open, hidden) || in.sketched > mostSketched {
+	if page || k.hidden || in.sketched > mostSketched {
 		return nil
 	}
 	role := k.role(in.open)
@@ -207,11 +222,6 @@ func (in *svgReader) sketch(k *knot, shapes []seats.Shape) []seats.Shape {
 		in.sketched += 1 + len(shapes[i].Points)
 	}
 	return shapes
-}
-
-func hidden(k *knot) bool {
-	is := func(property string) string { return cmp.Or(style(k.attr["style"], property), k.attr[property]) }
-	return is("display") == "none" || is("opacity") == "0" || k.style["visibility"] == "hidden"
 }
 
 // role is what a part of the background is, by the words that it or the group around it is named with.
@@ -266,7 +276,7 @@ func (in *svgReader) thing(k *knot, shapes []seats.Shape) int {
 	if n := len(in.open); n > 0 && k.name != "g" {
 		in.open[n-1].things = append(in.open[n-1].things, k.row)
 	}
-	in.found = append(in.found, thing)
+	in.found, in.cells = append(in.found, thing), in.cells+len(thing)
 	return k.row
 }
 
@@ -274,9 +284,9 @@ func (in *svgReader) thing(k *knot, shapes []seats.Shape) int {
 func (in *svgReader) groups(thing map[string]string) {
 	for i := len(in.open) - 1; i >= 0; i-- {
 		k := in.open[i]
-		for name, value := range k.attr {
-			if strings.HasPrefix(name, "data-") && name != "data-name" && name != "data-capacity" && thing[name] == "" {
-				thing[name] = value
+		for _, name := range k.data {
+			if thing[name] == "" {
+				thing[name] = k.attr[name]
 			}
 		}
 		if name := cmp.Or(k.attr["label"], k.attr["data-name"], k.attr["id"]); k.name == "g" && name != "" {
@@ -332,7 +342,7 @@ func (in *svgReader) end() {
 
 // text notes a text, where it is written.
 func (in *svgReader) text(k *knot, words string) {
-	if in.within("defs", "symbol", "clipPath", "mask", "pattern", "marker") || hidden(k) || slices.ContainsFunc(in.open, hidden) {
+	if in.within("defs", "symbol", "clipPath", "mask", "pattern", "marker") || k.hidden {
 		return
 	}
 	size := 12.0
