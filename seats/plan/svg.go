@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -32,20 +33,23 @@ const none = -1
 
 // knot is an element that is open while a drawing is read.
 type knot struct {
-	name   string
-	attr   map[string]string
-	style  map[string]string // what those inside inherit
-	to     matrix
-	row    int      // the thing that it is; none
-	data   []string // names of its attributes that what is inside has, too
-	hidden bool     // it is not seen, or is inside of what is not
-	things []int    // rows of those directly inside of a group
-	forms  []int    // places of all forms inside, as long as they are few
-	texts  []int    // places of the texts directly inside of a group
-	many   bool     // too many forms are inside for a seat
-	named  bool     // a thing that is a group is inside
-	title  string
-	words  strings.Builder
+	name         string
+	attr         map[string]string
+	style        map[string]string // what those inside inherit
+	to           matrix
+	row          int               // the thing that it is; none
+	data         map[string]string // what is inside has, too: attributes of it and of the groups around it
+	layer, group string            // names of the outermost and the nearest group, itself among them
+	unseen       bool              // it is in what is drawn where it is used only
+	never        bool              // it is in what is never drawn
+	hidden       bool              // it is not seen, or is inside of what is not
+	things       []int             // rows of those directly inside of a group
+	forms        []int             // places of all forms inside, as long as they are few
+	texts        []int             // places of the texts directly inside of a group
+	many         bool              // too many forms are inside for a seat
+	named        bool              // a thing that is a group is inside
+	title        string
+	words        strings.Builder
 }
 
 const (
@@ -53,7 +57,7 @@ const (
 	mostInUse    = 200       // shapes of what is used again
 	mostSketched = 1_000_000 // points of all forms that are remembered
 	mostWords    = 300       // bytes of an attribute that is read as words
-	mostData     = 10        // attributes of a group that what is inside has, too
+	mostData     = 30        // attributes of groups that what is inside has, too
 	mostOwn      = 100       // attributes of an element
 )
 
@@ -115,14 +119,15 @@ func (in *svgReader) start(e xml.StartElement) {
 			value = value[:min(len(value), mostWords)]
 		}
 		k.attr[a.Name.Local] = strings.TrimSpace(strings.ToValidUTF8(value, ""))
-		if name := a.Name.Local; strings.HasPrefix(name, "data-") && name != "data-name" && name != "data-capacity" && len(k.data) < mostData {
-			k.data = append(k.data, name)
-		}
 	}
 	var above map[string]string
 	if n := len(in.open); n > 0 {
-		k.to, above = in.open[n-1].to, in.open[n-1].style
+		up := in.open[n-1]
+		k.to, above, k.data, k.layer, k.group = up.to, up.style, up.data, up.layer, up.group
+		k.unseen = up.unseen || up.name == "defs" || up.name == "symbol"
+		k.never = up.never || slices.Contains([]string{"clipPath", "mask", "pattern", "marker"}, up.name)
 	}
+	k.names()
 	k.style = above
 	own := false
 	for _, property := range inherited {
@@ -146,11 +151,25 @@ func (in *svgReader) start(e xml.StartElement) {
 	in.open = append(in.open, k)
 }
 
+// names adds what an element is called, and its data, to what things inside of it have.
+func (k *knot) names() {
+	if name := cmp.Or(k.attr["label"], k.attr["data-name"], k.attr["id"]); k.name == "g" && name != "" {
+		k.layer, k.group = cmp.Or(k.layer, name), name
+	}
+	own := false
+	for _, name := range slices.Sorted(maps.Keys(k.attr)) {
+		if strings.HasPrefix(name, "data-") && name != "data-name" && name != "data-capacity" && len(k.data) < mostData {
+			if !own {
+				k.data, own = copied(k.data), true
+			}
+			k.data[name] = k.attr[name]
+		}
+	}
+}
+
 func copied(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m)+1)
-	for name, value := range m {
-		c[name] = value
-	}
+	maps.Copy(c, m)
 	return c
 }
 
@@ -183,13 +202,13 @@ func (in *svgReader) drawn(k *knot) {
 	if !seat && len(shapes) == 0 {
 		return
 	}
-	if in.within("clipPath", "mask", "pattern", "marker") {
+	if k.never {
 		return
 	}
 	f := form{row: none, in: none, of: none}
 	f.shapes = in.sketch(k, shapes)
 	switch {
-	case in.within("defs", "symbol"):
+	case k.unseen:
 		f.unseen = true
 	case seat && k.middle(shapes):
 		f.row = in.thing(k, shapes)
@@ -271,33 +290,18 @@ func (in *svgReader) thing(k *knot, shapes []seats.Shape) int {
 			thing[name] = value
 		}
 	}
-	in.groups(thing)
+	for name, value := range k.data {
+		thing[name] = cmp.Or(thing[name], value)
+	}
+	if n := len(in.open); n > 0 {
+		thing["layer"], thing["group"] = in.open[n-1].layer, in.open[n-1].group
+	}
 	k.row = len(in.found)
 	if n := len(in.open); n > 0 && k.name != "g" {
 		in.open[n-1].things = append(in.open[n-1].things, k.row)
 	}
 	in.found, in.cells = append(in.found, thing), in.cells+len(thing)
 	return k.row
-}
-
-// groups notes the names of the groups that a thing is in, the outermost and the nearest, and their data.
-func (in *svgReader) groups(thing map[string]string) {
-	for i := len(in.open) - 1; i >= 0; i-- {
-		k := in.open[i]
-		for _, name := range k.data {
-			if thing[name] == "" {
-				thing[name] = k.attr[name]
-			}
-		}
-		if name := cmp.Or(k.attr["label"], k.attr["data-name"], k.attr["id"]); k.name == "g" && name != "" {
-			thing["layer"] = name
-			thing["group"] = cmp.Or(thing["group"], name)
-		}
-	}
-}
-
-func (in *svgReader) within(names ...string) bool {
-	return slices.ContainsFunc(in.open, func(k *knot) bool { return slices.Contains(names, k.name) })
 }
 
 func (in *svgReader) end() {
@@ -342,7 +346,7 @@ func (in *svgReader) end() {
 
 // text notes a text, where it is written.
 func (in *svgReader) text(k *knot, words string) {
-	if in.within("defs", "symbol", "clipPath", "mask", "pattern", "marker") || k.hidden {
+	if k.unseen || k.never || k.hidden {
 		return
 	}
 	size := 12.0
@@ -377,8 +381,8 @@ func (in *svgReader) group(k *knot) {
 	if len(k.things) == 1 && k.title != "" {
 		in.found[k.things[0]]["title"] = k.title
 	}
-	named := k.attr["id"] != "" || k.attr["class"] != "" || slices.ContainsFunc(mapKeys(k.attr), func(name string) bool { return strings.HasPrefix(name, "data-") })
-	if !named || k.many || k.named || len(k.forms) == 0 || len(k.forms) > mostInSeat || in.within("defs", "symbol") {
+	named := k.attr["id"] != "" || k.attr["class"] != "" || slices.ContainsFunc(slices.Collect(maps.Keys(k.attr)), func(name string) bool { return strings.HasPrefix(name, "data-") })
+	if !named || k.many || k.named || len(k.forms) == 0 || len(k.forms) > mostInSeat || k.unseen {
 		return
 	}
 	var shapes []seats.Shape
@@ -401,14 +405,6 @@ func (in *svgReader) group(k *knot) {
 	for _, at := range k.forms {
 		in.forms[at].in = row
 	}
-}
-
-func mapKeys(m map[string]string) []string {
-	list := make([]string, 0, len(m))
-	for name := range m {
-		list = append(list, name)
-	}
-	return list
 }
 
 // lettered finds the numbers of seats that stand on them and are no part of a group with them: short texts on small forms.
