@@ -156,6 +156,26 @@ func TestFloors_TheMapShowsOneAtATime(t *testing.T) {
 			ann.inBothLights("floors-balcony")
 			ann.lit(playwright.ColorSchemeLight)
 
+			// The address says which floor is seen, and the way back leads to the one before.
+			if !strings.HasSuffix(ann.page.URL(), "?floor=2") {
+				t.Errorf("the address is %s", ann.page.URL())
+			}
+			shared := ann.page.URL()
+			_, err := ann.page.GoBack()
+			check(t, err)
+			check(t, expect.Locator(floors.First()).ToHaveAttribute("aria-current", "true"))
+			eventually(t, patience, "the first floor again", func() bool { return ann.shown()[1] < stalls[1]+100 })
+			_, err = ann.page.GoForward()
+			check(t, err)
+			check(t, expect.Locator(floors.Last()).ToHaveAttribute("aria-current", "true"))
+			ann.press(ann.page.Locator(`.prices [data-category="B"] a`)) // what is looked for stays on the floor
+			eventually(t, patience, "both in the address", func() bool { return strings.HasSuffix(ann.page.URL(), "price=B&floor=2") })
+			ann.press(ann.page.Locator(`.prices [data-category="B"] a`))
+			bob := someone(t, boxOffice, "bob", d)
+			bob.visit(strings.TrimPrefix(shared, boxOffice.url))
+			bob.seesMap()
+			check(t, expect.Locator(bob.page.Locator("nav.floors a").Last()).ToHaveAttribute("aria-current", "true"))
+
 			// An opened section brings its floor, and the best seats are shown where they are.
 			ann.press(ann.page.Locator(`.sections a[href$="/sections/1"]`).First())
 			check(t, expect.Locator(ann.page.Locator("#rows-title")).ToHaveText("Right"))
@@ -186,6 +206,51 @@ func TestFloors_AreLinksWithoutScripts(t *testing.T) {
 	check(t, expect.Locator(ann.page.Locator("nav.floors a").Last()).ToHaveAttribute("aria-current", "true"))
 	ann.press(ann.page.Locator(`.sections a[href*="/sections/2"]`).First())
 	check(t, expect.Locator(ann.page.Locator("nav.floors a").Last()).ToHaveAttribute("aria-current", "true"))
+}
+
+func TestFloors_AreSwitchedAtTheTillAndTheDesk(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.event(t, balconyPlan(t))
+	for _, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			dora := someone(t, boxOffice, "dora", d)
+			dora.entersDesk(boxOffice.organizer(t, "Dora of floors "+d.String(), "owner"))
+			dora.atTill(slug)
+			floors := dora.page.Locator("nav.floors a")
+			check(t, expect.Locator(floors.First()).ToHaveAttribute("aria-current", "true"))
+			dora.press(floors.Last())
+			check(t, expect.Locator(floors.Last()).ToHaveAttribute("aria-current", "true"))
+			dora.inBothLights("floors-till")
+			dora.lit(playwright.ColorSchemeLight)
+			_, err := dora.page.Reload()
+			check(t, err)
+			dora.sees(dora.page.Locator(`[data-till=ready]`))
+			check(t, expect.Locator(floors.Last()).ToHaveAttribute("aria-current", "true"))
+
+			// A seat that is typed is shown on its floor, and the cart says which that is.
+			check(t, dora.page.Locator("[data-typed] input").Fill("Upper left/B/4"))
+			check(t, dora.page.Locator("[data-typed] input").Press("Enter"))
+			dora.saysAt("[data-lines]", "Balcony, Upper left, row B, seat 4")
+			check(t, dora.page.Locator("[data-typed] input").Fill("Left/B/4"))
+			check(t, dora.page.Locator("[data-typed] input").Press("Enter"))
+			dora.saysAt("[data-lines]", "Stalls, Left, row B, seat 4")
+			check(t, expect.Locator(floors.First()).ToHaveAttribute("aria-current", "true"))
+
+			dora.visit("/desk/events/" + slug + "?floor=2")
+			check(t, expect.Locator(floors.Last()).ToHaveAttribute("aria-current", "true"))
+			check(t, expect.Locator(dora.page.Locator("#live-map canvas[data-ready]")).ToHaveCount(1))
+			_, err = dora.page.Evaluate(`() => document.querySelector('#live-map').scrollIntoView()`)
+			check(t, err)
+			dora.inBothLights("floors-live")
+			dora.lit(playwright.ColorSchemeLight)
+			dora.press(floors.First())
+			check(t, expect.Locator(floors.First()).ToHaveAttribute("aria-current", "true"))
+			dora.visit("/desk/events/" + slug + "/plan")
+			check(t, expect.Locator(dora.page.Locator(".plan-picture")).ToHaveCount(2))
+			dora.inBothLights("floors-plan")
+		})
+	}
 }
 
 func TestEditor_DrawsOnOneFloorAtATime(t *testing.T) {

@@ -60,6 +60,25 @@ func (p *person) ticks(label string) {
 	check(p.t, err)
 }
 
+func TestChecklist_SaysThatATableIsLargerThanTheLimit(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	owner := o.owner(t)
+	slug := o.event(t, dinnerPlan(t), "--draft", "--limit", "3")
+	for _, d := range looked() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			ann := someone(t, o, "ann", d)
+			ann.entersDesk(owner)
+			ann.visit("/desk/events/" + slug + "/checklist")
+			ann.sees(ann.page.GetByText("A table or row of 4 seats is sold whole, and one person may book 3."))
+			_, err := ann.page.Evaluate(`() => document.querySelector('.lines').scrollIntoView()`)
+			check(t, err)
+			ann.inBothLights("checklist-tables")
+		})
+	}
+}
+
 func TestEditor_MarksATableAsSoldWhole(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, ownOffice(t), "ann", desktop)

@@ -261,6 +261,7 @@ GET /desk/plans/SKETCH/pictures/UNDERLAY
 POST /desk/plans/PLAN/versions {"base":1,"note":"as it was","document":DOCUMENT}
 POST /desk/events/evening/plan/copies {} => COPY "id":(\d+)
 POST /desk/events/evening/plan {"plan":"COPY@1"}
+GET /desk/imports/IMPORT
 POST /desk/imports/IMPORT {}
 POST /desk/bank {"holder":"Haus","iban":"DE75 5121 0800 1245 1261 99"}
 GET /orders/CODE/invoices => INVOICE "number":"([^"]+)"

@@ -139,7 +139,7 @@ func (s *Sale) BestOf(n int, among []int) []int {
 		return s.best(&choice{Scope: Scope{Section: -1, Category: -1}, n: n}, may, func(run int32) int { return s.runs.all[run].count })
 	}
 	free := func(idx int) bool { return in[idx] }
-	if seats := best(n, free); seats != nil || s.runs.whole == nil {
+	if seats := best(n, free); seats != nil || s.runs.whole == nil && s.runs.shared == nil {
 		return seats
 	}
 	return s.withWholeRows(n, free, best)
@@ -190,7 +190,7 @@ func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run 
 		if at.count < n || open(i) < n || !t.fits(i, n) {
 			continue
 		}
-		run := 0
+		run, rest := 0, t.restCost(i, n, free)
 		for idx := at.first; idx < at.first+at.count; idx++ {
 			if run++; !free(idx) {
 				run = 0
@@ -199,7 +199,7 @@ func (s *Sale) Adjacent(in Scope, n int, free func(idx int) bool, open func(run 
 				continue
 			}
 			from := idx - n + 1
-			cost := t.away[from] + t.away[idx] + s.orphansCost(at, from, idx, free)
+			cost := t.away[from] + t.away[idx] + s.orphansCost(at, from, idx, free) + rest
 			if cost < least {
 				least, first = cost, from
 			}
@@ -226,7 +226,7 @@ func (s *Sale) orphansCost(at run, from, to int, free func(int) bool) (cost floa
 }
 
 // Closest finds the n seats of a scope that are nearest to the stage, adjacent or not; in an area the first n places. free
-// and open are those of Adjacent. Rows that are sold whole give none.
+// and open are those of Adjacent. Rows that are sold whole or shared give none.
 func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run int32) int) (found []int) {
 	t := s.runs
 	for _, i := range t.in(in) {
@@ -234,7 +234,7 @@ func (s *Sale) Closest(in Scope, n int, free func(idx int) bool, open func(run i
 		if len(found) == n && (in.Section >= 0 || at.nearest >= t.away[found[n-1]]) {
 			break
 		}
-		if open(i) == 0 || t.isWhole(i) {
+		if open(i) == 0 || t.isGrouped(i) {
 			continue
 		}
 		for idx := at.first; idx < at.first+at.count; idx++ {
@@ -319,7 +319,7 @@ func (s *Sale) nearest(seats []int) (near []int) {
 		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
 			other := &s.Plan.Seats[idx]
 			is := s.seats.states[idx]
-			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category || s.runs.isWhole(s.runs.of[idx]) {
+			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category || s.runs.isGrouped(s.runs.of[idx]) {
 				continue
 			}
 			x, y := other.X-at.X, other.Y-at.Y
@@ -356,6 +356,7 @@ type runs struct {
 	inRows     []int     // of each category: 1 if it has seats in rows
 	only       []int     // the category of all seats of a section; -1 if they have several
 	whole      []bool    // of each run: it is a row that is sold whole; nil if there is none
+	shared     []*Shared // of each run: how the row is shared; nil if there is none
 }
 
 func newRuns(p *Plan) *runs {
@@ -385,7 +386,7 @@ func newRuns(p *Plan) *runs {
 			t.only[seat.Section] = -1
 		}
 	}
-	t.whole = p.wholeRuns(t.all)
+	t.whole, t.shared = p.wholeRuns(t.all), p.sharedRuns(t.all)
 	for i, s := range t.all {
 		t.everywhere = append(t.everywhere, int32(i))
 		seat := &p.Seats[s.first]
@@ -407,7 +408,7 @@ func (p *Plan) beside(before, idx, count int) bool {
 	if p.Sections[a.Section].Area {
 		return count < areaRun
 	}
-	return a.Row == b.Row && (a.Flags&AisleAfter == 0 || p.SoldWhole(a.Section, a.Row))
+	return a.Row == b.Row && (a.Flags&AisleAfter == 0 || p.SoldWhole(a.Section, a.Row) || p.SharedAt(a.Section, a.Row) != nil)
 }
 
 // in lists the runs of a scope, the best first.
@@ -536,7 +537,7 @@ func (s *Sale) windows(category int, p Party, free func(int) bool) (list []windo
 		if at.count < p.Size || !t.fits(i, p.Size) || s.Plan.Sections[s.Plan.Seats[at.first].Section].Area {
 			continue
 		}
-		best, from, open := 0.0, -1, 0
+		best, from, open, rest := 0.0, -1, 0, t.restCost(i, p.Size, free)
 		for idx := at.first; idx < at.first+at.count; idx++ {
 			if open++; !free(idx) {
 				open = 0
@@ -545,7 +546,7 @@ func (s *Sale) windows(category int, p Party, free func(int) bool) (list []windo
 			if open < p.Size || p.Aisle && first != at.first && idx != at.first+at.count-1 {
 				continue
 			}
-			if cost := t.away[first] + t.away[idx] + s.orphansCost(at, first, idx, free); from < 0 || cost < best {
+			if cost := t.away[first] + t.away[idx] + s.orphansCost(at, first, idx, free) + rest; from < 0 || cost < best {
 				best, from = cost, first
 			}
 		}

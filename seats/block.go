@@ -103,6 +103,11 @@ func (s *Sale) Block(ctx context.Context, k BlockRequest) ([]int, error) {
 	if (k.Kind == BlockGroup) != (k.Group != ID{}) {
 		return nil, ErrKeptForGroup
 	}
+	if k.Group != (ID{}) && !k.Rest {
+		if err := s.RefuseParty(k.Seats); err != nil {
+			return nil, err
+		}
+	}
 	may := func(idx int, b *batch) bool {
 		return b.rows[idx].open(b.now) && (k.Group == ID{} || b.offeredBack(idx) == nil) // its owner might take it back
 	}

@@ -69,6 +69,9 @@ func (s *Sale) precheck(ctx context.Context, c *command) error {
 		if refusal := s.refuseOrphans(c); refusal != nil {
 			return refusal
 		}
+		if refusal := s.refuseRest(c); refusal != nil {
+			return refusal
+		}
 	}
 	return s.lookUp(ctx, c)
 }
@@ -301,7 +304,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 		return &ValidationError{Message: text.Mark("You can’t choose %d seats. Choose 1 to %d. Nothing was changed."), Args: []any{n, s.Event.SeatsPerHolder}}
 	}
 	if n > s.Event.SeatsPerHolder {
-		return overLimit(s.Event.SeatsPerHolder, 0)
+		return &Conflict{Code: CodeLimit, Message: text.Mark("You asked for %d seats, and you can book up to %s. Nothing was changed. Ask for fewer."), Args: []any{n, text.Some(s.Event.SeatsPerHolder, "%d ticket", "%d tickets")}}
 	}
 	if at.not = s.closedTo(c); at.closes(s) {
 		return s.notSoldHere(c, cmp.Or(w.Area, s.Plan.Categories[max(at.Category, 0)].Name))
@@ -390,11 +393,26 @@ func (b *batch) claim(c *command) (Hold, error) {
 	case len(fresh) > 0 && live && b.offered(h):
 		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(h), Message: text.Mark("Your seats were offered to you, and are held longer than others. Order or remove them before you choose more.")}
 	}
+	if err := b.refuseParty(h, live, fresh, old); err != nil {
+		return Hold{}, err
+	}
 	codes, err := b.codesFor(c, fresh, b.kindFor(c))
 	if err != nil {
 		return Hold{}, err
 	}
 	return b.grant(c, h, live, fresh, old, codes)
+}
+
+// refuseParty judges what a visitor would hold at the shared rows of which a claim takes seats, or gives old ones back.
+func (b *batch) refuseParty(h *holdRow, live bool, fresh, old []int) error {
+	if b.sale.runs.shared == nil {
+		return nil
+	}
+	has := slices.Clone(fresh)
+	if live {
+		has = append(has, slices.DeleteFunc(b.still(h), func(idx int) bool { return slices.Contains(old, idx) || slices.Contains(fresh, idx) })...)
+	}
+	return b.sale.refuseParty(has, slices.Concat(fresh, old))
 }
 
 // offered reports whether a hold lasts longer than any that a visitor makes: it was an offer, and seats that are added to it would be
@@ -602,7 +620,7 @@ type late struct {
 	meant   map[int]bool      // seats that one claim tries in the next batch
 	short   map[Scope]int     // the number that was not to be had last: see runs.norFor; and
 	left    map[Scope]int     // what was
-	whole   map[Scope]bool    // and whether rows sold whole were left there
+	whole   map[Scope]bool    // and whether rows sold whole or shared were left there
 	soon    map[Scope]int     // the number that was to be had last only of seats meant for other claims
 }
 
@@ -657,7 +675,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	known := c.choice.unlocked == nil // else other claims say nothing of this one
 	if least, tried := l.short[at]; tried && known && b.sale.runs.norFor(n, least) {
-		return Hold{}, noneLeft(l.left[at], n, len(old), l.whole[at])
+		return Hold{}, b.sale.runs.noneLeft(l.left[at], n, len(old), l.whole[at])
 	}
 	if least, tried := l.soon[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, errChooseAgain
@@ -685,11 +703,11 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 		}
 		return Hold{}, errChooseAgain
 	}
-	whole := b.sale.wholeLeft(at)
+	grouped := b.sale.groupedLeft(at)
 	if known {
-		l.short[at], l.left[at], l.whole[at] = n, len(left), whole
+		l.short[at], l.left[at], l.whole[at] = n, len(left), grouped
 	}
-	return Hold{}, noneLeft(len(left), n, len(old), whole)
+	return Hold{}, b.sale.runs.noneLeft(len(left), n, len(old), grouped)
 }
 
 // bestLate picks seats at this point of the batch, of those for which may holds: available seats, and expired ones as far
@@ -718,7 +736,7 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 		if len(seats) >= c.n {
 			break
 		}
-		if open(i) == 0 || t.isWhole(i) {
+		if open(i) == 0 || t.isGrouped(i) {
 			continue
 		}
 		for idx := t.all[i].first; idx < t.all[i].first+t.all[i].count && len(seats) < c.n; idx++ {
@@ -730,7 +748,9 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	if len(seats) >= c.n {
 		return b.sale.best(c, available, open)
 	}
-	single := func(idx int) bool { return t.whole == nil || idx < len(t.of) && !t.whole[t.of[idx]] }
+	single := func(idx int) bool {
+		return t.whole == nil && t.shared == nil || idx < len(t.of) && !t.isGrouped(t.of[idx])
+	}
 	for _, idx := range b.late.expired {
 		if len(seats) == c.n {
 			break
@@ -747,12 +767,15 @@ func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 			seats = append(seats, idx)
 		}
 	}
-	if len(seats) < c.n && t.whole != nil {
-		if row := b.sale.wholeLate(c, func(idx int) bool {
+	if len(seats) < c.n && (t.whole != nil || t.shared != nil) {
+		late := func(idx int) bool {
 			_, ended := b.late.ends[idx]
 			return available(idx) || (ended || m.states[idx] == Expired) && b.expired(idx, m.states[idx], coming) && may(idx)
-		}); row != nil {
-			return row
+		}
+		for _, find := range []func(*choice, func(int) bool) []int{b.sale.wholeLate, b.sale.sharedLate} {
+			if row := find(c, late); row != nil {
+				return row
+			}
 		}
 	}
 	slices.Sort(seats)
@@ -786,10 +809,10 @@ func (s *Sale) inScope(idx int, at Scope) bool {
 	return (at.Section < 0 || seat.Section == at.Section) && (at.Category < 0 || seat.Category == at.Category)
 }
 
-// noneLeft is soldOut, or says that what is left is sold whole.
-func noneLeft(left, n, held int, whole bool) *Conflict {
-	if held == 0 && left == 0 && whole {
-		return onlyWhole(n)
+// noneLeft is soldOut, or says that what is left is sold whole or shared.
+func (t *runs) noneLeft(left, n, held int, grouped bool) *Conflict {
+	if held == 0 && left == 0 && grouped {
+		return t.onlyGrouped(n)
 	}
 	return soldOut(left, n, held)
 }

@@ -170,7 +170,7 @@ func (b *batch) extend(c *command) (Hold, error) {
 }
 
 // Release gives seats of the holder back, all of them if none is named. It returns what is left; seats that the holder
-// does not have are left alone, and of all of them those in payment. Of a row that is sold whole, all its seats go with one. ErrNoHold if the holder has nothing.
+// does not have are left alone, and of all of them those in payment. Of a row that is sold whole, all its seats go with one, and of a shared one those that are too few for a party. ErrNoHold if the holder has nothing.
 func (s *Sale) Release(ctx context.Context, holder ID, seats ...int) (Hold, error) {
 	return s.ReleaseOnce(ctx, holder, "", seats...)
 }
@@ -200,6 +200,9 @@ func (b *batch) release(c *command, seats []int) (Hold, error) {
 		return Hold{}, ErrNoHold
 	}
 	var left []int32
+	if len(seats) > 0 { // fewer than a party needs go with the others
+		seats = slices.Concat(seats, b.sale.runs.tooFew(b.still(h), seats))
+	}
 	for _, idx := range b.still(h) {
 		if b.rows[idx].state == Paying && slices.Contains(seats, idx) {
 			return Hold{}, &Conflict{Code: CodePaying, Seats: []int{idx}, Message: text.Mark("These seats are being paid for. Finish or cancel the payment, then you can remove them.")}

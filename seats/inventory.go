@@ -349,7 +349,7 @@ func (p *Plan) group(ctx context.Context, seats []int) string {
 		numbers[i] = p.Seats[idx].Number
 	}
 	seat, list := &p.Seats[seats[0]], text.List(ctx, numbers)
-	section := p.Sections[seat.Section].Name
+	section := p.SectionIn(ctx, seat.Section)
 	switch {
 	case seat.Row == "":
 		return text.T(ctx, "%s, places %s", section, list)

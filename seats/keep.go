@@ -1,6 +1,7 @@
 package seats
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ func (b *batch) keep(c *command, until time.Time) (Hold, error) {
 	if _, live := b.live(c.holder); live || !until.After(b.now) {
 		return Hold{}, &Conflict{Code: CodeExpired, Message: text.Mark("The time until which these seats are kept is over. Nothing was changed.")}
 	}
-	if err := b.sale.RefusePart(c.seats); err != nil {
+	if err := cmp.Or(b.sale.RefusePart(c.seats), b.sale.RefuseParty(c.seats)); err != nil {
 		return Hold{}, err
 	}
 	var taken []int

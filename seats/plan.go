@@ -25,9 +25,10 @@ type Plan struct {
 	Sections   []Section
 	Seats      []Seat
 	Shapes     []Shape
-	Focus      *Point     // where people look; nil if the plan does not say
-	Floors     []Floor    `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
-	Whole      []WholeRow `json:",omitempty"` // rows and tables that are sold whole
+	Focus      *Point      // where people look; nil if the plan does not say
+	Floors     []Floor     `json:",omitempty"` // shown one at a time, the first one first; none: everything is on one
+	Whole      []WholeRow  `json:",omitempty"` // rows and tables that are sold whole
+	Shared     []SharedRow `json:",omitempty"` // rows and tables where each party has a least and a most number of seats
 }
 
 // Floor is a storey of the venue. The drawing has the floors beside each other.
@@ -115,7 +116,25 @@ func (p *Plan) Label(idx int) string {
 	return strings.Join([]string{p.Sections[s.Section].Name, s.Row, s.Number}, "/")
 }
 
-// Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area.
+// FloorOf is the name of the floor that a section is on; empty if the plan has no floors.
+func (p *Plan) FloorOf(section int) string {
+	if len(p.Floors) == 0 {
+		return ""
+	}
+	return p.Floors[p.Sections[section].Floor].Name
+}
+
+// SectionIn is a section by its name, after the floor it is on: "Balcony, Left". A section that is called as its floor is said once.
+func (p *Plan) SectionIn(ctx context.Context, section int) string {
+	name := p.Sections[section].Name
+	if floor := p.FloorOf(section); floor != "" && floor != name {
+		return text.T(ctx, "%s, %s", floor, name)
+	}
+	return name
+}
+
+// Words is the seat as one says it: "Stalls, row C, seat 12", "Hall, Table 4, seat 2", or "Floor, place 17" in an area. Where the
+// plan has floors, it begins with the floor.
 func (p *Plan) Words(idx int) string {
 	return p.WordsIn(context.Background(), idx)
 }
@@ -123,7 +142,7 @@ func (p *Plan) Words(idx int) string {
 // WordsIn is the same in the language of a reader. Long names of rows, such as "Table 4", say themselves what they are.
 func (p *Plan) WordsIn(ctx context.Context, idx int) string {
 	seat := &p.Seats[idx]
-	section := p.Sections[seat.Section].Name
+	section := p.SectionIn(ctx, seat.Section)
 	switch {
 	case seat.Row == "":
 		return text.T(ctx, "%s, place %s", section, seat.Number)
@@ -183,7 +202,7 @@ func loadPlan(ctx context.Context, db DB, event int64) (*Plan, error) {
 	if err := db.QueryRow(ctx, loadDrawingSQL, event).Scan(&p.Name, &d); err != nil {
 		return nil, err
 	}
-	p.Width, p.Height, p.Shapes, p.Focus, p.Floors, p.Whole = d.Width, d.Height, d.Shapes, d.Focus, d.Floors, d.Whole
+	p.Width, p.Height, p.Shapes, p.Focus, p.Floors, p.Whole, p.Shared = d.Width, d.Height, d.Shapes, d.Focus, d.Floors, d.Whole, d.Shared
 
 	var err error
 	if p.Categories, err = collect(ctx, db, loadCategoriesSQL, event, func(row pgx.CollectableRow) (c Category, err error) {
@@ -228,14 +247,15 @@ type Drawing struct {
 	Outlines      [][]Point // by section
 	Shapes        []Shape
 	Focus         *Point
-	Floors        []Floor    `json:",omitempty"`
-	On            []int      `json:",omitempty"` // floor by section; none without floors
-	Whole         []WholeRow `json:",omitempty"` // rows that are sold whole
+	Floors        []Floor     `json:",omitempty"`
+	On            []int       `json:",omitempty"` // floor by section; none without floors
+	Whole         []WholeRow  `json:",omitempty"` // rows that are sold whole
+	Shared        []SharedRow `json:",omitempty"` // rows that are shared
 }
 
 // Drawing returns the part of the plan that is stored as one document.
 func (p *Plan) Drawing() Drawing {
-	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors, Whole: p.Whole}
+	d := Drawing{Width: p.Width, Height: p.Height, Shapes: p.Shapes, Focus: p.Focus, Floors: p.Floors, Whole: p.Whole, Shared: p.Shared}
 	for _, c := range p.Categories {
 		d.Colors = append(d.Colors, c.Color)
 	}

@@ -336,7 +336,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	coming := b.coming()
 	b.openPrices(s.latestTime())
 	for i, c := range commands {
-		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) || s.runs.partOf(c.seats) != nil {
+		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) || s.runs.partOf(c.seats) != nil || s.RefuseParty(c.seats) != nil {
 			return nil
 		}
 		for _, idx := range c.seats {

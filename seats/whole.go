@@ -44,12 +44,20 @@ func (p *Plan) wholeRuns(all []run) []bool {
 // isWhole reports whether a run is sold whole.
 func (t *runs) isWhole(run int32) bool { return t.whole != nil && t.whole[run] }
 
-// fits reports whether a run may give n adjacent seats: of a row that is sold whole, all of them or none.
-func (t *runs) fits(run int32, n int) bool { return !t.isWhole(run) || t.all[run].count == n }
+// fits reports whether a run may give n adjacent seats: of a row that is sold whole, all of them or none, and of a shared one as many
+// as a party has.
+func (t *runs) fits(run int32, n int) bool {
+	if r := t.sharing(run); r != nil {
+		return n >= r.Least && n <= r.Most
+	}
+	return !t.isWhole(run) || t.all[run].count == n
+}
 
 // norFor reports whether a party of n finds no seats where one of least found none. A larger one finds none either, but of rows that
-// are sold whole only one of the same size: a table of 4 is for 4, and not for 3.
-func (t *runs) norFor(n, least int) bool { return n == least || n > least && t.whole == nil }
+// are sold whole or shared only one of the same size: a table of 4 is for 4, and not for 3.
+func (t *runs) norFor(n, least int) bool {
+	return n == least || n > least && t.whole == nil && t.shared == nil
+}
 
 // Whole lists the seats that are sold together with a seat, itself among them: those of its row if that is sold whole.
 func (s *Sale) Whole(idx int) []int {
@@ -181,44 +189,52 @@ func (s *Sale) wholeLate(c *choice, may func(idx int) bool) []int {
 	return nil
 }
 
-// wholeLeft reports whether the map shows a row that is sold whole as available in a scope. The map's lock is held.
-func (s *Sale) wholeLeft(at Scope) bool {
+// groupedLeft reports whether the map shows a row that is sold whole as available in a scope, or a seat of a shared one. The map's lock is held.
+func (s *Sale) groupedLeft(at Scope) bool {
 	t, m := s.runs, &s.seats
-	if t.whole == nil {
+	if t.whole == nil && t.shared == nil {
 		return false
 	}
 	return slices.ContainsFunc(t.in(at), func(i int32) bool {
-		return t.whole[i] && !at.closed(s.Plan.Seats[t.all[i].first].Category) &&
-			!slices.ContainsFunc(t.seatsOf(i), func(idx int) bool { return m.states[idx] != Free })
+		if !t.isGrouped(i) || at.closed(s.Plan.Seats[t.all[i].first].Category) {
+			return false
+		}
+		free := func(idx int) bool { return m.states[idx] == Free }
+		if t.isWhole(i) {
+			return !slices.ContainsFunc(t.seatsOf(i), func(idx int) bool { return !free(idx) })
+		}
+		return slices.ContainsFunc(t.seatsOf(i), free)
 	})
 }
 
-// onlyWhole refuses a claim for n seats where all that is left is sold whole, to parties of other sizes.
-func onlyWhole(n int) *Conflict {
+// onlyGrouped refuses a claim for n seats where all that is left is sold whole or shared, to parties of other sizes.
+func (t *runs) onlyGrouped(n int) *Conflict {
+	if t.shared != nil {
+		return &Conflict{Code: CodeWholeTable, Message: text.Mark("The tables and rows that are left here are not for %s. Your other seats are still held. Choose a table on the map or in the list."), Args: []any{text.Some(n, "%d person", "%d people")}}
+	}
 	return &Conflict{Code: CodeWholeTable, Message: text.Mark("Only whole tables are left here, and none for %s. Your other seats are still held. Choose a table on the map or in the list."), Args: []any{text.Some(n, "%d person", "%d people")}}
 }
 
-// withWholeRows picks n seats for which free holds, some of them in rows that are sold whole: as many of these rows as fit, the nearest first,
-// and the best of the other seats for the rest. Nil if no choice of rows fits.
+// withWholeRows picks n seats for which free holds, some of them in rows that are sold whole or shared: as many of these rows as fit, the nearest
+// first, and the best of the other seats for the rest. Nil if no choice of rows fits.
 func (s *Sale) withWholeRows(n int, free func(idx int) bool, best func(n int, may func(idx int) bool) []int) []int {
 	t := s.runs
 	sums := make([][]int, n+1) // seats of rows that are so many in all
 	sums[0] = []int{}
 	for _, i := range t.everywhere {
-		if !t.isWhole(i) {
+		if !t.isGrouped(i) {
 			continue
 		}
-		row := t.seatsOf(i)
-		if slices.ContainsFunc(row, func(idx int) bool { return !free(idx) }) {
-			continue
-		}
-		for sum := n; sum >= len(row); sum-- {
-			if before := sums[sum-len(row)]; sums[sum] == nil && before != nil {
-				sums[sum] = slices.Concat(before, row)
+		row := slices.DeleteFunc(t.seatsOf(i), func(idx int) bool { return !free(idx) })
+		for sum := n; sum > 0; sum-- {
+			for size := min(len(row), sum); size > 0 && sums[sum] == nil; size-- {
+				if before := sums[sum-size]; before != nil && t.fits(i, size) {
+					sums[sum] = slices.Concat(before, row[:size])
+				}
 			}
 		}
 	}
-	single := func(idx int) bool { return free(idx) && !s.SoldWhole(idx) }
+	single := func(idx int) bool { return free(idx) && !s.Grouped(idx) }
 	singles := 0
 	for idx := range s.Plan.Seats {
 		if single(idx) {

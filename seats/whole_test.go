@@ -73,6 +73,10 @@ func TestWholeTable_LargerThanTheLimitIsRefusedWithBothNumbers(t *testing.T) {
 	if r := wantRefusal(t, err, seats.CodeLimit); !strings.Contains(r.Error(), "8 seats, and you can book up to 6") {
 		t.Errorf("the refusal is %q", r.Error())
 	}
+	_, err = b.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Best: 8})
+	if r := wantRefusal(t, err, seats.CodeLimit); !strings.Contains(r.Error(), "You asked for 8 seats, and you can book up to 6 tickets.") {
+		t.Errorf("the refusal of the best eight is %q", r.Error())
+	}
 	if n := b.sale.LargestWhole(); n != 8 {
 		t.Errorf("the largest table has %d seats", n)
 	}

@@ -164,6 +164,19 @@ test('a table is marked as sold whole, stays so with another size, and has one p
   assert.deepEqual(editor.problems(made.plan), [])
 })
 
+test('a table is shared by parties, or sold whole, and its parties fit it', () => {
+  const mint = new Mint('n'), plan = load(row(1), mint)
+  const made = editor.makeTable(plan, {at: [200, 200], seats: 4, whole: true}, undefined, mint), table = p => p.sections.flatMap(s => s.tables ?? [])[0]
+  const key = table(made.plan)[KEY], shared = editor.share(made.plan, key, {least: 2, most: 4})
+  assert.deepEqual([table(shared).shared, 'whole' in table(shared)], [{least: 2, most: 4}, false])
+  assert.deepEqual(editor.problems(shared), [])
+  assert.ok(!('shared' in table(editor.sellWhole(shared, key, true))))
+  const smaller = editor.layTable(shared, key, {seats: 3}, mint).plan
+  assert.deepEqual(table(smaller).shared, {least: 2, most: 4})
+  assert.ok(editor.problems(smaller).some(p => p.text.includes('has 3 seats') && p.keys.includes(key)))
+  assert.ok(!('shared' in table(editor.share(shared, key))))
+})
+
 test('a tap finds the seat, its row or its section; a line around selects what is inside', () => {
   const plan = load(row(6), new Mint('n')), at = editor.pick(plan, [41, 52], 6)
   assert.equal(at.seat.number, '3')

@@ -16,7 +16,7 @@ import (
 type planImport struct {
 	File   string            `arg:"" help:"A plan of Usher, pretix or seats.io, a table (CSV), a drawing (SVG) or other JSON, or the name of a plan that comes with Usher: theatre, club, conference, stadium…"`
 	Out    string            `placeholder:"FILE" help:"File to write the plan to, in Usher's open format."`
-	Column map[string]string `placeholder:"WHAT=COLUMN" help:"What a column of a table, a drawing or other JSON is: section, row, number, category, x, y, id, flags, or only=COLUMN=VALUE for what is a seat."`
+	Column map[string]string `placeholder:"WHAT=COLUMN" help:"What a column of a table, a drawing or other JSON is: section, row, number, category, x, y, id, flags, capacity of an area, or only=COLUMN=VALUE for what is a seat (* stands for any characters)."`
 }
 
 // Run is the command.

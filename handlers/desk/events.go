@@ -291,5 +291,6 @@ func (h *Handlers) Preview(w http.ResponseWriter, r *http.Request, _ organizers.
 	if sale.About = about; about != nil && !r.URL.Query().Has("map") {
 		return web.WritePage(w, r, http.StatusOK, desk.PreviewAbout(shop.AboutPage{Page: page, Sale: sale, Preview: true}))
 	}
+	sale = sale.OnFloor(r.URL.Path+"?map", r.URL.Query())
 	return web.WritePage(w, r, http.StatusOK, desk.Preview(shop.EventPage{Page: page, Sale: sale}))
 }

@@ -113,7 +113,10 @@ func (h *Handlers) IssueGuests(w http.ResponseWriter, r *http.Request, m organiz
 	if len(done.Left) > 0 {
 		said = "guests-some"
 	}
-	return deskWith(w, r, desk.GuestsPath(s.Event.Slug), said, http.StatusOK, map[string]any{"guests": done.Guests, "tickets": done.Tickets, "left": append([]seats.ID{}, done.Left...)})
+	if done.Tables > 0 {
+		said = "guests-tables"
+	}
+	return deskWith(w, r, desk.GuestsPath(s.Event.Slug), said, http.StatusOK, map[string]any{"guests": done.Guests, "tickets": done.Tickets, "left": append([]seats.ID{}, done.Left...), "left_by_tables": done.Tables})
 }
 
 func issuingOf(r *http.Request, form url.Values) (i guests.Issuing, err error) {

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -113,9 +114,9 @@ func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Va
 
 func mappingIn(f url.Values) plan.Mapping {
 	m := plan.Mapping{
-		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Flags: f.Get("flags"),
+		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Flags: f.Get("flags"), Capacity: f.Get("capacity"),
 	}
-	m.Only, m.Value, _ = strings.Cut(f.Get("only"), "=")
+	m.Only, m.Value, _ = strings.Cut(strings.TrimSpace(f.Get("only")), "=")
 	return m
 }
 
@@ -132,6 +133,9 @@ func (h *Handlers) ShowImport(w http.ResponseWriter, r *http.Request, m organize
 	if err != nil {
 		return err
 	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, describeImport(r.Context(), &in.page))
+	}
 	in.page.Frame, in.page.Key = h.frame(w, r, m, text.T(r.Context(), "Import %s", in.page.File)), rand.Text()
 	in.page.Path = desk.PlansPath
 	status := http.StatusOK
@@ -139,6 +143,58 @@ func (h *Handlers) ShowImport(w http.ResponseWriter, r *http.Request, m organize
 		status = http.StatusUnprocessableEntity
 	}
 	return web.WritePage(w, r, status, desk.Import(in.page))
+}
+
+// importBody is a file that becomes a plan, as programs read it.
+type importBody struct {
+	File     string       `json:"file"`
+	Kind     string       `json:"kind"`
+	Columns  []string     `json:"columns"`   // of a table, a drawing or other JSON
+	SeatsMay []string     `json:"seats_may"` // what its seats may be told by
+	Mapping  *mappingBody `json:"mapping,omitempty"`
+	Plan     *versionSize `json:"plan,omitempty"` // what it becomes with this mapping
+	Repairs  []string     `json:"repairs"`
+	Warnings []string     `json:"warnings"`
+	Wrong    string       `json:"wrong,omitempty"` // why it becomes no plan
+}
+
+type mappingBody struct {
+	Name     string `json:"name"`
+	Only     string `json:"only"`
+	Section  string `json:"section"`
+	Row      string `json:"row"`
+	Number   string `json:"number"`
+	Category string `json:"category"`
+	X        string `json:"x"`
+	Y        string `json:"y"`
+	ID       string `json:"id"`
+	Flags    string `json:"flags"`
+	Capacity string `json:"capacity"`
+}
+
+type versionSize struct {
+	Name     string `json:"name"`
+	Seats    int    `json:"seats"`
+	Sections int    `json:"sections"`
+}
+
+func describeImport(ctx context.Context, p *desk.ImportPage) importBody {
+	b := importBody{File: p.File, Columns: []string{}, SeatsMay: []string{}, Repairs: []string{}, Warnings: []string{}, Wrong: p.Wrong}
+	if p.Records != nil {
+		b.Kind, b.Columns, b.SeatsMay = p.Records.Kind, p.Records.Columns, p.SeatsMay()
+		m := p.Mapping
+		b.Mapping = &mappingBody{m.Name, p.Only(), m.Section, m.Row, m.Number, m.Category, m.X, m.Y, m.ID, m.Flags, m.Capacity}
+	}
+	if o := p.Opened; o != nil {
+		b.Kind, b.Plan = o.Format, &versionSize{o.Plan.Name, len(o.Plan.Seats), len(o.Plan.Sections)}
+		for _, r := range o.Repairs {
+			b.Repairs = append(b.Repairs, r.In(ctx))
+		}
+		for _, w := range o.Warnings {
+			b.Warnings = append(b.Warnings, w.In(ctx))
+		}
+	}
+	return b
 }
 
 // TakeImport answers POST /desk/imports/{id}: the plan is as wanted.

@@ -44,6 +44,9 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, m organizers.Me
 	}
 	p.Frame, p.Key = h.frame(w, r, m, s.Event.Name), seats.NewID().String()
 	p.Frame.Event, p.Frame.Script, p.Frame.Style = &s.Event, "desk.js", "desk.css desk_live.css"
+	if p.Sale = p.Sale.OnFloor(r.URL.Path, r.URL.Query()); len(s.Plan.Floors) > 0 {
+		p.Frame.Style += " floors.css"
+	}
 	return web.WritePage(w, r, http.StatusOK, desk.Event(p))
 }
 

@@ -22,7 +22,11 @@ import (
 func (h *Handlers) Till(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) (err error) {
 	p := desk.TillPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Till"))}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Now: time.Now()}.Whole()
+	p.Sale = p.Sale.OnFloor(r.URL.Path, r.URL.Query())
 	p.Style, p.Script = "desk.css till.css map.css", "till.js"
+	if len(s.Plan.Floors) > 0 {
+		p.Style += " floors.css"
+	}
 	if p.Settings, err = till.SettingsOf(r.Context(), h.Organizers, m); err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	if web.IsForm(r) { // a page has one seat chosen at a time; programs name all that they want
 		request.Seats = s.WithWholeLabels(request.Seats)
+		if err := h.withParty(r, s, &request); err != nil {
+			return err
+		}
 	}
 	if err := takeProposal(r, s, &request); err != nil {
 		return err
@@ -56,6 +59,25 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	}
 	h.tellNewcomer(r, s, welcome(w), hold)
 	return h.answerHold(w, r, s, hold, http.StatusCreated)
+}
+
+// withParty adds the seats that a visitor has to take beside the one that they chose at a shared table.
+func (h *Handlers) withParty(r *http.Request, s *seats.Sale, request *seats.ClaimRequest) error {
+	if !s.AtShared(request.Seats) {
+		return nil
+	}
+	var has []int
+	if holder, known := h.Holder(r); known {
+		hold, err := s.Hold(r.Context(), holder)
+		if err != nil && !errors.Is(err, seats.ErrNoHold) {
+			return err
+		}
+		if !hold.Expired {
+			has = hold.Seats
+		}
+	}
+	request.Seats = s.WithParty(has, request.Seats)
+	return nil
 }
 
 // claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.

@@ -106,7 +106,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 		return web.WritePage(w, r, status, shop.Event(shop.EventPage{Page: page, Sale: sale, Message: m}))
 	}
 	sale.From = sale.SectionPath(section)
-	if len(s.Plan.Floors) > 0 {
+	if len(s.Plan.Floors) > 0 && !r.URL.Query().Has("floor") {
 		sale.Filter.Floor = s.Plan.Sections[section].Floor + 1
 	}
 	w.Header().Add("Vary", "Usher-Fragment")

@@ -39,6 +39,7 @@ type drawnRow struct {
 	C       []int          `json:"c"` // category, how many, category, how many…
 	F       map[string]int `json:"f,omitempty"`
 	Whole   bool           `json:"whole,omitempty"` // its seats are sold together only
+	Party   *[2]int        `json:"party,omitempty"` // the least and the most seats that a party has there
 }
 
 type drawnSection struct {
@@ -58,6 +59,7 @@ type drawnPlan struct {
 	Categories []drawnCategory `json:"categories"`
 	Shapes     []drawnShape    `json:"shapes"`
 	Sections   []drawnSection  `json:"sections"`
+	Floors     []string        `json:"floors,omitempty"`
 }
 
 // Geometry answers GET /events/{slug}/geometry/{hash}.json: the drawing. It never changes under its address.
@@ -92,6 +94,9 @@ func draw(p *seats.Plan) drawnPlan {
 	if p.Focus != nil {
 		d.Focus = &[2]int{tenths(p.Focus.X), tenths(p.Focus.Y)}
 	}
+	for _, f := range p.Floors {
+		d.Floors = append(d.Floors, f.Name)
+	}
 	for _, c := range p.Categories {
 		d.Categories = append(d.Categories, drawnCategory{c.Key, c.Name, c.Price})
 	}
@@ -110,6 +115,9 @@ func draw(p *seats.Plan) drawnPlan {
 			}
 			row := drawRow(p.Seats[idx:end])
 			row.Whole = p.SoldWhole(i, row.Row)
+			if r := p.SharedAt(i, row.Row); r != nil {
+				row.Party = &[2]int{r.Least, r.Most}
+			}
 			section.Rows = append(section.Rows, row)
 			idx = end
 		}

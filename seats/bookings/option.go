@@ -253,6 +253,9 @@ func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, 
 			rest := k
 			rest.Seats = slices.DeleteFunc(slices.Clone(k.Seats), func(idx int) bool { return slices.Contains(these, idx) })
 			rest.Prices = trimmed(k.Prices, left)
+			if err := s.RefuseParty(rest.Seats); err != nil {
+				return err
+			}
 			_, cost, err := rest.Quote(s)
 			if err != nil {
 				return err

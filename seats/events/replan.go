@@ -145,6 +145,12 @@ func extended(p, next *seats.Plan) (*seats.Plan, []conflict) {
 				q.Whole = append(q.Whole, seats.WholeRow{Section: i, Row: w.Row})
 			}
 		}
+		for _, r := range next.Shared {
+			if r.Section == at {
+				r.Section = i
+				q.Shared = append(q.Shared, r)
+			}
+		}
 	}
 	return q, list
 }

@@ -37,8 +37,13 @@ type fixture struct {
 
 func open(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{db: seatstest.DB(t), ann: organizers.Member{Name: "Ann"}}
 	p, _ := plan.Named("theatre")
+	return openPlan(t, p)
+}
+
+func openPlan(t *testing.T, p *seats.Plan) *fixture {
+	t.Helper()
+	h := &fixture{db: seatstest.DB(t), ann: organizers.Member{Name: "Ann"}}
 	if _, err := events.Create(t.Context(), h.db, events.Settings{Name: "Evening", StartsAt: time.Date(2030, 5, 1, 19, 0, 0, 0, time.UTC)}, p); err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +175,26 @@ func TestGuests_GetTicketsOnceHoweverOftenTheyAreIssued(t *testing.T) {
 	}
 	if done, err := h.guests.Issue(t.Context(), h.ann, h.sale, guests.Issuing{Key: "late"}); err != nil || done.Guests != 0 {
 		t.Errorf("all have tickets, and got %+v, %v", done, err)
+	}
+}
+
+func TestGuests_WhoDoNotFitTheTablesAreToldWhy(t *testing.T) {
+	t.Parallel()
+	read, err := plan.Read(strings.NewReader(`{"format": "usher-plan/1", "name": "Dinner", "categories": [{"key": "A", "name": "Dinner", "price": 100}], "sections": [{"name": "Hall", "category": "A",
+		"tables": [{"table": "Table 1", "whole": true, "center": [200, 200], "radius": 40, "count": 4}, {"table": "Table 2", "shared": {"least": 3, "most": 4}, "center": [400, 200], "radius": 40, "count": 6}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := openPlan(t, read.Plan)
+	h.add(t, "Ann, 2", "Bob, 1")
+	var refusal *seats.Conflict
+	if _, err := h.guests.Issue(t.Context(), h.ann, h.sale, guests.Issuing{Key: "none"}); !errors.As(err, &refusal) || refusal.Code != seats.CodeWholeTable || !strings.Contains(refusal.Error(), "There are enough seats") {
+		t.Errorf("of tables for other parties: %v", err)
+	}
+	h.add(t, "Cid, 4", "Dora, 3")
+	done, err := h.guests.Issue(t.Context(), h.ann, h.sale, guests.Issuing{Key: "some"})
+	if err != nil || done.Guests != 2 || done.Tickets != 7 || len(done.Left) != 2 || done.Tables != 2 {
+		t.Errorf("issued %+v, %v", done, err)
 	}
 }
 

@@ -27,6 +27,7 @@ type Issuing struct {
 type Issued struct {
 	Guests, Tickets int
 	Left            []seats.ID // who wait: their places were not there
+	Tables          int        `json:",omitempty"` // how many of those do not fit: there are enough seats, but tables or rows are sold whole, or shared by parties of other sizes
 }
 
 // Issue gives guests their tickets, one after the other. Guests who have tickets get no others. Guests for whom there are not enough seats wait.
@@ -71,9 +72,15 @@ func (g *Guests) issueAll(ctx context.Context, m organizers.Member, s *seats.Sal
 			return done, err
 		case got == 0:
 			done.Left = append(done.Left, guest.ID)
+			if len(open) >= guest.Places {
+				done.Tables++
+			}
 		default:
 			done.Guests, done.Tickets = done.Guests+1, done.Tickets+got
 		}
+	}
+	if done.Guests == 0 && done.Tables > 0 {
+		return done, &seats.Conflict{Code: seats.CodeWholeTable, Message: text.Mark("There are enough seats, but these guests do not fit the tables. Some tables or rows are sold whole, or only to parties of a certain size. Nothing was issued. Choose other seats, or change the number of tickets.")}
 	}
 	if done.Guests == 0 && len(done.Left) > 0 {
 		return done, &seats.Conflict{Code: seats.CodeSoldOut, Message: text.Mark("There are not enough seats for any of these guests. Nothing was issued. Choose other seats, or free some first.")}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,21 +61,30 @@ type documentArea struct {
 }
 
 type documentRow struct {
-	Row   string         `json:"row"`
-	Whole bool           `json:"whole,omitempty"` // all of its seats are sold together, or none
-	Seats []documentSeat `json:"seats"`
+	Row    string          `json:"row"`
+	Whole  bool            `json:"whole,omitempty"`  // all of its seats are sold together, or none
+	Shared *documentShared `json:"shared,omitempty"` // each party has a least and a most number of its seats
+	Seats  []documentSeat  `json:"seats"`
+}
+
+// documentShared is how many seats each party has at a row or table.
+type documentShared struct {
+	Least  int  `json:"least,omitempty"` // left out: 1
+	Most   int  `json:"most,omitempty"`  // left out: all
+	NoRest bool `json:"noRest,omitempty"`
 }
 
 // documentTable is a row with its seats around a table.
 type documentTable struct {
-	Table    string         `json:"table"`
-	Whole    bool           `json:"whole,omitempty"` // as of a row
-	Center   *pair          `json:"center,omitempty"`
-	Radius   float64        `json:"radius,omitempty"`   // of a round one
-	Size     *pair          `json:"size,omitempty"`     // of a rectangular one: width and height
-	Rotation float64        `json:"rotation,omitempty"` // of that, degrees clockwise
-	Count    int            `json:"count,omitempty"`    // of seats to make, if none are given
-	Seats    []documentSeat `json:"seats,omitempty"`
+	Table    string          `json:"table"`
+	Whole    bool            `json:"whole,omitempty"`  // as of a row
+	Shared   *documentShared `json:"shared,omitempty"` // as of a row
+	Center   *pair           `json:"center,omitempty"`
+	Radius   float64         `json:"radius,omitempty"`   // of a round one
+	Size     *pair           `json:"size,omitempty"`     // of a rectangular one: width and height
+	Rotation float64         `json:"rotation,omitempty"` // of that, degrees clockwise
+	Count    int             `json:"count,omitempty"`    // of seats to make, if none are given
+	Seats    []documentSeat  `json:"seats,omitempty"`
 }
 
 type documentSeat struct {
@@ -320,6 +330,7 @@ func (in *documentReader) rows(sec *documentSection, s *draftSection, path []any
 			return err
 		}
 		in.whole(&row, r.Whole, under(path, "rows", i))
+		in.shared(&row, r.Shared, under(path, "rows", i))
 		s.rows = append(s.rows, row)
 	}
 	return in.tables(sec, s, path)
@@ -346,6 +357,35 @@ func (in *documentReader) whole(r *draftRow, is bool, path []any) {
 	if r.whole = is; is && !r.oneCategory() {
 		in.wrong.add(fail(under(path, "whole"), "a row or table that is sold whole has one category for all its seats; %q has several", r.label))
 	}
+}
+
+// shared notes how many seats each party has at a row.
+func (in *documentReader) shared(r *draftRow, s *documentShared, path []any) {
+	if s == nil {
+		return
+	}
+	r.shared = &seats.Shared{Least: cmp.Or(s.Least, 1), Most: cmp.Or(s.Most, len(r.seats)), NoRest: s.NoRest}
+	switch {
+	case r.whole:
+		in.wrong.add(fail(under(path, "shared"), "a row or table is sold whole or shared, not both"))
+	case !r.oneCategory():
+		in.wrong.add(fail(under(path, "shared"), "a row or table that is shared has one category for all its seats; %q has several", r.label))
+	case !sharable(*r.shared, len(r.seats)):
+		in.wrong.add(fail(under(path, "shared"), sizes, r.shared.Least, r.shared.Most, len(r.seats)))
+	}
+}
+
+const sizes = "a party has %d to %d seats of %d: the first number is 1 or more, the second at least as many, and both fit the row"
+
+func sharable(s seats.Shared, count int) bool {
+	return count > 1 && s.Least >= 1 && s.Least <= s.Most && s.Most <= count
+}
+
+func writtenShared(s *seats.Shared) *documentShared {
+	if s == nil {
+		return nil
+	}
+	return &documentShared{s.Least, s.Most, s.NoRest}
 }
 
 func (in *documentReader) seat(seat *documentSeat, category string, path []any) (draftSeat, error) {
@@ -435,6 +475,7 @@ func (in *documentReader) tables(sec *documentSection, s *draftSection, path []a
 		}
 		r.table = true
 		in.whole(&r, t.Whole, at)
+		in.shared(&r, t.Shared, at)
 		if top, ok := t.top(); ok {
 			if err := checkShape(top); err != nil {
 				return fail(at, "%s", err)
@@ -484,7 +525,7 @@ func writtenSection(p *seats.Plan, at int) documentSection {
 			continue
 		}
 		if n := len(sec.Rows); n == 0 || sec.Rows[n-1].Row != seat.Row {
-			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: p.SoldWhole(at, seat.Row)})
+			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: p.SoldWhole(at, seat.Row), Shared: writtenShared(p.SharedAt(at, seat.Row))})
 		}
 		row := &sec.Rows[len(sec.Rows)-1]
 		row.Seats = append(row.Seats, written)

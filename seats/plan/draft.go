@@ -44,12 +44,13 @@ type draftSection struct {
 }
 
 type draftRow struct {
-	label string
-	table bool // seats stand around it, so that the first and the last are neighbours
-	whole bool // it is sold whole
-	top   int  // the shape of the table, counted from 1; 0 if it has none
-	seats []draftSeat
-	path  []any // of the list of seats
+	label  string
+	table  bool          // seats stand around it, so that the first and the last are neighbours
+	whole  bool          // it is sold whole
+	shared *seats.Shared // how many seats each party has there; nil if it is not shared
+	top    int           // the shape of the table, counted from 1; 0 if it has none
+	seats  []draftSeat
+	path   []any // of the list of seats
 }
 
 type draftSeat struct {
@@ -151,6 +152,9 @@ func (d *draft) build() *seats.Plan {
 		for j := range s.rows {
 			if s.rows[j].whole && len(s.rows[j].seats) > 1 {
 				p.Whole = append(p.Whole, seats.WholeRow{Section: i, Row: s.rows[j].label})
+			}
+			if r := s.rows[j].shared; r != nil && len(s.rows[j].seats) > 1 {
+				p.Shared = append(p.Shared, seats.SharedRow{Section: i, Row: s.rows[j].label, Shared: *r})
 			}
 			for k := range s.rows[j].seats {
 				p.Seats = append(p.Seats, s.rows[j].seats[k].seat(i, s.rows[j].label))

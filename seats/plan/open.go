@@ -118,7 +118,7 @@ func (d *draft) completeSection(s *draftSection, p *seats.Plan, at int, tops map
 		case j >= tables:
 			sec.Tables = append(sec.Tables, d.completeTable(s, r, list, p, tops))
 		default:
-			sec.Rows = append(sec.Rows, documentRow{Row: r.label, Whole: r.whole, Seats: list})
+			sec.Rows = append(sec.Rows, documentRow{Row: r.label, Whole: r.whole, Shared: writtenShared(r.shared), Seats: list})
 		}
 	}
 	if own := d.section(s.name); own != nil {
@@ -166,7 +166,7 @@ func tablesFrom(s *draftSection) int {
 
 // completeTable is a table with its top: that of the file, else the drawn one if it is a circle or a rectangle.
 func (d *draft) completeTable(s *draftSection, r *draftRow, list []documentSeat, p *seats.Plan, tops map[int]bool) documentTable {
-	t := documentTable{Table: r.label, Whole: r.whole, Seats: list}
+	t := documentTable{Table: r.label, Whole: r.whole, Shared: writtenShared(r.shared), Seats: list}
 	if r.top == 0 {
 		return t
 	}

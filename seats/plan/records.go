@@ -30,7 +30,7 @@ type Records struct {
 	Columns []string
 	Rows    [][]string
 
-	shapes []seats.Shape // texts of a drawing
+	forms []form // of a drawing: what its parts look like
 }
 
 const (
@@ -72,7 +72,8 @@ func IsRecords(data []byte) bool {
 }
 
 // Take reads a file of any kind. Of a table, a drawing or a JSON file of a format that is not known, the columns mean what their
-// names say, but for those in columns: section, row, number, category, x, y, id, flags or only, with the column that is it.
+// names say, but for those in columns: section, row, number, category, x, y, id, flags or capacity, with the column that is it, or
+// only, with what is a seat.
 func Take(data []byte, name string, columns map[string]string) (*Result, error) {
 	if !IsRecords(data) {
 		return Read(bytes.NewReader(data))
@@ -83,12 +84,12 @@ func Take(data []byte, name string, columns map[string]string) (*Result, error) 
 	}
 	m := records.Guess(name)
 	for what, column := range columns {
-		to := map[string]*string{"section": &m.Section, "row": &m.Row, "number": &m.Number, "category": &m.Category, "x": &m.X, "y": &m.Y, "id": &m.ID, "flags": &m.Flags, "name": &m.Name}[what]
+		to := map[string]*string{"section": &m.Section, "row": &m.Row, "number": &m.Number, "category": &m.Category, "x": &m.X, "y": &m.Y, "id": &m.ID, "flags": &m.Flags, "capacity": &m.Capacity, "name": &m.Name}[what]
 		switch {
 		case what == "only":
 			m.Only, m.Value, _ = strings.Cut(column, "=")
 		case to == nil:
-			return nil, &Error{Reason: fmt.Sprintf("a column is no %q; it may be section, row, number, category, x, y, id, flags or only", what)}
+			return nil, &Error{Reason: fmt.Sprintf("a column is no %q; it may be section, row, number, category, x, y, id, flags, capacity or only", what)}
 		case what != "name" && column != "" && !slices.Contains(records.Columns, column):
 			return nil, &Error{Reason: fmt.Sprintf("the file has no column %q; it has %s", column, strings.Join(records.Columns, ", "))}
 		default:
@@ -171,15 +172,33 @@ func tableError(err error) error {
 	return &Error{Reason: err.Error()}
 }
 
+// Sample are the first records that a mapping takes for seats or areas, at most so many; of those that it takes for none, the first.
+func (r *Records) Sample(m Mapping, most int) (rows [][]string) {
+	list, err := r.chosen(m)
+	if err != nil {
+		return r.Rows[:min(len(r.Rows), most)]
+	}
+	for _, c := range list[:min(len(list), most)] {
+		rows = append(rows, r.Rows[c.at])
+	}
+	return rows
+}
+
 // Values are the different texts of a column and how often each stands, at most so many of them, the most frequent first.
 func (r *Records) Values(column string, most int) []Value {
+	return r.values(column, most, func(text string) []string { return []string{text} })
+}
+
+func (r *Records) values(column string, most int, parts func(text string) []string) []Value {
 	at := slices.Index(r.Columns, column)
 	if at < 0 {
 		return nil
 	}
 	counts := map[string]int{}
 	for _, row := range r.Rows {
-		counts[row[at]]++
+		for _, part := range parts(row[at]) {
+			counts[part]++
+		}
 	}
 	list := make([]Value, 0, len(counts))
 	for text, n := range counts {
@@ -204,7 +223,8 @@ type Value struct {
 type Mapping struct {
 	Name                                            string // of the plan
 	Section, Row, Number, Category, X, Y, ID, Flags string
-	Only, Value                                     string // only records with this value in that column are seats
+	Capacity                                        string // of areas: how many places each has
+	Only, Value                                     string // only records with this value in that column are seats; * stands for any characters
 }
 
 // guesses are names that columns have in many tables and drawings.
@@ -214,28 +234,66 @@ var guesses = map[string][]string{
 	"number":   {"data-number", "data-seat", "number", "seat", "seat_number", "seat number", "platz", "sitz", "sitzplatz", "no", "nr", "text", "title", "id 3"},
 	"category": {"data-category", "category", "price", "price category", "pricecategory", "kategorie", "preiskategorie", "preisgruppe", "preis", "fill"},
 	"x":        {"x", "posx", "pos_x", "left", "cx"}, "y": {"y", "posy", "pos_y", "top", "cy"},
-	"id": {"id", "uuid", "guid", "seat_guid", "external_id"}, "flags": {"flags", "flag", "accessible", "remarks"},
+	"capacity": {"data-capacity", "capacity", "data-places", "kapazität"},
+	"id":       {"id", "uuid", "guid", "seat_guid", "external_id"}, "flags": {"flags", "flag", "accessible", "remarks"},
 }
 
-// Guess proposes a mapping by the names of the columns, and for drawings by the most frequent element or class.
+// Guess proposes a mapping by the names of the columns. Of drawings it proposes what is called a seat by class, id or data, else the
+// most frequent element; of JSON with several lists, the longest one.
 func (r *Records) Guess(name string) Mapping {
 	m := Mapping{
 		Name: name, Section: r.guess("section"), Row: r.guess("row"), Number: r.guess("number"), Category: r.guess("category"),
-		X: r.guess("x"), Y: r.guess("y"), ID: r.guess("id"), Flags: r.guess("flags"),
+		X: r.guess("x"), Y: r.guess("y"), ID: r.guess("id"), Flags: r.guess("flags"), Capacity: r.guess("capacity"),
 	}
-	if r.Kind == KindSVG {
-		m.Only, m.Value = "element", "circle"
-		if list := r.Values("element", 1); len(list) > 0 {
-			m.Value = list[0].Text
+	if slices.ContainsFunc(r.Rows, func(row []string) bool { return r.isSeat(row, &m) }) {
+		m.Capacity = "" // it is that of the section of each seat
+	}
+	switch {
+	case r.Kind == KindSVG:
+		m.Only, m.Value = r.guessSeats()
+	case r.Kind == KindJSON && slices.Contains(r.Columns, listColumn):
+		m.Only, m.Value = listColumn, r.Values(listColumn, 1)[0].Text
+	}
+	return m
+}
+
+// isSeat reports whether a record with a capacity has a row, or a number that is its own, and so is no area.
+func (r *Records) isSeat(row []string, m *Mapping) bool {
+	has := func(column string) bool {
+		at := slices.Index(r.Columns, column)
+		return at >= 0 && row[at] != ""
+	}
+	return has(m.Capacity) && (has(m.Row) || has(m.Number) && r.Kind != KindSVG)
+}
+
+// seatNames are words for a seat in drawings.
+var seatNames = []string{"seat", "chair", "sitz", "platz", "siege", "siège", "place", "asiento", "butaca", "posto", "poltrona", "stoel"}
+
+func (r *Records) guessSeats() (column, value string) {
+	for _, name := range seatNames {
+		for _, class := range r.Classes(20) {
+			if strings.HasPrefix(strings.ToLower(class.Text), name) {
+				return "class", class.Text
+			}
 		}
-		for _, v := range r.Values("class", 20) {
-			if strings.Contains(strings.ToLower(v.Text), "seat") {
-				m.Only, m.Value = "class", v.Text
-				break
+		if column := "data-" + name; len(r.Values(column, 1)) > 0 {
+			return column, "*"
+		}
+		for _, v := range r.Values("id 1", 20) {
+			if strings.EqualFold(strings.TrimRight(v.Text, "s0123456789"), name) && v.Count > 1 {
+				return "id 1", v.Text
 			}
 		}
 	}
-	return m
+	if list := r.Values("element", 1); len(list) > 0 {
+		return "element", list[0].Text
+	}
+	return "element", "circle"
+}
+
+// Classes are the classes of the things of a drawing and how often each stands, the most frequent first.
+func (r *Records) Classes(most int) []Value {
+	return r.values("class", most, strings.Fields)
 }
 
 func (r *Records) guess(what string) string {
@@ -255,6 +313,8 @@ type record struct {
 	x, y                                      float64
 	placed                                    bool
 	line                                      int // of the file, or its place in the drawing
+	at                                        int // in Records.Rows
+	capacity                                  int // of an area; 0 of a seat
 }
 
 // Open makes a plan of records. Errors are *Error: no seat, or one that is nowhere.
@@ -263,15 +323,25 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{name: m.Name, imported: true, idNames: [2]string{m.ID, m.ID}, shapes: slices.Clone(r.shapes)}
-	if err := d.room(len(list)); err != nil {
+	d := &draft{name: m.Name, imported: true, idNames: [2]string{m.ID, m.ID}}
+	n := 0
+	for _, c := range list {
+		n += max(1, c.capacity)
+	}
+	if err := d.room(n); err != nil {
 		return nil, &Error{Reason: err.(*errAt).reason}
 	}
 	if m.Row == "" {
 		nameRows(list)
 	}
 	categories := d.priced(list)
+	taken, grounds := make([]bool, len(r.Rows)), r.groundsOf(list)
 	for i := range list {
+		taken[list[i].at] = true
+		if list[i].capacity > 0 {
+			d.area(&list[i], categories[list[i].category], grounds[list[i].at])
+			continue
+		}
 		d.put(&list[i], categories[list[i].category], m.Row != "")
 	}
 	if m.Number == "" || r.Kind == KindSVG {
@@ -280,6 +350,8 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	if slices.ContainsFunc(list, func(c record) bool { return !c.placed }) {
 		d.lay()
 	}
+	r.background(d, taken)
+	d.grounds()
 	result, err := d.finish(r.Kind)
 	if err != nil {
 		return nil, &Error{Reason: err.Error()}
@@ -287,11 +359,14 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	return d.open(result)
 }
 
-// chosen are the records that the mapping takes for seats.
+// chosen are the records that the mapping takes for seats, and those that are areas.
 func (r *Records) chosen(m Mapping) (list []record, err error) {
 	column := map[string]int{}
 	for i, c := range r.Columns {
 		column[c] = i + 1
+	}
+	if m.Only != "" && column[m.Only] == 0 {
+		return nil, &Error{Reason: fmt.Sprintf("the file has no column %q; it has %s", m.Only, strings.Join(r.Columns, ", "))}
 	}
 	get := func(row []string, name string) string {
 		if at := column[name]; at > 0 {
@@ -301,10 +376,19 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 	}
 	var wrong faults
 	for i, row := range r.Rows {
-		if m.Only != "" && get(row, m.Only) != m.Value {
+		capacity := strings.TrimLeft(get(row, m.Capacity), "0") // a seat may say 0
+		if capacity == "" && m.Only != "" && !matches(get(row, m.Only), m.Value, m.Only == "class") {
 			continue
 		}
-		c := record{section: cmp.Or(get(row, m.Section), "Seats"), row: get(row, m.Row), number: get(row, m.Number), category: get(row, m.Category), id: get(row, m.ID), flags: get(row, m.Flags), line: i + 2}
+		c := record{section: cmp.Or(get(row, m.Section), "Seats"), row: get(row, m.Row), number: get(row, m.Number), category: get(row, m.Category), id: get(row, m.ID), flags: get(row, m.Flags), line: i + 2, at: i}
+		if capacity != "" {
+			var bad error
+			if c.capacity, bad = strconv.Atoi(capacity); bad != nil || c.capacity < 1 || c.capacity > seats.MaxSeats {
+				wrong.add(&Error{Line: c.line, Reason: fmt.Sprintf("an area has %q places; that is a whole number from 1 to %d", capacity, seats.MaxSeats)})
+				continue
+			}
+			c.section = cmp.Or(c.number, get(row, "title"), get(row, "text"), get(row, "label"), get(row, m.Section), c.id, "Area")
+		}
 		x, y := get(row, m.X), get(row, m.Y)
 		if c.placed = m.X != "" && m.Y != ""; c.placed {
 			var errX, errY error
@@ -320,10 +404,87 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 	if err := wrong.all(); err != nil {
 		return nil, explain(nil, err)
 	}
+	list = r.outer(list)
 	if len(list) == 0 {
 		return nil, &Error{Reason: "nothing in the file is marked as a seat; choose what the seats are"}
 	}
 	return list, nil
+}
+
+// matches reports whether a text is what was asked for, where * stands for any characters. Of classes, one of them is enough.
+func matches(have, want string, classes bool) bool {
+	if classes && slices.ContainsFunc(strings.Fields(have), func(one string) bool { return matches(one, want, false) }) {
+		return true
+	}
+	parts := strings.Split(want, "*")
+	if len(parts) == 1 {
+		return have == want
+	}
+	rest, ok := strings.CutPrefix(have, parts[0])
+	if !ok || have == "" {
+		return false
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		if _, rest, ok = strings.Cut(rest, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
+// outer leaves out the parts of groups that are seats themselves.
+func (r *Records) outer(list []record) []record {
+	if len(r.forms) == 0 {
+		return list
+	}
+	is := make([]bool, len(r.Rows))
+	for _, c := range list {
+		is[c.at] = true
+	}
+	part := make([]bool, len(r.Rows))
+	for _, f := range r.forms {
+		part[max(0, f.row)] = part[max(0, f.row)] || f.row != none && f.in != none && is[f.in]
+	}
+	return slices.DeleteFunc(list, func(c record) bool { return part[c.at] })
+}
+
+// groundsOf are the polygons of the things of a drawing that are areas, by their rows.
+func (r *Records) groundsOf(list []record) map[int][]seats.Point {
+	is, grounds := make([]bool, len(r.Rows)), map[int][]seats.Point{}
+	for _, c := range list {
+		is[c.at] = c.capacity > 0
+	}
+	for _, f := range r.forms {
+		for _, at := range []int{f.row, f.in} {
+			if at == none || !is[at] || grounds[at] != nil {
+				continue
+			}
+			for _, s := range f.shapes {
+				switch s.Kind {
+				case "polygon":
+					grounds[at] = slices.Clone(s.Points)
+				case "ellipse":
+					grounds[at] = oval(s.Center, s.RX, s.RY)
+					turnAround(grounds[at], s.Center, s.Rotation)
+				}
+			}
+		}
+	}
+	return grounds
+}
+
+// area adds an area with as many places as a record says, on its own ground, or around the place where it is.
+func (d *draft) area(c *record, category int, ground []seats.Point) {
+	s := draftSection{name: c.section, area: true, outline: ground, rows: []draftRow{{path: []any{c.line}}}}
+	side := spacing * math.Ceil(math.Sqrt(float64(c.capacity)))
+	places := boxed(seats.Point{X: c.x - side/2, Y: c.y - side/2}, seats.Point{X: c.x + side/2, Y: c.y + side/2}, c.capacity)
+	if len(ground) > 0 {
+		places = fill(ground, c.capacity)
+	}
+	for i, p := range places {
+		s.rows[0].seats = append(s.rows[0].seats, draftSeat{ids: []string{""}, number: strconv.Itoa(i + 1), category: category, x: p.X, y: p.Y})
+	}
+	d.sections = append(d.sections, s)
 }
 
 func coordinate(text string) (float64, error) {

@@ -194,6 +194,7 @@ func idsByLabel(p *seats.Plan, seatsOnly bool) map[string]string {
 func FuzzSurvey(f *testing.F) {
 	f.Add([]byte(smallCSV))
 	f.Add([]byte(smallSVG))
+	f.Add([]byte(house))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Survey(data)
 		if err != nil {

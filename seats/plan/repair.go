@@ -327,6 +327,9 @@ func merge(rows []draftRow) []draftRow {
 		}
 		all := &merged[i]
 		all.whole = all.whole && r.whole
+		if all.shared != nil && (r.shared == nil || *r.shared != *all.shared) {
+			all.shared = nil
+		}
 		all.seats = append(all.seats[:len(all.seats):len(all.seats)], r.seats...)
 		all.seats[len(all.seats)-len(r.seats)-1].flags |= seats.AisleAfter
 	}

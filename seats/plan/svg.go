@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,43 +16,64 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// matrix is where a drawing puts a point: x' = ax + cy + e, y' = bx + dy + f.
-type matrix struct{ a, b, c, d, e, f float64 }
+// A drawing has things that may be seats: forms, uses of a form, and groups of a few forms that have a name. Which of them are seats
+// says the mapping; what is none of them is the background of the plan.
 
-var identity = matrix{a: 1, d: 1}
-
-func (m matrix) times(n matrix) matrix {
-	return matrix{m.a*n.a + m.c*n.b, m.b*n.a + m.d*n.b, m.a*n.c + m.c*n.d, m.b*n.c + m.d*n.d, m.a*n.e + m.c*n.f + m.e, m.b*n.e + m.d*n.f + m.f}
+// form is what a part of a drawing looks like.
+type form struct {
+	shapes []seats.Shape
+	row    int  // of the thing in Records.Rows; -1 if it can be no seat
+	in     int  // row of the named group that it is a part of; -1 if there is none
+	of     int  // row of the thing that this text stands on; -1 if there is none
+	unseen bool // where it stands: it is only used elsewhere
 }
 
-func (m matrix) at(x, y float64) (float64, float64) { return m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f }
+// none is no row.
+const none = -1
 
 // knot is an element that is open while a drawing is read.
 type knot struct {
-	name   string
-	to     matrix
-	things []int     // places in found of the things directly inside of a group
-	texts  []svgText // directly inside of a group
-	words  strings.Builder
-	at     [2]float64
-	size   float64
+	name         string
+	attr         map[string]string
+	style        map[string]string // what those inside inherit
+	to           matrix
+	row          int               // the thing that it is; none
+	data         map[string]string // what is inside has, too: attributes of it and of the groups around it
+	layer, group string            // names of the outermost and the nearest group, itself among them
+	unseen       bool              // it is in what is drawn where it is used only
+	never        bool              // it is in what is never drawn
+	hidden       bool              // it is not seen, or is inside of what is not
+	things       []int             // rows of those directly inside of a group
+	forms        []int             // places of all forms inside, as long as they are few
+	texts        []int             // places of the texts directly inside of a group
+	many         bool              // too many forms are inside for a seat
+	named        bool              // a thing that is a group is inside
+	title        string
+	words        strings.Builder
 }
 
-type svgText struct {
-	words string
-	at    [2]float64
-	size  float64
-}
+const (
+	mostInSeat   = 10        // forms of a group that is a seat
+	mostInUse    = 200       // shapes of what is used again
+	mostSketched = 1_000_000 // points of all forms that are remembered
+	mostWords    = 300       // bytes of an attribute that is read as words
+	mostData     = 30        // attributes of groups that what is inside has, too
+	mostOwn      = 100       // attributes of an element
+)
 
-// svgReader finds the things of a drawing that may be seats.
+// svgReader finds the things of a drawing that may be seats, and its background.
 type svgReader struct {
-	open  []*knot
-	found []map[string]string
-	texts []svgText
+	open     []*knot
+	found    []map[string]string
+	forms    []form
+	uses     map[string][]seats.Shape // by the id of what they look like
+	sketched int
+	cells    int         // texts of all things
+	ground   seats.Point // how large the drawing is; zero if it does not say
 }
 
 func surveySVG(data []byte) (*Records, error) {
-	in := &svgReader{}
+	in := &svgReader{uses: map[string][]seats.Shape{}}
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	dec.Strict, dec.Entity = true, xml.HTMLEntity
 	for {
@@ -76,69 +97,211 @@ func surveySVG(data []byte) (*Records, error) {
 				in.open[n-1].words.Write(t)
 			}
 		}
-		if len(in.found) > mostRecords || len(in.open) > 1000 {
+		if len(in.found) > mostRecords || len(in.open) > 1000 || in.cells > mostCells {
 			return nil, &Error{Reason: fmt.Sprintf("a drawing has at most %d things", mostRecords)}
 		}
 	}
 	if len(in.found) == 0 {
 		return nil, &Error{Line: 1, Reason: "the drawing has no circles, rectangles or other forms that could be seats"}
 	}
+	in.lettered()
 	return in.records(), nil
 }
 
+// inherited are the properties that what is inside of an element has, too.
+var inherited = []string{"font-size", "text-anchor", "dominant-baseline", "fill", "visibility"}
+
 func (in *svgReader) start(e xml.StartElement) {
-	attributes := map[string]string{}
-	for _, a := range e.Attr {
-		attributes[a.Name.Local] = strings.ToValidUTF8(a.Value, "")
+	k := &knot{name: e.Name.Local, attr: map[string]string{}, to: identity, row: none}
+	for _, a := range e.Attr[:min(len(e.Attr), mostOwn)] {
+		value := a.Value
+		if !slices.Contains([]string{"d", "points", "style", "transform"}, a.Name.Local) {
+			value = value[:min(len(value), mostWords)]
+		}
+		k.attr[a.Name.Local] = strings.TrimSpace(strings.ToValidUTF8(value, ""))
 	}
-	k := &knot{name: e.Name.Local, to: identity}
+	var above map[string]string
 	if n := len(in.open); n > 0 {
-		k.to = in.open[n-1].to
+		up := in.open[n-1]
+		k.to, above, k.data, k.layer, k.group = up.to, up.style, up.data, up.layer, up.group
+		k.unseen = up.unseen || up.name == "defs" || up.name == "symbol"
+		k.never = up.never || slices.Contains([]string{"clipPath", "mask", "pattern", "marker"}, up.name)
 	}
-	k.to = k.to.times(transformed(attributes["transform"]))
-	x, y, seat := center(e.Name.Local, attributes)
-	k.at[0], k.at[1] = k.to.at(x, y)
-	k.size = 12
-	if s, err := coordinate(strings.TrimSuffix(cmp.Or(attributes["font-size"], style(attributes["style"], "font-size")), "px")); err == nil {
-		k.size = s
-	}
-	if seat && !in.within("defs", "symbol", "clipPath", "mask", "pattern", "marker") {
-		thing := map[string]string{"element": e.Name.Local, "x": short(k.at[0]), "y": short(k.at[1])}
-		for name, value := range attributes {
-			if name == "id" || name == "class" || strings.HasPrefix(name, "data-") {
-				thing[name] = strings.TrimSpace(value)
+	k.names()
+	k.style = above
+	own := false
+	for _, property := range inherited {
+		if value := cmp.Or(style(k.attr["style"], property), k.attr[property]); value != "" && value != above[property] {
+			if !own {
+				k.style, own = copied(above), true
 			}
+			k.style[property] = value
 		}
-		thing["fill"] = cmp.Or(style(attributes["style"], "fill"), attributes["fill"])
-		in.groups(thing)
-		if n := len(in.open); n > 0 {
-			in.open[n-1].things = append(in.open[n-1].things, len(in.found))
-		}
-		in.found = append(in.found, thing)
-		k.things = []int{len(in.found) - 1}
 	}
-	if k.name == "g" {
-		k.words.WriteString("\x00" + cmp.Or(attributes["label"], attributes["data-name"], attributes["id"])) // its name, for what is inside
+	is := func(property string) string { return cmp.Or(style(k.attr["style"], property), k.attr[property]) }
+	k.hidden = is("display") == "none" || is("opacity") == "0" || k.style["visibility"] == "hidden" || len(in.open) > 0 && in.open[len(in.open)-1].hidden
+	k.to = k.to.times(transformed(k.attr["transform"]))
+	switch {
+	case k.name == "svg" && len(in.open) == 0:
+		in.ground = groundOf(k.attr)
+	case k.name == "svg":
+		k.to = k.to.times(matrix{1, 0, 0, 1, firstNumber(k.attr["x"]), firstNumber(k.attr["y"])})
 	}
+	in.drawn(k)
 	in.open = append(in.open, k)
 }
 
-// groups notes the names of the groups that a thing is in: the outermost and the nearest.
-func (in *svgReader) groups(thing map[string]string) {
-	for _, k := range in.open {
-		name, isGroup := strings.CutPrefix(strings.TrimSpace(k.words.String()), "\x00")
-		if name, _, _ = strings.Cut(name, "\n"); !isGroup || strings.TrimSpace(name) == "" {
-			continue
+// names adds what an element is called, and its data, to what things inside of it have.
+func (k *knot) names() {
+	if name := cmp.Or(k.attr["label"], k.attr["data-name"], k.attr["id"]); k.name == "g" && name != "" {
+		k.layer, k.group = cmp.Or(k.layer, name), name
+	}
+	own := false
+	for _, name := range slices.Sorted(maps.Keys(k.attr)) {
+		if strings.HasPrefix(name, "data-") && name != "data-name" && name != "data-capacity" && len(k.data) < mostData {
+			if !own {
+				k.data, own = copied(k.data), true
+			}
+			k.data[name] = k.attr[name]
 		}
-		if name = strings.TrimSpace(name); thing["layer"] == "" {
-			thing["layer"] = name
-		}
-		thing["group"] = name
 	}
 }
 
-func (in *svgReader) within(names ...string) bool {
-	return slices.ContainsFunc(in.open, func(k *knot) bool { return slices.Contains(names, k.name) })
+func copied(m map[string]string) map[string]string {
+	c := make(map[string]string, len(m)+1)
+	maps.Copy(c, m)
+	return c
+}
+
+func groundOf(a map[string]string) seats.Point {
+	if box := numbersIn(a["viewBox"]); len(box) == 4 {
+		return seats.Point{X: box[2], Y: box[3]}
+	}
+	return seats.Point{X: firstNumber(a["width"]), Y: firstNumber(a["height"])}
+}
+
+// drawn notes what an element looks like, and that it may be a seat.
+func (in *svgReader) drawn(k *knot) {
+	var shapes []seats.Shape
+	switch k.name {
+	case "use":
+		by := k.to.times(matrix{1, 0, 0, 1, firstNumber(k.attr["x"]), firstNumber(k.attr["y"])})
+		for _, s := range in.uses[strings.TrimPrefix(k.attr["href"], "#")] {
+			shapes = append(shapes, by.moved(s))
+		}
+	default:
+		for _, s := range formsOf(k.name, k.attr) {
+			if k.style["fill"] == "none" && s.Kind == "polygon" {
+				s.Kind, s.Points = "line", append(s.Points, s.Points[:min(1, len(s.Points))]...)
+			}
+			shapes = append(shapes, k.to.moved(s))
+		}
+	}
+	shapes = slices.DeleteFunc(shapes, func(s seats.Shape) bool { return !sketchable(&s) })
+	seat := slices.Contains([]string{"circle", "ellipse", "rect", "image", "use", "path", "polygon"}, k.name)
+	if !seat && len(shapes) == 0 {
+		return
+	}
+	if k.never {
+		return
+	}
+	f := form{row: none, in: none, of: none}
+	f.shapes = in.sketch(k, shapes)
+	switch {
+	case k.unseen:
+		f.unseen = true
+	case seat && k.middle(shapes):
+		f.row = in.thing(k, shapes)
+	}
+	k.forms = append(k.forms, len(in.forms))
+	in.forms = append(in.forms, f)
+}
+
+// sketchable reports whether a shape can be drawn.
+func sketchable(s *seats.Shape) bool {
+	for _, p := range s.Points {
+		if !near(p.X, p.Y) {
+			return false
+		}
+	}
+	least := map[string]int{"polygon": 3, "line": 2}[s.Kind]
+	return near(s.Center.X, s.Center.Y, s.RX, s.RY, s.Rotation) && len(s.Points) >= least && (s.Kind != "ellipse" || s.RX > 0 && s.RY > 0)
+}
+
+// sketch is what is remembered of the shapes of an element: nothing of the ground of the page, of what is not seen, and beyond the limit.
+func (in *svgReader) sketch(k *knot, shapes []seats.Shape) []seats.Shape {
+	low, high := extent(shapes)
+	page := k.name == "rect" && in.ground.X > 0 && high.X-low.X >= 0.98*in.ground.X && high.Y-low.Y >= 0.98*in.ground.Y
+	if page || k.hidden || in.sketched > mostSketched {
+		return nil
+	}
+	role := k.role(in.open)
+	for i := range shapes {
+		shapes[i].Role = role
+		in.sketched += 1 + len(shapes[i].Points)
+	}
+	return shapes
+}
+
+// role is what a part of the background is, by the words that it or the group around it is named with.
+func (k *knot) role(open []*knot) string {
+	for _, at := range append([]*knot{k}, last(open)...) {
+		words := strings.ToLower(strings.Join([]string{at.attr["id"], at.attr["class"], at.attr["label"], at.attr["data-name"]}, " "))
+		if role := roleOf(words); role != "other" {
+			return role
+		}
+		for role, names := range map[string][]string{"wall": {"wall", "wand", "mauer"}, "table": {"table", "tisch", "mesa", "tavol"}} {
+			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(words, name) }) {
+				return role
+			}
+		}
+	}
+	return "other"
+}
+
+// last are the nearest groups, the nearest first.
+func last(open []*knot) (list []*knot) {
+	for i := len(open) - 1; i >= 0 && len(list) < 3; i-- {
+		list = append(list, open[i])
+	}
+	return list
+}
+
+// middle reports whether an element is somewhere, so that it can be a seat.
+func (k *knot) middle(shapes []seats.Shape) bool {
+	return len(shapes) > 0 || k.name == "use" || k.name == "image" || k.name == "circle" || k.name == "ellipse" || k.name == "rect"
+}
+
+// thing notes that an element may be a seat: where it is, and all that it is called. It returns its row.
+func (in *svgReader) thing(k *knot, shapes []seats.Shape) int {
+	x, y := firstNumber(k.attr["x"]), firstNumber(k.attr["y"])
+	if k.name == "circle" || k.name == "ellipse" {
+		x, y = firstNumber(k.attr["cx"]), firstNumber(k.attr["cy"])
+	} else {
+		x, y = x+firstNumber(k.attr["width"])/2, y+firstNumber(k.attr["height"])/2
+	}
+	x, y = k.to.at(x, y)
+	if low, high := extent(shapes); low.X <= high.X {
+		x, y = (low.X+high.X)/2, (low.Y+high.Y)/2
+	}
+	thing := map[string]string{"element": k.name, "x": short(x), "y": short(y), "fill": k.style["fill"]}
+	for name, value := range k.attr {
+		if name == "id" || name == "class" || name == "label" || name == "aria-label" || name == "href" && k.name == "use" || strings.HasPrefix(name, "data-") {
+			thing[name] = value
+		}
+	}
+	for name, value := range k.data {
+		thing[name] = cmp.Or(thing[name], value)
+	}
+	if n := len(in.open); n > 0 {
+		thing["layer"], thing["group"] = in.open[n-1].layer, in.open[n-1].group
+	}
+	k.row = len(in.found)
+	if n := len(in.open); n > 0 && k.name != "g" {
+		in.open[n-1].things = append(in.open[n-1].things, k.row)
+	}
+	in.found, in.cells = append(in.found, thing), in.cells+len(thing)
+	return k.row
 }
 
 func (in *svgReader) end() {
@@ -147,30 +310,152 @@ func (in *svgReader) end() {
 	words := strings.Join(strings.Fields(strings.ToValidUTF8(k.words.String(), "")), " ")
 	switch k.name {
 	case "title":
-		if n := len(in.open); n > 0 && len(in.open[n-1].things) == 1 {
-			in.found[in.open[n-1].things[0]]["title"] = words
+		if n := len(in.open); n > 0 {
+			in.open[n-1].title = words
 		}
 	case "tspan":
 		if n := len(in.open); n > 0 {
 			in.open[n-1].words.WriteString(" " + words)
 		}
 	case "text":
-		t := svgText{words, k.at, k.size * math.Hypot(k.to.a, k.to.b)}
-		in.texts = append(in.texts, t)
-		if n := len(in.open); n > 0 {
-			in.open[n-1].texts = append(in.open[n-1].texts, t)
-		}
+		in.text(k, words)
 	case "g":
-		if len(k.things) == 1 && len(k.texts) == 1 { // a seat with its number
-			in.found[k.things[0]]["text"] = k.texts[0].words
-			in.texts = in.texts[:len(in.texts)-1]
+		in.group(k)
+	}
+	if k.row != none && k.title != "" {
+		in.found[k.row]["title"] = k.title
+	}
+	if id := k.attr["id"]; id != "" && !k.many {
+		var shapes []seats.Shape
+		for _, at := range k.forms {
+			shapes = append(shapes, in.forms[at].shapes...)
+		}
+		if len(shapes) > 0 && len(shapes) <= mostInUse {
+			in.uses[id] = shapes
+		}
+	}
+	if n := len(in.open); n > 0 {
+		up := in.open[n-1]
+		up.many = up.many || k.many || len(up.forms)+len(k.forms) > mostInUse
+		up.named = up.named || k.named || k.name == "g" && k.row != none
+		if !up.many {
+			up.forms = append(up.forms, k.forms...)
+		}
+	}
+}
+
+// text notes a text, where it is written.
+func (in *svgReader) text(k *knot, words string) {
+	if k.unseen || k.never || k.hidden {
+		return
+	}
+	size := 12.0
+	if s, err := coordinate(strings.TrimSuffix(k.style["font-size"], "px")); err == nil {
+		size = s
+	}
+	x, y := firstNumber(k.attr["x"]), firstNumber(k.attr["y"])
+	half := 0.28 * size * float64(len([]rune(words)))
+	x += map[string]float64{"": half, "start": half, "end": -half}[k.style["text-anchor"]]
+	if at := k.style["dominant-baseline"]; at != "central" && at != "middle" {
+		y -= 0.35 * size
+	}
+	s := k.to.moved(seats.Shape{Kind: "text", Role: "label", Center: seats.Point{X: x, Y: y}, Text: cleanName(words, maxText), Size: size})
+	if s.Text == "" || !near(s.Center.X, s.Center.Y, s.Size) || s.Size <= 0 {
+		return
+	}
+	at := len(in.forms)
+	in.forms = append(in.forms, form{shapes: []seats.Shape{s}, row: none, in: none, of: none})
+	k.forms = append(k.forms, at)
+	if n := len(in.open); n > 0 {
+		in.open[n-1].texts = append(in.open[n-1].texts, at)
+	}
+}
+
+// group notes a group that may be a seat: it has a name, a class or data, a few forms, and no such group inside. In any group the
+// only text is that of the only thing.
+func (in *svgReader) group(k *knot) {
+	if len(k.things) == 1 && len(k.texts) == 1 {
+		in.forms[k.texts[0]].of = k.things[0]
+		in.found[k.things[0]]["text"] = in.forms[k.texts[0]].shapes[0].Text
+	}
+	if len(k.things) == 1 && k.title != "" {
+		in.found[k.things[0]]["title"] = k.title
+	}
+	named := k.attr["id"] != "" || k.attr["class"] != "" || slices.ContainsFunc(slices.Collect(maps.Keys(k.attr)), func(name string) bool { return strings.HasPrefix(name, "data-") })
+	if !named || k.many || k.named || len(k.forms) == 0 || len(k.forms) > mostInSeat || k.unseen {
+		return
+	}
+	var shapes []seats.Shape
+	text := ""
+	for _, at := range k.forms {
+		for _, s := range in.forms[at].shapes {
+			if s.Kind == "text" {
+				text = cmp.Or(text, s.Text)
+				continue
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	if len(shapes) == 0 {
+		return
+	}
+	row := in.thing(k, shapes)
+	in.found[row]["text"] = text
+	in.found[row]["fill"] = cmp.Or(in.found[row]["fill"], in.found[max(0, row-1)]["fill"])
+	for _, at := range k.forms {
+		in.forms[at].in = row
+	}
+}
+
+// lettered finds the numbers of seats that stand on them and are no part of a group with them: short texts on small forms.
+func (in *svgReader) lettered() {
+	type cell struct{ x, y int }
+	var sizes []float64
+	for _, f := range in.forms {
+		if low, high := extent(f.shapes); f.row != none && low.X < high.X {
+			sizes = append(sizes, max(high.X-low.X, high.Y-low.Y))
+		}
+	}
+	if len(sizes) == 0 {
+		return
+	}
+	slices.Sort(sizes)
+	side := 2 * sizes[len(sizes)/2]
+	at := func(p seats.Point) cell { return cell{int(math.Floor(p.X / side)), int(math.Floor(p.Y / side))} }
+	cells := map[cell][]int{}
+	for i, f := range in.forms {
+		low, high := extent(f.shapes)
+		if f.row != none && low.X <= high.X && max(high.X-low.X, high.Y-low.Y) <= side && in.found[f.row]["text"] == "" {
+			c := at(seats.Point{X: (low.X + high.X) / 2, Y: (low.Y + high.Y) / 2})
+			if len(cells[c]) < 100 {
+				cells[c] = append(cells[c], i)
+			}
+		}
+	}
+	for i := range in.forms {
+		t := &in.forms[i]
+		if len(t.shapes) != 1 || t.shapes[0].Kind != "text" || t.of != none || len([]rune(t.shapes[0].Text)) > 6 {
+			continue
+		}
+		p, c := t.shapes[0].Center, at(t.shapes[0].Center)
+		for dx := -1; dx <= 1 && t.of == none; dx++ {
+			for dy := -1; dy <= 1 && t.of == none; dy++ {
+				for _, j := range cells[cell{c.x + dx, c.y + dy}] {
+					low, high := extent(in.forms[j].shapes)
+					if row := in.forms[j].row; in.found[row]["text"] == "" && p.X >= low.X && p.X <= high.X && p.Y >= low.Y && p.Y <= high.Y {
+						t.of = row
+						in.found[row]["text"] = t.shapes[0].Text
+						break
+					}
+				}
+			}
 		}
 	}
 }
 
 // records are the things under columns; ids that are made of the same number of parts get a column for each part.
 func (in *svgReader) records() *Records {
-	r := &Records{Kind: KindSVG}
+	r := &Records{Kind: KindSVG, forms: in.forms}
 	parts := 0
 	for _, thing := range in.found {
 		if n := len(idParts(thing["id"])); n > 1 && n < 6 {
@@ -202,11 +487,6 @@ func (in *svgReader) records() *Records {
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	for _, t := range in.texts {
-		if words := cleanName(t.words, maxText); words != "" && near(t.at[0], t.at[1]) && t.size > 0 {
-			r.shapes = append(r.shapes, seats.Shape{Kind: "text", Role: "label", Center: seats.Point{X: t.at[0], Y: t.at[1]}, Text: words, Size: t.size})
-		}
-	}
 	return r
 }
 
@@ -223,77 +503,4 @@ func style(css, property string) string {
 		}
 	}
 	return ""
-}
-
-var numberIn = regexp.MustCompile(`-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`)
-
-func numbersIn(s string) []float64 {
-	var list []float64
-	for _, text := range numberIn.FindAllString(s, 100_000) {
-		if n, err := strconv.ParseFloat(text, 64); err == nil {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// center is the middle of a form, and whether it may be a seat.
-func center(element string, a map[string]string) (x, y float64, seat bool) {
-	n := func(name string) float64 {
-		list := numbersIn(a[name])
-		if len(list) == 0 {
-			return 0
-		}
-		return list[0]
-	}
-	switch element {
-	case "circle", "ellipse":
-		return n("cx"), n("cy"), true
-	case "rect", "image":
-		return n("x") + n("width")/2, n("y") + n("height")/2, true
-	case "use":
-		return n("x"), n("y"), true
-	case "path":
-		if list := numbersIn(a["d"]); len(list) > 1 {
-			return list[0], list[1], true
-		}
-	case "polygon":
-		list := numbersIn(a["points"])
-		for i := 0; i+1 < len(list); i += 2 {
-			x, y = x+list[i]*2/float64(len(list)), y+list[i+1]*2/float64(len(list))
-		}
-		return x, y, len(list) > 5
-	case "text", "tspan":
-		return n("x"), n("y"), false
-	}
-	return 0, 0, false
-}
-
-var oneTransform = regexp.MustCompile(`(\w+)\s*\(([^)]*)\)`)
-
-// transformed reads the attribute transform.
-func transformed(s string) matrix {
-	m := identity
-	for _, t := range oneTransform.FindAllStringSubmatch(s, 50) {
-		n := append(numbersIn(t[2]), 0, 0, 0)
-		given := len(n) - 3
-		sin, cos := math.Sincos(n[0] * math.Pi / 180)
-		switch {
-		case t[1] == "translate":
-			m = m.times(matrix{1, 0, 0, 1, n[0], n[1]})
-		case t[1] == "scale" && given == 1:
-			m = m.times(matrix{a: n[0], d: n[0]})
-		case t[1] == "scale":
-			m = m.times(matrix{a: n[0], d: n[1]})
-		case t[1] == "rotate":
-			m = m.times(matrix{1, 0, 0, 1, n[1], n[2]}).times(matrix{a: cos, b: sin, c: -sin, d: cos}).times(matrix{1, 0, 0, 1, -n[1], -n[2]})
-		case t[1] == "skewX":
-			m = m.times(matrix{a: 1, c: sin / cos, d: 1})
-		case t[1] == "skewY":
-			m = m.times(matrix{a: 1, b: sin / cos, d: 1})
-		case t[1] == "matrix" && given >= 6:
-			m = m.times(matrix{n[0], n[1], n[2], n[3], n[4], n[5]})
-		}
-	}
-	return m
 }

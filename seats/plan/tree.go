@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,9 @@ import (
 // object of a list that has no list of objects below it. A leaf has its own texts and numbers, and those of all it is in; a column is
 // called by the keys that lead to it.
 
+// listColumn is the column that says which list of the file a record is of, where it has several.
+const listColumn = "list"
+
 // branch is what a leaf has from above.
 type branch map[string]string
 
@@ -19,6 +23,7 @@ type treeReader struct {
 	columns []string
 	known   map[string]bool
 	found   []branch
+	lists   []string // of each that was found
 	err     error
 }
 
@@ -42,8 +47,12 @@ func surveyJSON(data []byte) (*Records, error) {
 		return nil, &Error{Line: 1, Reason: unknownJSON}
 	}
 	r := &Records{Kind: KindJSON, Columns: in.columns}
-	for _, leaf := range in.found {
+	if slices.ContainsFunc(in.lists, func(path string) bool { return path != in.lists[0] }) && !in.known[listColumn] && len(in.columns) < mostColumns {
+		r.Columns = append(r.Columns, listColumn)
+	}
+	for i, leaf := range in.found {
 		row := make([]string, len(r.Columns))
+		leaf[listColumn] = cmp.Or(leaf[listColumn], in.lists[i])
 		for i, c := range r.Columns {
 			row[i] = leaf[c]
 		}
@@ -82,7 +91,7 @@ func (in *treeReader) item(path string, value any, above branch) {
 			in.err = errTable
 			return
 		}
-		in.found = append(in.found, below)
+		in.found, in.lists = append(in.found, below), append(in.lists, path)
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *allocator) find(w Wanted, n int) []int {
 			}
 		}
 		if !w.Together { // some here, some there
-			some := slices.DeleteFunc(slices.Clone(p.accepted(w)), func(idx int) bool { return !may(idx) || p.sale.SoldWhole(idx) })
+			some := slices.DeleteFunc(slices.Clone(p.accepted(w)), func(idx int) bool { return !may(idx) || p.sale.Grouped(idx) })
 			if len(some) >= n {
 				return some[:n]
 			}

@@ -136,7 +136,7 @@ func (m *match) gather(w waiter) {
 	}
 	var some []int
 	for _, idx := range m.pool.accepted(w.wanted) {
-		if m.waitlisted[idx] && !m.pool.sale.SoldWhole(idx) && len(some) < w.wanted.Quantity {
+		if m.waitlisted[idx] && !m.pool.sale.Grouped(idx) && len(some) < w.wanted.Quantity {
 			some = append(some, idx)
 		}
 	}

@@ -42,7 +42,7 @@ class Heat extends Painter {
     if (by !== 'state') return
     g.setTransform(view.ratio, 0, 0, view.ratio, 0, 0)
     for (const s of house.sections) {
-      if (s.pitch && radius(s, view) >= DOT) continue
+      if (!house.here(s) || s.pitch && radius(s, view) >= DOT) continue
       yield
       fill(g, s, view, this.theme)
     }

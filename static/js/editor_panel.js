@@ -5,7 +5,7 @@ import {KEY, OBJECTS, categoryOf, index, labelOf, partsOf, seatsOf, words} from 
 import {editShape, layArea, layTable} from 'usher/editor_make'
 import {toFloor} from 'usher/editor_floors'
 import {nameRows, numberSeats} from 'usher/editor_number'
-import {assignTo, editPart, editSeat, editSection, makeSection, sellWhole} from 'usher/editor_section'
+import {assignTo, editPart, editSeat, editSection, makeSection, sellWhole, share} from 'usher/editor_section'
 import {rowsSelected} from 'usher/editor_state'
 import {lineOf} from 'usher/editor_shape'
 import {button, check, choice, el, field, fill, group, numberField} from 'usher/editor_dom'
@@ -63,13 +63,24 @@ function sectionFields(state, section) {
 
 const floorChoice = (state, thing) => state.plan.floors && choice(T('Floor'), thing.floor, Object.fromEntries(state.plan.floors.map(f => [f.name, f.name])), name => state.act((plan, selection) => ({plan: toFloor(plan, new Set([thing[KEY]]), thing, name), selection})))
 
+// partyFields say how many seats each party has at a row or table.
+function partyFields(state, part) {
+  const {shared} = part, all = part.seats.length
+  const tell = told => state.act((plan, selection) => ({plan: share(plan, part[KEY], told), selection}))
+  const count = (label, value, name) => numberField(label, value, n => tell({...shared, [name]: Math.min(all, Math.max(1, Math.round(n)))}), {inputmode: 'numeric'})
+  return [check(T('Shared by parties'), shared !== undefined, on => tell(on ? {least: Math.min(2, all), most: all} : undefined)),
+    shared && count(T('Seats for a party, at least'), shared.least ?? 1, 'least'), shared && count(T('Seats for a party, at most'), shared.most ?? all, 'most'),
+    shared && check(T('Leave enough for the next party'), shared.noRest === true, on => { const {noRest, ...rest} = shared; tell(on ? {...rest, noRest: true} : rest) })]
+}
+
 function partFields(state, part) {
   const key = part[KEY], round = part.radius !== undefined
   const whole = part.seats.length > 1 && check(T('Sold as a whole'), part.whole === true, on => state.act((plan, selection) => ({plan: sellWhole(plan, key, on), selection})))
-  if (part.table === undefined) return group(T('Row'), field(T('Name of the row'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole)
+  const parties = part.seats.length > 1 ? partyFields(state, part) : []
+  if (part.table === undefined) return group(T('Row'), field(T('Name of the row'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole, ...parties)
   const lay = fields => state.act((plan, _, mint) => layTable(plan, key, fields, mint))
   return group(T('Table'),
-    field(T('Name of the table'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole,
+    field(T('Name of the table'), labelOf(part), text => state.act(plan => ({plan: editPart(plan, key, text.trim())}))), whole, ...parties,
     part.center && numberField(T('Chairs'), part.seats.length, n => lay({seats: Math.min(200, Math.round(n))}), {inputmode: 'numeric'}),
     part.center && round && numberField(T('Radius'), part.radius, n => lay({radius: Math.max(5, n)})),
     part.center && part.size && numberField(T('Width'), part.size[0], n => lay({size: [Math.max(5, n), part.size[1]]})),

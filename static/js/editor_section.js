@@ -29,7 +29,14 @@ export const editPart = (plan, key, label) => mapSections(plan, section => {
 
 // sellWhole says whether the seats of a row or table are sold together only.
 export const sellWhole = (plan, key, whole) => mapSections(plan, section => {
-  const told = part => part[KEY] === key ? set(part, 'whole', whole || undefined) : part
+  const told = part => part[KEY] === key ? assign(part, {whole: whole || undefined, shared: whole ? undefined : part.shared}) : part
+  const rows = mapped(section.rows, told), tables = mapped(section.tables, told)
+  return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
+})
+
+// share says how many seats each party has at a row or table; nothing if it is not shared.
+export const share = (plan, key, shared) => mapSections(plan, section => {
+  const told = part => part[KEY] === key ? assign(part, {shared, whole: shared ? undefined : part.whole}) : part
   const rows = mapped(section.rows, told), tables = mapped(section.tables, told)
   return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
 })
@@ -106,6 +113,9 @@ function problemsOf(section, named, add) {
     if (labels.has(labelOf(part))) add(T('Two rows of %s are called %s.', section.name, labelOf(part)), part[KEY], labels.get(labelOf(part)))
     labels.set(labelOf(part), part[KEY])
     if (part.whole && new Set(part.seats.map(seat => seat.category ?? section.category)).size > 1) add(T('%s of %s is sold as a whole, so all its seats have one price category.', labelOf(part), section.name), part[KEY])
+    if (part.shared && new Set(part.seats.map(seat => seat.category ?? section.category)).size > 1) add(T('%s of %s is shared, so all its seats have one price category.', labelOf(part), section.name), part[KEY])
+    const {least = 1, most = part.seats.length} = part.shared ?? {}
+    if (part.shared && !(least >= 1 && least <= most && most <= part.seats.length)) add(T('%s of %s has %d seats: a party has 1 or more of them, and the least are no more than the most.', labelOf(part), section.name, part.seats.length), part[KEY])
     const numbers = new Map()
     for (const seat of part.seats) {
       named(seat.number, seat[KEY], T('A seat of %s, row %s, has no number.', section.name, labelOf(part)))

@@ -2,7 +2,7 @@
 // hidden. The legend's links do the same without scripts.
 
 import {live} from 'usher/live'
-import {$, $$, data, number, say} from 'usher/page'
+import {$, $$, data, floored, number, say} from 'usher/page'
 import {N, T} from 'usher/text'
 
 const ACCESSIBLE = 1 // of a seat's flags
@@ -79,7 +79,7 @@ function picked(event) {
   if (links.includes(link)) link.ariaCurrent = link.ariaCurrent ? null : 'true'
   else for (const each of links) each.ariaCurrent = null // all seats
   look()
-  history.replaceState(history.state, '', location.pathname + filter.query())
+  history.replaceState(history.state, '', location.pathname + floored(filter.query()))
   say(filter.on() ? found : T('All seats are shown.'), false)
   if (!links.includes(link)) links[0].focus()
 }

@@ -12,7 +12,10 @@ function sums(coded, into, at) {
   }
 }
 
+let above = new Map() // the floors of sections, by their names, where the plan has floors
+
 export function unpack(g) {
+  above = new Map(g.floors && g.sections.map(s => [s.name, g.floors[s.floor ?? 0]]))
   const n = g.sections.reduce((most, s) => Math.max(most, s.first + s.count), 0)
   const house = {
     here: s => house.floor === undefined || house.floor === (s.floor ?? 0), // one floor is seen at a time, or all are
@@ -36,7 +39,7 @@ function unpackRow(house, r, at) {
   for (let i = 0, from = at; i + 1 < r.c.length; from += r.c[i + 1], i += 2) house.category.fill(r.c[i], from, from + r.c[i + 1])
   for (const pos in r.f) house.flags[at + Number(pos)] = r.f[pos]
   house.row.fill(house.rows.length, at, at + count)
-  house.rows.push({name: r.row, first: at, numbers: r.numbers, whole: r.whole && count})
+  house.rows.push({name: r.row, first: at, numbers: r.numbers, whole: r.whole && count, party: r.party})
   return at + count
 }
 
@@ -73,9 +76,9 @@ export function together(house, idx) {
 // labelOf is the seat's label, as claims name it.
 export const labelOf = (house, idx) => `${house.sections[house.section[idx]].name}/${house.rows[house.row[idx]].name}/${numberOf(house, idx)}`
 
-// words says a label as people do.
+// words says a label as people do, after its floor if it has one.
 export function words(label) {
-  const [section, row, seat] = label.split('/')
+  const [name, row, seat] = label.split('/'), floor = above.get(name), section = floor && floor !== name ? T('%s, %s', floor, name) : name
   if (!seat) return T('%s, place %s', section, row)
   return row.length > 4 || row.includes(' ') ? T('%s, %s, seat %s', section, row, seat) : T('%s, row %s, seat %s', section, row, seat)
 }

@@ -59,12 +59,12 @@ function tapped({detail: {x, y, touch}}) {
 }
 
 // climb shows the floor that a section is on.
-const climb = at => stage.climb(house.sections[at].floor ?? 0)
+const climb = (at, told) => stage.climb(house.sections[at].floor ?? 0, told)
 
 // enter opens the rows of a section beside the map, at their own address.
 async function enter(at, push = true) {
   frame.dataset.section = at
-  climb(at)
+  climb(at, false)
   try {
     await openSection(at)
   } catch {
@@ -73,7 +73,7 @@ async function enter(at, push = true) {
   }
   $('.panel').scrollTop = 0
   frame.dispatchEvent(new CustomEvent('section', {detail: !house.sections[at].pitch, bubbles: true}))
-  if (push) history.pushState({section: at}, '', `${path}/sections/${at}${filter.query()}`)
+  if (push) history.pushState(stage.state(), '', `${path}/sections/${at}${filter.query()}`)
   document.title = `${house.sections[at].name}, ${$('h1').textContent}`
 }
 
@@ -127,6 +127,8 @@ function describe(idx) {
   const notes = FLAGS.filter((_, bit) => flags >> bit & 1)
   const table = together(house, idx).length
   if (table > 1) notes.push(N(', sold together: %d seat', ', sold together: %d seats', table))
+  const {party} = house.rows[house.row[idx]] ?? {}
+  if (party) notes.push(T(', %d to %d seats for each party', ...party))
   return [`${name}, ${prices[house.category[idx]].textContent}`, ...notes, word(idx, live.states?.[idx] ?? 0)].join('')
 }
 
@@ -192,18 +194,12 @@ function listen() {
     point(-1)
   })
   live.addEventListener('change', changed)
-  for (const link of $$('.floors a')) {
-    link.addEventListener('click', event => {
-      event.preventDefault()
-      stage.climb(Number(link.dataset.floor))
-    })
-  }
   hold.addEventListener('change', held)
   hold.addEventListener('placed', placed)
   filter.addEventListener('change', () => stage.again())
   document.addEventListener('focusin', follow)
   document.addEventListener('focusout', unfollow)
-  addEventListener('popstate', () => location.reload())
+  addEventListener('popstate', ({state}) => { if (state?.floor === undefined || state.section !== frame.dataset.section) location.reload() })
 }
 
 export async function start() {

@@ -19,6 +19,13 @@ export function money(minor) {
 }
 export const price = minor => minor ? money(minor) : T('no charge')
 
+// floored is a query with the floor of the map that the address names.
+export function floored(search) {
+  const q = new URLSearchParams(search), floor = new URLSearchParams(location.search).get('floor')
+  if (floor) q.set('floor', floor)
+  return q.size ? `?${q}` : ''
+}
+
 // span is a length of time as "7:42".
 export function span(ms) {
   const s = Math.max(0, Math.ceil(ms / 1000))

@@ -26,10 +26,31 @@ export class Stage extends EventTarget {
     if (!answer.ok) throw answer
     const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]', this.frame)?.dataset.floor
-    if (floor) house.floor = Number(floor)
+    if (floor) this.#floors(Number(floor))
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)
     return house
   }
+
+  // #floors begins on a floor. The switch changes the address, and the way back leads to the floor before.
+  #floors(floor) {
+    this.house.floor = floor
+    history.replaceState({...history.state, ...this.state()}, '')
+    for (const link of $$('.floors a', this.frame)) {
+      link.addEventListener('click', event => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return
+        event.preventDefault()
+        const to = Number(link.dataset.floor)
+        if (to !== this.house.floor) history.pushState(history.state, '')
+        this.climb(to)
+      })
+    }
+    addEventListener('popstate', ({state}) => {
+      if (state?.floor !== undefined && state.section === this.frame.dataset.section) this.climb(state.floor)
+    })
+  }
+
+  // state is what an entry of the history says of the map.
+  state() { return {floor: this.house.floor, section: this.frame.dataset.section} }
 
   // show has a painter draw the house from now on.
   show(painter) {
@@ -91,8 +112,9 @@ export class Stage extends EventTarget {
     this.#at = {...view}
   }
 
-  // climb shows another floor, in the box that its link names: its shapes and sections, and seats when they are drawn anew.
-  climb(floor) {
+  // climb shows another floor, in the box that its link names: its shapes and sections, and seats when they are drawn anew. The
+  // address says so, but where another one comes right after.
+  climb(floor, told = true) {
     const {house, view, drawing} = this
     if (floor === house.floor || house.floor === undefined) return
     house.floor = floor
@@ -107,6 +129,11 @@ export class Stage extends EventTarget {
     const put = (node, on) => node.setAttribute('visibility', on ? 'visible' : 'hidden')
     for (const shapes of $$('g[data-floor]', drawing)) put(shapes, Number(shapes.dataset.floor) === floor)
     $$('a', drawing).forEach((link, i) => put(link, house.here(house.sections[i])))
+    if (told) {
+      const at = new URL(location)
+      at.searchParams.set('floor', floor + 1)
+      history.replaceState({...history.state, ...this.state()}, '', at)
+    }
     this.again()
   }
 

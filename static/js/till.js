@@ -94,7 +94,10 @@ const soldWith = idx => together(house, idx)
 function put(idxs) {
   const fresh = [...new Set(idxs.flatMap(soldWith))].filter(idx => !cart.has(idx))
   for (const idx of fresh) cart.set(idx, {label: nameOf(idx), type: fareOf(idx, type)})
-  if (fresh.length) latest = fresh
+  if (fresh.length) {
+    latest = fresh
+    stage.climb(house.sections[house.section[fresh[0]]].floor ?? 0)
+  }
   marked = -1
   changes()
 }

@@ -8,13 +8,13 @@ const $ = (selector, root = document) => root.querySelector(selector)
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)]
 const data = document.body.dataset
 
-let hold, live, post, say, T, number // of the page's script
+let hold, live, post, say, T, number, floored // of the page's script
 let spread = 2500, renewing, ending
 let seen = new Set() // idx of the seats whose prices were looked at
 
 export function start(...handed) {
   if (hold) return // two messages came before this script
-  ;[hold, live, post, say, T, number] = handed
+  ;[hold, live, post, say, T, number, floored] = handed
   seen = new Set(hold.seats.keys())
   hold.addEventListener('change', held)
   live.other = hear
@@ -77,7 +77,7 @@ async function show(search) {
     link.search = search
     if (links[i]) $('span > span', link).textContent = $('span > span', links[i]).textContent
   })
-  if (search !== location.search) history.replaceState(history.state, '', location.pathname + search)
+  if (floored(search) !== location.search) history.replaceState(history.state, '', location.pathname + floored(search))
   live.dispatchEvent(new CustomEvent('change', {detail: null})) // the rows and the map add what is theirs
   wait()
   return true

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strings"
 
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/text"
@@ -32,19 +33,42 @@ func (p ImportPage) questions(ctx context.Context) []mapped {
 		{"y", text.T(ctx, "Place down"), text.T(ctx, "lay rows out"), m.Y},
 		{"id", text.T(ctx, "Id"), text.T(ctx, "known by its place"), m.ID},
 		{"flags", text.T(ctx, "What is special"), text.T(ctx, "nothing"), m.Flags},
+		{"capacity", text.T(ctx, "Places of an area"), text.T(ctx, "no areas"), m.Capacity},
 	}
 }
 
-// seatsMay are what the seats of a drawing may be told by: elements, classes, fills.
-func (p ImportPage) seatsMay() (list []string) {
-	for _, column := range []string{"element", "class", "fill", "layer"} {
-		for _, v := range p.Records.Values(column, 12) {
+// SeatsMay are what the seats of a file may be told by: elements, classes, fills, layers, data, lists.
+func (p ImportPage) SeatsMay() []string {
+	list := []string{}
+	add := func(column string, values []plan.Value) {
+		for _, v := range values {
 			if v.Text != "" {
 				list = append(list, column+"="+v.Text)
 			}
 		}
 	}
+	const most = 12
+	switch p.Records.Kind {
+	case plan.KindSVG:
+		add("class", p.Records.Classes(most))
+		for _, column := range p.Records.Columns {
+			if strings.HasPrefix(column, "data-") {
+				list = append(list, column+"=*")
+			}
+		}
+		for _, column := range []string{"element", "fill", "layer", "href"} {
+			add(column, p.Records.Values(column, most))
+		}
+	case plan.KindJSON:
+		add("list", p.Records.Values("list", most))
+	}
 	return list
 }
 
-func (p ImportPage) only() string { return p.Mapping.Only + "=" + p.Mapping.Value }
+// Only is what the seats are told by, as it stands in the form; empty if everything is a seat.
+func (p ImportPage) Only() string {
+	if p.Mapping.Only == "" {
+		return ""
+	}
+	return p.Mapping.Only + "=" + p.Mapping.Value
+}

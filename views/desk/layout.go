@@ -123,6 +123,7 @@ var notices = map[string]string{
 	"guests":            text.Mark("Added. Those who were on the list before are on it once."),
 	"guests-issued":     text.Mark("The guests have their tickets. Those with an email address get them by email."),
 	"guests-some":       text.Mark("Those for whom there are seats have their tickets. The others still wait: choose other seats for them."),
+	"guests-tables":     text.Mark("Some guests have their tickets now. The others still wait: there are enough seats, but they do not fit the tables. Some tables are sold whole, or only to parties of a certain size."),
 	"option":            text.Mark("The seats are kept for the group."),
 	"booking-confirmed": text.Mark("Confirmed. The order and its invoice are here."),
 

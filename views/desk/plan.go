@@ -79,19 +79,25 @@ func inSections(ctx context.Context, n, sections int) string {
 	return text.T(ctx, "%s in %s", text.N(ctx, "%d seat", "%d seats", n), text.N(ctx, "%d section", "%d sections", sections))
 }
 
-// dots are the seats of a category as one path of round points.
-func dots(p *seats.Plan, category int) string {
+// dots are the seats of a category on a floor as one path of round points.
+func dots(p *seats.Plan, category, floor int) string {
 	var b strings.Builder
 	for i := range p.Seats {
-		if s := &p.Seats[i]; s.Category == category && !p.Sections[s.Section].Area {
+		if s := &p.Seats[i]; s.Category == category && p.Sections[s.Section].Floor == floor && !p.Sections[s.Section].Area {
 			b.WriteString("M" + shop.Tenth(s.X) + " " + shop.Tenth(s.Y) + "h0")
 		}
 	}
 	return b.String()
 }
 
-// planBox is the part of the plane a plan's picture shows.
-func planBox(p *seats.Plan) string { return shop.Sale{Plan: p}.ViewBox() }
+// planBox is the part of the plane that the picture of a floor shows.
+func planBox(p *seats.Plan, floor int) string {
+	sale := shop.Sale{Plan: p}
+	if len(p.Floors) > 0 {
+		sale.Filter.Floor = floor + 1
+	}
+	return sale.ViewBox()
+}
 
 // seatsIn counts the seats of a category.
 func seatsIn(p *seats.Plan, category int) (n int) {

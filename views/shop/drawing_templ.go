@@ -289,7 +289,7 @@ func floorSwitch(s Sale) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 templ.SafeURL
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinURLErrs(s.floorPath(floor))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinURLErrs(s.FloorPath(floor))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/drawing.templ`, Line: 54, Col: 29}
 			}

@@ -132,7 +132,9 @@ func (s Sale) unfiltered() templ.SafeURL {
 
 // section is the address of a section's page with the filter.
 func (s Sale) section(i int) templ.SafeURL {
-	return templ.SafeURL(s.SectionPath(i) + s.query(s.Filter))
+	f := s.Filter
+	f.Floor = 0 // it is shown on its own
+	return templ.SafeURL(s.SectionPath(i) + s.query(f))
 }
 
 // toggled is the address of this page with one price more, or one less.

@@ -1,6 +1,10 @@
 package shop
 
 import (
+	"net/url"
+	"strconv"
+	"strings"
+
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
@@ -17,11 +21,25 @@ func (s Sale) hiddenOff(floor int) templ.Attributes {
 	return templ.Attributes{"visibility": "hidden"}
 }
 
-// floorPath is the address of the map with another floor.
-func (s Sale) floorPath(floor int) templ.SafeURL {
-	f := s.Filter
-	f.Floor = floor + 1
-	return templ.SafeURL(s.MapPath() + s.query(f))
+// FloorPath is the address of this page with another floor on its map. static/js/stage.js makes the same one.
+func (s Sale) FloorPath(floor int) templ.SafeURL {
+	at := s.MapAt
+	if at == "" {
+		f := s.Filter
+		f.Floor = 0
+		at = s.page() + s.query(f)
+	}
+	with := "?"
+	if strings.Contains(at, with) {
+		with = "&"
+	}
+	return templ.SafeURL(at + with + "floor=" + strconv.Itoa(floor+1))
+}
+
+// OnFloor is a sale for a page at an address of its own that shows the map: with the floor that was asked for, else the first.
+func (s Sale) OnFloor(at string, q url.Values) Sale {
+	s.MapAt, s.Filter.Floor = at, FilterOf(s.Plan, q).Floor
+	return s
 }
 
 // shapesOn are the shapes of a floor.
@@ -36,14 +54,6 @@ func (s Sale) shapesOn(floor int) (list []seats.Shape) {
 
 // storeys are the positions of the floors; one if the plan has none.
 func (s Sale) storeys() int { return max(1, len(s.Plan.Floors)) }
-
-// floorName is the floor of a section, to be said with its name; empty if the plan has none.
-func (s Sale) floorName(section int) string {
-	if len(s.Plan.Floors) == 0 {
-		return ""
-	}
-	return s.Plan.Floors[s.Plan.Sections[section].Floor].Name
-}
 
 // extentOf is the rectangle around what is drawn on a floor; all of the drawing if the plan has none.
 func (s Sale) extentOf(floor int) (low, high seats.Point) {

@@ -20,6 +20,7 @@ type Sale struct {
 	Hold    *seats.Hold // what the attendee has; nil for nothing
 	Key     string      // idempotency key for the next claim sent by a form of this page
 	From    string      // path of this page
+	MapAt   string      // address of the page that shows the map; empty on the pages of the sale
 	Now     time.Time   // by the database's clock; zero where nothing depends on it
 
 	Code     string            // that the attendee entered, and that is good; empty: none

@@ -67,42 +67,67 @@ func (s Sale) outline(section int, t title) string {
 	return string(append(b, 'z'))
 }
 
-// hall is a small drawing of a plan: its sections and its stage as one path.
+// hall is a small drawing of a floor of a plan: its sections and its stage as one path.
 type hall struct {
-	Box, Path string
-	scale     float64 // of the plan
+	ID, Box, Path string
+	low           seats.Point
+	scale         float64 // of the plan
 }
 
 // hallWide is the longer side of such a drawing.
 const hallWide = 200.0
 
-func (s Sale) hall() hall {
-	long := max(s.Plan.Width, s.Plan.Height)
+// halls are drawings of the floors of a plan, of one if it has none.
+func (s Sale) halls() []hall {
+	list := make([]hall, s.storeys())
+	for floor := range list {
+		list[floor] = s.hall(floor)
+		list[floor].ID = "hall"
+		if floor > 0 {
+			list[floor].ID += strconv.Itoa(floor)
+		}
+	}
+	return list
+}
+
+func (s Sale) hall(floor int) hall {
+	low, high := s.extentOf(floor)
+	long := max(high.X-low.X, high.Y-low.Y)
 	if long <= 0 {
 		return hall{Box: "0 0 1 1"}
 	}
-	h := hall{scale: hallWide / long}
-	h.Box = "0 0 " + Tenth(s.Plan.Width*h.scale) + " " + Tenth(s.Plan.Height*h.scale)
+	h := hall{scale: hallWide / long, low: low}
+	h.Box = "0 0 " + Tenth((high.X-low.X)*h.scale) + " " + Tenth((high.Y-low.Y)*h.scale)
 	var b []byte
-	draw := func(points []seats.Point) {
-		for i, p := range simpler(points, long/hallWide) {
+	for _, figure := range s.figures(floor) {
+		for i, p := range simpler(figure, long/hallWide) {
 			b = append(b, "ML"[min(i, 1)])
-			b = append(b, Tenth(p.X*h.scale)+" "+Tenth(p.Y*h.scale)...)
+			b = append(b, Tenth((p.X-low.X)*h.scale)+" "+Tenth((p.Y-low.Y)*h.scale)...)
 		}
 		b = append(b, 'z')
 	}
+	h.Path = string(b)
+	return h
+}
+
+// at is where a seat is in the drawing.
+func (h hall) at(seat seats.Seat) (x, y string) {
+	return Tenth((seat.X - h.low.X) * h.scale), Tenth((seat.Y - h.low.Y) * h.scale)
+}
+
+// figures are the outlines of the sections on a floor, and its stages.
+func (s Sale) figures(floor int) (list [][]seats.Point) {
 	for _, section := range s.Plan.Sections {
-		if len(section.Outline) > 2 {
-			draw(section.Outline)
+		if section.Floor == floor && len(section.Outline) > 2 {
+			list = append(list, section.Outline)
 		}
 	}
 	for _, shape := range s.Plan.Shapes {
-		if shape.Kind == "polygon" && shape.Role == "stage" && len(shape.Points) > 2 {
-			draw(shape.Points)
+		if shape.Floor == floor && shape.Kind == "polygon" && shape.Role == "stage" && len(shape.Points) > 2 {
+			list = append(list, shape.Points)
 		}
 	}
-	h.Path = string(b)
-	return h
+	return list
 }
 
 // onPlan reports whether a drawing of the plan shows where a ticket is: it has a seat, at a place.

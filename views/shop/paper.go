@@ -128,7 +128,7 @@ const mostBeside = 12
 // seatColumns are section, row and seat of a ticket, or area and place; none if they are too long for columns.
 func (s Sale) seatColumns(ctx context.Context, idx int) []labelled {
 	seat := s.Plan.Seats[idx]
-	section := s.Plan.Sections[seat.Section].Name
+	section := s.Plan.SectionIn(ctx, seat.Section)
 	if utf8.RuneCountInString(seat.Row)+utf8.RuneCountInString(seat.Number) > mostBeside {
 		return nil
 	}

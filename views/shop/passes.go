@@ -135,7 +135,7 @@ func (p OrderPage) passFacts(ctx context.Context, pass *wallets.Pass, look Print
 // passSeat are section, row and seat of a ticket, or area and place.
 func (p OrderPage) passSeat(ctx context.Context, idx int) []wallets.Field {
 	seat := p.Plan.Seats[idx]
-	list := []wallets.Field{{Key: "section", Label: text.T(ctx, "Section"), Words: p.Plan.Sections[seat.Section].Name}}
+	list := []wallets.Field{{Key: "section", Label: text.T(ctx, "Section"), Words: p.Plan.SectionIn(ctx, seat.Section)}}
 	if seat.Row == "" {
 		return append(list, wallets.Field{Key: "seat", Label: text.T(ctx, "Place"), Words: seat.Number})
 	}

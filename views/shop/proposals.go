@@ -146,7 +146,7 @@ func (s Sale) togetherWords(ctx context.Context, idxs []int) string {
 			return strings.Join(names, " · ")
 		}
 	}
-	numbers, section := first.Number+"–"+last.Number, s.Plan.Sections[first.Section].Name
+	numbers, section := first.Number+"–"+last.Number, s.Plan.SectionIn(ctx, first.Section)
 	if seats.OwnName(first.Row) {
 		return text.T(ctx, "%s, %s, seats %s", section, first.Row, numbers)
 	}

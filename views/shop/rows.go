@@ -31,6 +31,9 @@ func (m RowsModel) seats() templ.Component {
 				if m.Plan.SoldWhole(m.Section, next) {
 					b = append(b, templ.EscapeString(text.T(ctx, ", all seats sold together"))...)
 				}
+				if r := m.Plan.SharedAt(m.Section, next); r != nil {
+					b = append(b, templ.EscapeString(text.T(ctx, ", %d to %d seats for each party", r.Least, r.Most))...)
+				}
 				b = append(b, `</legend><div>`...)
 				row, open = next, true
 			}

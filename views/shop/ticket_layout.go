@@ -269,33 +269,27 @@ func (t *ticketPrinter) planIn(b box, idx int) bool {
 	if !(Sale{Plan: p}).onPlan(idx) {
 		return false
 	}
-	doc, scale := t.pen.doc, min(b.w/p.Width, b.h/p.Height)
-	drawing := t.mirrored(box{b.x + b.w - p.Width*scale, b.y, p.Width * scale, p.Height * scale}, b)
-	x, y := drawing.x, drawing.y
-	figure := func(points []seats.Point) *pdf.Path {
+	sale, seat := Sale{Plan: p}, p.Seats[idx]
+	floor := p.Sections[seat.Section].Floor
+	low, high := sale.extentOf(floor)
+	wide, tall := high.X-low.X, high.Y-low.Y
+	doc, scale := t.pen.doc, min(b.w/wide, b.h/tall)
+	drawing := t.mirrored(box{b.x + b.w - wide*scale, b.y, wide * scale, tall * scale}, b)
+	x, y := drawing.x-low.X*scale, drawing.y-low.Y*scale
+	doc.Colour, doc.Pen = pdf.Colour(faint), pdf.Pen{Colour: pdf.Colour(white), Width: 0.15}
+	for _, points := range sale.figures(floor) {
 		var list []pdf.Point
-		for _, q := range simpler(points, max(p.Width, p.Height)/200) {
+		for _, q := range simpler(points, max(wide, tall)/200) {
 			list = append(list, pdf.Point{X: x + q.X*scale, Y: y + q.Y*scale})
 		}
-		return doc.Polygon(list)
-	}
-	doc.Colour, doc.Pen = pdf.Colour(faint), pdf.Pen{Colour: pdf.Colour(white), Width: 0.15}
-	for _, s := range p.Sections {
-		if len(s.Outline) > 2 {
-			figure(s.Outline).FillAndDraw()
-		}
-	}
-	for _, s := range p.Shapes {
-		if s.Kind == "polygon" && s.Role == "stage" && len(s.Points) > 2 {
-			figure(s.Points).Fill()
-		}
+		doc.Polygon(list).FillAndDraw()
 	}
 	c, own := t.look.colour()
 	if !own {
 		c = ink
 	}
 	doc.Colour, doc.Pen.Width = pdf.Colour(c), 0.5
-	doc.Circle(x+p.Seats[idx].X*scale, y+p.Seats[idx].Y*scale, 1.1).FillAndDraw()
+	doc.Circle(x+seat.X*scale, y+seat.Y*scale, 1.1).FillAndDraw()
 	return true
 }
 
