@@ -125,6 +125,16 @@ func (n rowName) In(ctx context.Context) string {
 	return text.T(ctx, "%s, row %s", section, seat.Row)
 }
 
+// LargestParty is the most seats that a party needs at a shared row or table at least; 0 if none is shared.
+func (s *Sale) LargestParty() (most int) {
+	for _, r := range s.runs.shared {
+		if r != nil {
+			most = max(most, r.Least)
+		}
+	}
+	return most
+}
+
 // tooFew are those of a holder's seats that would be left at shared rows in too small a number, once some are released.
 func (t *runs) tooFew(has, released []int) (more []int) {
 	if t.shared == nil {

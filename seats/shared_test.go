@@ -29,6 +29,9 @@ func banquet(least, most int, noRest bool, tables ...int) *seats.Plan {
 func TestSharedTable_PartiesHaveTheirSize(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{SeatsPerHolder: 20}, banquet(2, 6, false, 8, 8))
+	if n := b.sale.LargestParty(); n != 2 {
+		t.Errorf("a party needs %d seats", n)
+	}
 	ctx, ann := t.Context(), seats.NewID()
 	for _, part := range [][]string{tableSeats(1, 1, 1), tableSeats(1, 1, 7), append(tableSeats(1, 1, 4), tableSeats(2, 3, 3)...)} {
 		_, err := b.sale.Claim(ctx, ann, "", seats.ClaimRequest{Seats: part})

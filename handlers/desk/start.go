@@ -42,7 +42,7 @@ func (h *Handlers) showChecklist(w http.ResponseWriter, r *http.Request, m organ
 
 // factsOf is what the program knows of an event that is to go on sale.
 func (h *Handlers) factsOf(ctx context.Context, s *seats.Sale) (events.Facts, error) {
-	f := events.Facts{Event: s.Event, Seats: len(s.Plan.Seats), Sections: len(s.Plan.Sections), Table: s.LargestWhole()}
+	f := events.Facts{Event: s.Event, Seats: len(s.Plan.Seats), Sections: len(s.Plan.Sections), Table: s.LargestWhole(), Party: s.LargestParty()}
 	f.Lowest, f.Highest = priceRange(s)
 	for _, n := range s.Snapshot().Counts.Sold {
 		f.Sold += int(n)

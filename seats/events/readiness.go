@@ -8,7 +8,7 @@ type Point string
 // The points of the checklist, in the order in which an organizer meets them.
 const (
 	PointPlan    Point = "plan"
-	PointTables  Point = "tables" // one person may book a table that is sold whole; only if the plan has one
+	PointTables  Point = "tables" // one person may book a table that is sold whole, and what a party needs; only if the plan has such tables
 	PointPrices  Point = "prices"
 	PointPage    Point = "page"    // description and picture
 	PointPayment Point = "payment" // a way to pay that moves money
@@ -24,6 +24,7 @@ type Facts struct {
 	Event           seats.Event
 	Seats, Sections int
 	Table           int   // seats of the largest table or row that is sold whole; 0 if there is none
+	Party           int   // most seats that a party needs at a shared table at least; 0 if none is shared
 	Lowest, Highest int64 // prices above 0 of any ticket type, minor units; 0 if nothing costs anything
 	Methods         []string
 	Pays            bool // one of Methods moves money
@@ -62,8 +63,8 @@ func Readiness(f Facts) []Check {
 	}
 	selling := f.Event.Status != seats.Draft && f.Event.Status != seats.Scheduled
 	list := []Check{line(PointPlan, f.Seats > 0, false)}
-	if f.Table > 0 {
-		list = append(list, line(PointTables, f.Table <= f.Event.SeatsPerHolder, true))
+	if limit := f.Event.SeatsPerHolder; f.Table > 0 || f.Party > limit {
+		list = append(list, line(PointTables, max(f.Table, f.Party) <= limit, true))
 	}
 	return append(list,
 		line(PointPrices, f.Highest > 0, true),

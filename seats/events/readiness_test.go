@@ -24,6 +24,8 @@ func TestReadiness_AsksForWhatASaleNeeds(t *testing.T) {
 		"without texts and picture":  {with(func(f *events.Facts) { f.Described, f.Pictured = false, false }), nil},
 		"a table that one may book":  {with(func(f *events.Facts) { f.Table, f.Event.SeatsPerHolder = 8, 8 }), nil},
 		"a table beyond the limit":   {with(func(f *events.Facts) { f.Table, f.Event.SeatsPerHolder = 8, 6 }), []events.Point{events.PointTables}},
+		"a party beyond the limit":   {with(func(f *events.Facts) { f.Party, f.Event.SeatsPerHolder = 4, 3 }), []events.Point{events.PointTables}},
+		"a party within it":          {with(func(f *events.Facts) { f.Party, f.Event.SeatsPerHolder = 4, 4 }), nil},
 		"nothing priced":             {with(func(f *events.Facts) { f.Lowest, f.Highest = 0, 0 }), []events.Point{events.PointPrices}},
 		"free, without a way to pay": {with(func(f *events.Facts) { f.Highest, f.Pays = 0, false }), []events.Point{events.PointPrices}},
 		"no way to pay":              {with(func(f *events.Facts) { f.Pays = false }), []events.Point{events.PointPayment}},

@@ -34,7 +34,7 @@ type ChecklistPage struct {
 }
 
 var pointWords = map[events.Point]string{
-	events.PointPlan: text.Mark("Seating plan"), events.PointTables: text.Mark("Tables sold whole"), events.PointPrices: text.Mark("Prices"), events.PointPage: text.Mark("Event page"), events.PointPayment: text.Mark("Payment"),
+	events.PointPlan: text.Mark("Seating plan"), events.PointTables: text.Mark("Tables"), events.PointPrices: text.Mark("Prices"), events.PointPage: text.Mark("Event page"), events.PointPayment: text.Mark("Payment"),
 	events.PointLegal: text.Mark("Terms and privacy notice"), events.PointImprint: text.Mark("Imprint"), events.PointPreview: text.Mark("Preview"),
 	events.PointSale: text.Mark("Start of the sale"), events.PointTest: text.Mark("First order"),
 }
@@ -80,7 +80,10 @@ func (p ChecklistPage) says(ctx context.Context, point events.Point) string {
 		if f.Table > f.Event.SeatsPerHolder {
 			return text.T(ctx, "A table or row of %d seats is sold whole, and one person may book %d. Buyers can’t book it online. Raise the limit in the settings.", f.Table, f.Event.SeatsPerHolder)
 		}
-		return text.T(ctx, "The largest one has %d seats, and one person may book %d.", f.Table, f.Event.SeatsPerHolder)
+		if f.Party > f.Event.SeatsPerHolder {
+			return text.T(ctx, "A shared table takes parties of %d or more, and one person may book %d. Buyers can’t book it online. Raise the limit in the settings.", f.Party, f.Event.SeatsPerHolder)
+		}
+		return text.T(ctx, "The largest one that is sold whole has %d seats, and one person may book %d.", f.Table, f.Event.SeatsPerHolder)
 	case events.PointPrices:
 		return p.prices(ctx)
 	case events.PointPage:
