@@ -47,7 +47,8 @@ var reasons = text.NewStored(
 	text.Mark("the plan breaks a rule: %s"), text.Mark("shape %s: %s"),
 
 	text.Mark("the file is larger than %s MiB"), text.Mark("this version of Usher reads \"%s\", the file is \"%s\"; a newer Usher may read it"),
-	text.Mark("more than %s parts: too many for a plan"), text.Mark("more than %s seats: too many for one plan"),
+	text.Mark("more than %s parts: too many for a plan"), text.Mark("more than %s objects and lists stand in each other: too many for a plan"),
+	text.Mark("a name, with the names of all around it, is longer than %s bytes"), text.Mark("more than %s seats: too many for one plan"),
 	text.Mark("found %s where %s is expected"), text.Mark("%s does not fit here; expected %s that is finite and not huge"),
 	text.Mark("the format has no key \"%s\" in this place"), text.Mark("the key \"%s\" belongs to another category, too, or is empty"), text.Mark("category \"%s\" is not among the categories of the plan"),
 	text.Mark("category \"%s\" is not among the categories of the chart"), text.Mark("the seat is in category \"%s\", and the plan has no such category"),
