@@ -218,6 +218,9 @@ func fill(polygon []seats.Point, n int) []seats.Point {
 		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
 		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
 	}
+	if !(high.Y > low.Y) { // no line is between them
+		return boxed(low, high, n)
+	}
 	lines := levels(polygon, low.Y, high.Y, n)
 	total := 0.0
 	for _, l := range lines {

@@ -32,3 +32,26 @@ func TestRecords_JSONThatIsTooDeepIsRefused(t *testing.T) {
 		t.Errorf("in a document: %v", err)
 	}
 }
+
+func TestAreas_OnAFormWithoutHeightHaveTheirPlaces(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string]string{
+		"rect":    `<rect width="100" height="0" data-capacity="5"/>`,
+		"path":    `<path d="M0 0H10H5Z" data-capacity="5"/>`,
+		"upright": `<path d="M0 0V10V5Z" data-capacity="5"/>`,
+		"point":   `<path d="M3 3H3V3Z" data-capacity="5"/>`,
+	} {
+		r, err := Take([]byte(`<svg><circle class="seat" r="3"/><circle class="seat" cx="20" r="3"/>`+form+`</svg>`), "House", nil)
+		if err != nil || len(r.Plan.Seats) != 7 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, file := range map[string]string{
+		"document": swap(t, smallOwn, `[[0, 300], [200, 300], [200, 400], [0, 400]]`, `[[0, 300], [200, 300], [100, 300]]`),
+		"seats.io": swap(t, smallSeatsio, `"points": [{"x": 0, "y": 30}, {"x": 60, "y": 30}, {"x": 60, "y": 60}]`, `"points": [{"x": 0, "y": 30}, {"x": 60, "y": 30}, {"x": 20, "y": 30}]`),
+	} {
+		if _, err := Read(strings.NewReader(file)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
