@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,51 @@ func TestAreas_OnAFormWithoutHeightHaveTheirPlaces(t *testing.T) {
 		if _, err := Read(strings.NewReader(file)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestDrawing_FormsThatMultiplyAreRefused(t *testing.T) {
+	t.Parallel()
+	chair := `<g id="c">` + strings.Repeat(`<path d="M0 0`+strings.Repeat("l1 1", 17)+`"/>`, 100) + `</g>` // 2,000 with its shapes
+	uses := strings.Repeat(`<use href="#c"/>`, 11_000)
+	for name, file := range map[string]string{
+		"in sight": `<svg>` + chair + uses + `</svg>`,
+		"in defs":  `<svg><defs>` + chair + uses + `</defs><circle r="3"/></svg>`,
+	} {
+		if _, err := Survey([]byte(file)); err == nil || !strings.Contains(err.Error(), "at most 20000000 points") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Survey([]byte(`<svg><defs>` + chair + `<clipPath>` + uses + `</clipPath></defs><circle r="3"/></svg>`)); err != nil {
+		t.Errorf("what is never drawn: %v", err)
+	}
+	if _, err := Survey([]byte(`<svg><g id="c">` + strings.Repeat(`<circle r="3"/>`, 100) + `</g>` + strings.Repeat(`<use href="#c" transform="scale(2 1)"/>`, 5_000) + `</svg>`)); err == nil {
+		t.Error("circles that become polygons are not counted as such")
+	}
+	r, err := Survey([]byte(`<svg><g id="c"><path d="M0 0H10V10H0Z"/><circle r="5"/></g>` + strings.Repeat(`<use href="#c" x="20" y="30"/>`, 1_000) + `</svg>`))
+	if err != nil || len(r.Rows) != 1_003 || r.Rows[1_002][slices.Index(r.Columns, "x")] != "22.5" {
+		t.Errorf("a chair that is used again: %v, %v", err, r)
+	}
+}
+
+func TestRecords_WordsThatManyThingsHaveAreCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ö", 10_000)
+	for name, file := range map[string]string{
+		"style":     `<svg><g style="fill: ` + long + `"><circle r="3"/><circle r="4"/></g></svg>`,
+		"attribute": `<svg><g fill="` + long + `"><circle r="3"/><circle r="4"/></g></svg>`,
+		"tree":      `{"fill": "` + long + `", "seats": [{"x": 1}, {"x": 2}]}`,
+	} {
+		r, err := Survey([]byte(file))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if v := r.Values("fill", 1); len(v) != 1 || v[0].Count != 2 || v[0].Text != long[:mostWords] {
+			t.Errorf("%s: %d bytes", name, len(v[0].Text))
+		}
+	}
+	r, err := Survey([]byte(`<svg><circle r="3" cx="9"><title> of  a <b>not</b> seat </title></circle><text>A<tspan> long </tspan><tspan>wo<tspan>rd</tspan></tspan></text></svg>`))
+	if err != nil || r.Rows[0][slices.Index(r.Columns, "title")] != "of a seat" || r.forms[1].shapes[0].Text != "A long wo rd" {
+		t.Errorf("%v, %+v", err, r)
 	}
 }

@@ -61,6 +61,7 @@ var reasons = text.NewStored(
 	text.Mark("\"%s\" and \"%s\" are no place in a drawing; choose the columns with the places of the seats"),
 	text.Mark("an area has \"%s\" places; that is a whole number from 1 to %s"),
 	text.Mark("this is no drawing: %s"), text.Mark("this is no SVG drawing; it begins with <%s>"), text.Mark("a drawing has at most %s things"),
+	text.Mark("the forms of a drawing have at most %s points, counted again where a form is used again"),
 
 	text.Mark("the drawing is %s by %s units; each side is more than 0 and at most %s"), text.Mark("the plan has %s seats; it has at most %s"), text.Mark("the plan has %s categories; it needs 1 to %s"),
 	text.Mark("two categories have the key \"%s\""), text.Mark("category \"%s\" has the color \"%s\"; a color is #rrggbb or empty"), text.Mark("category \"%s\" costs %s; a price is 0 to %s minor units"),

@@ -146,7 +146,7 @@ func (in *treeReader) facts(path string, object map[string]any, own branch, list
 				in.known[name] = true
 				in.columns = append(in.columns, name)
 			}
-			own[name] = strings.TrimSpace(fmt.Sprint(v))
+			own[name] = strings.TrimSpace(brief(fmt.Sprint(v)))
 		case map[string]any:
 			in.facts(name, v, own, lists)
 		case []any:
