@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
 )
 
 // A small file must not become large in memory, or take minutes.
@@ -100,5 +103,37 @@ func TestRecords_WordsThatManyThingsHaveAreCut(t *testing.T) {
 	r, err := Survey([]byte(`<svg><circle r="3" cx="9"><title> of  a <b>not</b> seat </title></circle><text>A<tspan> long </tspan><tspan>wo<tspan>rd</tspan></tspan></text></svg>`))
 	if err != nil || r.Rows[0][slices.Index(r.Columns, "title")] != "of a seat" || r.forms[1].shapes[0].Text != "A long wo rd" {
 		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+func TestRecords_ARowForEachSeatIsReadAtOnce(t *testing.T) {
+	t.Parallel()
+	var rows, sections strings.Builder
+	rows.WriteString("id,section,number,x,y\n")
+	sections.WriteString("id,section,number,x,y\n")
+	for n := range seats.MaxSeats {
+		fmt.Fprintf(&rows, "seat-%06d,Stalls,1,%d,%d\n", n, n%300*20, n/300*20)
+		fmt.Fprintf(&sections, "seat-%06d,S%06d,1,%d,%d\n", n, n, n%300*20, n/300*20)
+	}
+	began := time.Now()
+	o, err := surveyed(t, rows.String()).Open(Mapping{Name: "House", Section: "section", Row: "id", Number: "number", X: "x", Y: "y"})
+	if err != nil || len(o.Plan.Seats) != seats.MaxSeats {
+		t.Errorf("rows: %v", err)
+	}
+	if _, err := surveyed(t, sections.String()).Open(Mapping{Name: "House", Section: "section", Row: "row", Number: "number", X: "x", Y: "y"}); err == nil || !strings.Contains(err.Error(), "sections, more than 10000") {
+		t.Errorf("sections: %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	} else {
+		t.Log(took)
+	}
+}
+
+func TestRecords_SeatsInTheSectionOfAnAreaStayTogether(t *testing.T) {
+	t.Parallel()
+	o, err := surveyed(t, "section,row,number,capacity,x,y\nLawn,,,3,300,0\nLawn,,7,,320,0\nStalls,A,1,,0,0\nStalls,B,1,,0,20\nStalls,A,2,,20,0\n").Open(Mapping{Name: "P", Section: "section", Row: "row", Number: "number", Capacity: "capacity", X: "x", Y: "y"})
+	if err != nil || len(o.Plan.Sections) != 2 || told(o.Plan, "Lawn") != "Lawn/1 A; Lawn/2 A; Lawn/3 A; Lawn/7 A" || told(o.Plan, "Stalls") != "Stalls/A/1 A; Stalls/A/2 A; Stalls/B/1 A" {
+		t.Errorf("%v, %+v", err, o)
 	}
 }

@@ -336,13 +336,18 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	}
 	categories := d.priced(list)
 	taken, grounds := make([]bool, len(r.Rows)), r.groundsOf(list)
+	at := filed{sections: map[string]int{}, rows: map[seats.WholeRow]int{}}
 	for i := range list {
+		if len(d.sections) > maxSections {
+			return nil, &Error{Reason: fmt.Sprintf("the plan has %d sections, more than %d", len(d.sections), maxSections)}
+		}
 		taken[list[i].at] = true
 		if list[i].capacity > 0 {
 			d.area(&list[i], categories[list[i].category], grounds[list[i].at])
+			at.area(list[i].section, len(d.sections)-1)
 			continue
 		}
-		d.put(&list[i], categories[list[i].category], m.Row != "")
+		d.put(&list[i], categories[list[i].category], m.Row != "", at)
 	}
 	if m.Number == "" || r.Kind == KindSVG {
 		d.lineUp(m.Number == "")
@@ -544,18 +549,42 @@ func (d *draft) priced(list []record) map[string]int {
 	return places
 }
 
+// filed is where the sections and rows of a draft are while its seats are put into them.
+type filed struct {
+	sections map[string]int
+	rows     map[seats.WholeRow]int
+}
+
+// section is the section of a name: the first one, or, if there is none yet, the one at next.
+func (f *filed) section(name string, next int) int {
+	i, known := f.sections[name]
+	if !known {
+		i = next
+		f.sections[name] = i
+	}
+	return i
+}
+
+// area files an area as the section at i, with its only row, unless a section before it has the name.
+func (f *filed) area(name string, i int) {
+	if f.section(name, i) == i {
+		f.rows[seats.WholeRow{Section: i}] = 0
+	}
+}
+
 // put adds a seat to its section and row. A section without rows is an area if other sections have rows.
-func (d *draft) put(c *record, category int, rowsNamed bool) {
-	i := slices.IndexFunc(d.sections, func(s draftSection) bool { return s.name == c.section })
-	if i < 0 {
-		i = len(d.sections)
+func (d *draft) put(c *record, category int, rowsNamed bool, at filed) {
+	i := at.section(c.section, len(d.sections))
+	if i == len(d.sections) {
 		d.sections = append(d.sections, draftSection{name: c.section, area: rowsNamed && c.row == ""})
 	}
 	s := &d.sections[i]
 	s.area = s.area && c.row == ""
-	j := slices.IndexFunc(s.rows, func(r draftRow) bool { return r.label == c.row })
-	if j < 0 {
+	row := seats.WholeRow{Section: i, Row: c.row}
+	j, known := at.rows[row]
+	if !known {
 		j = len(s.rows)
+		at.rows[row] = j
 		s.rows = append(s.rows, draftRow{label: c.row, path: []any{c.line}})
 	}
 	s.rows[j].seats = append(s.rows[j].seats, draftSeat{ids: []string{c.id}, number: c.number, category: category, x: c.x, y: c.y, flags: flagsIn(c.flags)})
