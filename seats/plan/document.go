@@ -495,8 +495,9 @@ func Write(w io.Writer, p *seats.Plan) error {
 		return fmt.Errorf("plan: write: %w", err)
 	}
 	doc := header(p)
+	whole, shared := p.WholeRows(), p.SharedRows()
 	for i := range p.Sections {
-		sec := writtenSection(p, i)
+		sec := writtenSection(p, i, whole, shared)
 		sec.Floor = floorOf(p, p.Sections[i].Floor)
 		doc.Sections = append(doc.Sections, sec)
 	}
@@ -512,7 +513,7 @@ func Write(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-func writtenSection(p *seats.Plan, at int) documentSection {
+func writtenSection(p *seats.Plan, at int, whole map[seats.WholeRow]bool, shared map[seats.WholeRow]*seats.Shared) documentSection {
 	s := &p.Sections[at]
 	sec := documentSection{Name: s.Name, Outline: pairs(s.Outline)}
 	if s.Area {
@@ -525,7 +526,8 @@ func writtenSection(p *seats.Plan, at int) documentSection {
 			continue
 		}
 		if n := len(sec.Rows); n == 0 || sec.Rows[n-1].Row != seat.Row {
-			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: p.SoldWhole(at, seat.Row), Shared: writtenShared(p.SharedAt(at, seat.Row))})
+			row := seats.WholeRow{Section: at, Row: seat.Row}
+			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: whole[row], Shared: writtenShared(shared[row])})
 		}
 		row := &sec.Rows[len(sec.Rows)-1]
 		row.Seats = append(row.Seats, written)

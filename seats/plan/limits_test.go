@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,5 +136,33 @@ func TestRecords_SeatsInTheSectionOfAnAreaStayTogether(t *testing.T) {
 	o, err := surveyed(t, "section,row,number,capacity,x,y\nLawn,,,3,300,0\nLawn,,7,,320,0\nStalls,A,1,,0,0\nStalls,B,1,,0,20\nStalls,A,2,,20,0\n").Open(Mapping{Name: "P", Section: "section", Row: "row", Number: "number", Capacity: "capacity", X: "x", Y: "y"})
 	if err != nil || len(o.Plan.Sections) != 2 || told(o.Plan, "Lawn") != "Lawn/1 A; Lawn/2 A; Lawn/3 A; Lawn/7 A" || told(o.Plan, "Stalls") != "Stalls/A/1 A; Stalls/A/2 A; Stalls/B/1 A" {
 		t.Errorf("%v, %+v", err, o)
+	}
+}
+
+func TestShared_ManyRowsAreCheckedAndWrittenAtOnce(t *testing.T) {
+	t.Parallel()
+	p := &seats.Plan{Name: "P", Width: 1000, Height: 1000, Categories: []seats.Category{{Key: "A", Name: "A"}}}
+	const rows = seats.MaxSeats / 2
+	for n := range seats.MaxSeats {
+		row := fmt.Sprintf("R%05d", n/2)
+		p.Seats = append(p.Seats, seats.Seat{ID: fmt.Sprint(n), Row: row, Number: fmt.Sprint(n % 2), X: 5, Y: 5, Flags: seats.AisleAfter})
+		if n%4 == 0 {
+			p.Shared = append(p.Shared, seats.SharedRow{Row: row, Shared: seats.Shared{Least: 1, Most: 2}})
+		} else if n%4 == 2 {
+			p.Whole = append(p.Whole, seats.WholeRow{Row: row})
+		}
+	}
+	p.Sections = []seats.Section{{Name: "S", Count: seats.MaxSeats, Outline: rectangle(0, 0, 10, 10)}}
+	began := time.Now()
+	var b bytes.Buffer
+	if err := Write(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("written after %s", time.Since(began))
+	if r, err := Read(&b); err != nil || len(r.Plan.Shared)+len(r.Plan.Whole) != rows {
+		t.Errorf("read: %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
