@@ -315,6 +315,7 @@ func (in *documentReader) section(sec *documentSection, path []any) error {
 	if err != nil {
 		return err
 	}
+	in.parties(&s)
 	in.sections = append(in.sections, s)
 	return nil
 }
@@ -359,23 +360,44 @@ func (in *documentReader) whole(r *draftRow, is bool, path []any) {
 	}
 }
 
-// shared notes how many seats each party has at a row.
+// shared notes how many seats each party has at a row; a largest party that is left out stays 0 until the pieces of the row are together.
 func (in *documentReader) shared(r *draftRow, s *documentShared, path []any) {
 	if s == nil {
 		return
 	}
-	r.shared = &seats.Shared{Least: cmp.Or(s.Least, 1), Most: cmp.Or(s.Most, len(r.seats)), NoRest: s.NoRest}
+	r.shared = &seats.Shared{Least: cmp.Or(s.Least, 1), Most: s.Most, NoRest: s.NoRest}
 	switch {
 	case r.whole:
 		in.wrong.add(fail(under(path, "shared"), "a row or table is sold whole or shared, not both"))
 	case !r.oneCategory():
 		in.wrong.add(fail(under(path, "shared"), "a row or table that is shared has one category for all its seats; %q has several", r.label))
-	case !sharable(*r.shared, len(r.seats)):
-		in.wrong.add(fail(under(path, "shared"), sizes, r.shared.Least, r.shared.Most, len(r.seats)))
+	}
+}
+
+// parties refuses those that do not fit their row, which may be drawn in several pieces.
+func (in *documentReader) parties(s *draftSection) {
+	counts := map[string]int{}
+	for _, r := range s.rows {
+		counts[r.label] += len(r.seats)
+	}
+	for _, r := range s.rows {
+		if r.shared == nil || !r.oneCategory() || r.whole { // that is said
+			continue
+		}
+		all := counts[r.label]
+		if whole := filled(*r.shared, all); !sharable(whole, all) {
+			in.wrong.add(fail(under(r.path[:len(r.path)-1], "shared"), sizes, whole.Least, whole.Most, all))
+		}
 	}
 }
 
 const sizes = "a party has %d to %d seats of %d: the first number is 1 or more, the second at least as many, and both fit the row"
+
+// filled is how a row of so many seats is shared: a largest party that is left out has all of them.
+func filled(s seats.Shared, count int) seats.Shared {
+	s.Most = cmp.Or(s.Most, count)
+	return s
+}
 
 func sharable(s seats.Shared, count int) bool {
 	return count > 1 && s.Least >= 1 && s.Least <= s.Most && s.Most <= count

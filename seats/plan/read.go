@@ -34,7 +34,7 @@ type Result struct {
 
 // Repair is something the file had wrong and Read put right, so that every seat has its own id and its own label.
 type Repair struct {
-	Kind    string       // "duplicate-id", "duplicate-label", "duplicate-section", "name" or "overlap"
+	Kind    string       // "duplicate-id", "duplicate-label", "duplicate-section", "name", "overlap" or "sold-apart"
 	Where   string       // the section it is about; empty if it is about the whole plan
 	Count   int          // how many seats, rows or names it touched
 	Message text.Message // a sentence for the organizer
