@@ -180,7 +180,9 @@ func matched(p, next *seats.Plan) []int {
 // conflicts lists the seats that next would lose or alter.
 func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
 	wholeNow, wholeNext := p.WholeRows(), next.WholeRows()
-	whole := func(rows map[seats.WholeRow]bool, s *seats.Seat) bool { return rows[seats.WholeRow{Section: s.Section, Row: s.Row}] }
+	whole := func(rows map[seats.WholeRow]bool, s *seats.Seat) bool {
+		return rows[seats.WholeRow{Section: s.Section, Row: s.Row}]
+	}
 	for idx, n := range at {
 		switch {
 		case n < 0:
