@@ -277,56 +277,6 @@ func checkRows(p *seats.Plan) error {
 	return nil
 }
 
-// drawnRow is what counts of a row for how it is sold.
-type drawnRow struct {
-	count, category int
-	several         bool // categories
-}
-
-// together reports whether the seats of a row can be sold together: several seats of one category.
-func (r drawnRow) together() bool { return r.count > 1 && !r.several }
-
-// drawnRows are the rows of a plan, but for those of areas.
-func drawnRows(p *seats.Plan) map[seats.WholeRow]drawnRow {
-	rows := map[seats.WholeRow]drawnRow{}
-	for i := range p.Seats {
-		s := &p.Seats[i]
-		if p.Sections[s.Section].Area {
-			continue
-		}
-		at := seats.WholeRow{Section: s.Section, Row: s.Row}
-		r, known := rows[at]
-		rows[at] = drawnRow{r.count + 1, s.Category, r.several || known && r.category != s.Category}
-	}
-	return rows
-}
-
-// checkTogether holds that what is sold whole or shared is a row of several seats of one category, one or the other, with parties
-// that fit.
-func checkTogether(p *seats.Plan) error {
-	if len(p.Whole) == 0 && len(p.Shared) == 0 {
-		return nil
-	}
-	rows, known := drawnRows(p), make(map[seats.WholeRow]bool, len(p.Whole)+len(p.Shared))
-	for _, w := range p.Whole {
-		if known[w] || !rows[w].together() {
-			return fmt.Errorf("row %q of section %d cannot be sold whole: that is a row of at least 2 seats, all of one category", w.Row, w.Section)
-		}
-		known[w] = true
-	}
-	for _, r := range p.Shared {
-		w := seats.WholeRow{Section: r.Section, Row: r.Row}
-		if known[w] || !rows[w].together() {
-			return fmt.Errorf("row %q of section %d cannot be shared: that is a row of at least 2 seats, all of one category, which is not sold whole", r.Row, r.Section)
-		}
-		known[w] = true
-		if count := rows[w].count; !sharable(r.Shared, count) {
-			return fmt.Errorf("row %q of section %d: "+sizes, r.Row, r.Section, r.Least, r.Most, count)
-		}
-	}
-	return nil
-}
-
 func checkShapes(p *seats.Plan) error {
 	for i, s := range p.Shapes {
 		if err := checkShape(s); err != nil {

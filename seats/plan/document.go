@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,13 +64,6 @@ type documentRow struct {
 	Whole  bool            `json:"whole,omitempty"`  // all of its seats are sold together, or none
 	Shared *documentShared `json:"shared,omitempty"` // each party has a least and a most number of its seats
 	Seats  []documentSeat  `json:"seats"`
-}
-
-// documentShared is how many seats each party has at a row or table.
-type documentShared struct {
-	Least  int  `json:"least,omitempty"` // left out: 1
-	Most   int  `json:"most,omitempty"`  // left out: all
-	NoRest bool `json:"noRest,omitempty"`
 }
 
 // documentTable is a row with its seats around a table.
@@ -358,56 +350,6 @@ func (in *documentReader) whole(r *draftRow, is bool, path []any) {
 	if r.whole = is; is && !r.oneCategory() {
 		in.wrong.add(fail(under(path, "whole"), "a row or table that is sold whole has one category for all its seats; %q has several", r.label))
 	}
-}
-
-// shared notes how many seats each party has at a row; a largest party that is left out stays 0 until the pieces of the row are together.
-func (in *documentReader) shared(r *draftRow, s *documentShared, path []any) {
-	if s == nil {
-		return
-	}
-	r.shared = &seats.Shared{Least: cmp.Or(s.Least, 1), Most: s.Most, NoRest: s.NoRest}
-	switch {
-	case r.whole:
-		in.wrong.add(fail(under(path, "shared"), "a row or table is sold whole or shared, not both"))
-	case !r.oneCategory():
-		in.wrong.add(fail(under(path, "shared"), "a row or table that is shared has one category for all its seats; %q has several", r.label))
-	}
-}
-
-// parties refuses those that do not fit their row, which may be drawn in several pieces.
-func (in *documentReader) parties(s *draftSection) {
-	counts := map[string]int{}
-	for _, r := range s.rows {
-		counts[r.label] += len(r.seats)
-	}
-	for _, r := range s.rows {
-		if r.shared == nil || !r.oneCategory() || r.whole { // that is said
-			continue
-		}
-		all := counts[r.label]
-		if whole := filled(*r.shared, all); !sharable(whole, all) {
-			in.wrong.add(fail(under(r.path[:len(r.path)-1], "shared"), sizes, whole.Least, whole.Most, all))
-		}
-	}
-}
-
-const sizes = "a party has %d to %d seats of %d: the first number is 1 or more, the second at least as many, and both fit the row"
-
-// filled is how a row of so many seats is shared: a largest party that is left out has all of them.
-func filled(s seats.Shared, count int) seats.Shared {
-	s.Most = cmp.Or(s.Most, count)
-	return s
-}
-
-func sharable(s seats.Shared, count int) bool {
-	return count > 1 && s.Least >= 1 && s.Least <= s.Most && s.Most <= count
-}
-
-func writtenShared(s *seats.Shared) *documentShared {
-	if s == nil {
-		return nil
-	}
-	return &documentShared{s.Least, s.Most, s.NoRest}
 }
 
 func (in *documentReader) seat(seat *documentSeat, category string, path []any) (draftSeat, error) {
