@@ -368,9 +368,11 @@ func newRuns(p *Plan) *runs {
 		t.only[i] = p.Seats[section.First].Category
 	}
 	focus := p.focus()
+	whole, shared := p.WholeRows(), p.SharedRows()
+	together := func(row WholeRow) bool { return whole[row] || shared[row] != nil }
 	for idx := range p.Seats {
 		t.away[idx] = math.Hypot(p.Seats[idx].X-focus.X, p.Seats[idx].Y-focus.Y)
-		if last := len(t.all) - 1; last >= 0 && p.beside(idx-1, idx, t.all[last].count) {
+		if last := len(t.all) - 1; last >= 0 && p.beside(idx-1, idx, t.all[last].count, together) {
 			t.all[last].count++
 			t.all[last].nearest = min(t.all[last].nearest, t.away[idx])
 		} else {
@@ -386,7 +388,7 @@ func newRuns(p *Plan) *runs {
 			t.only[seat.Section] = -1
 		}
 	}
-	t.whole, t.shared = p.wholeRuns(t.all), p.sharedRuns(t.all)
+	t.whole, t.shared = p.wholeRuns(t.all, whole), p.sharedRuns(t.all, shared)
 	for i, s := range t.all {
 		t.everywhere = append(t.everywhere, int32(i))
 		seat := &p.Seats[s.first]
@@ -399,8 +401,9 @@ func newRuns(p *Plan) *runs {
 	return t
 }
 
-// beside reports whether a seat belongs to the run of the one before it, which has so many seats by now.
-func (p *Plan) beside(before, idx, count int) bool {
+// beside reports whether a seat belongs to the run of the one before it, which has so many seats by now. An aisle parts no row that is sold
+// or chosen together.
+func (p *Plan) beside(before, idx, count int, together func(WholeRow) bool) bool {
 	a, b := &p.Seats[before], &p.Seats[idx]
 	if a.Section != b.Section || a.Category != b.Category {
 		return false
@@ -408,7 +411,7 @@ func (p *Plan) beside(before, idx, count int) bool {
 	if p.Sections[a.Section].Area {
 		return count < areaRun
 	}
-	return a.Row == b.Row && (a.Flags&AisleAfter == 0 || p.SoldWhole(a.Section, a.Row) || p.SharedAt(a.Section, a.Row) != nil)
+	return a.Row == b.Row && (a.Flags&AisleAfter == 0 || together(WholeRow{a.Section, a.Row}))
 }
 
 // in lists the runs of a scope, the best first.

@@ -30,24 +30,22 @@ type SharedRow struct {
 // CodePartySize is the code of a refusal: at a shared table the party would be too small or too large.
 const CodePartySize = "party_size"
 
-// SharedAt is how a row or table of a section is shared; nil if it is not.
-func (p *Plan) SharedAt(section int, row string) *Shared {
-	for i := range p.Shared {
-		if r := &p.Shared[i]; r.Section == section && r.Row == row {
-			return &r.Shared
-		}
-	}
-	return nil
-}
-
-// sharedRuns is how each run is shared; nil if the plan has no such row.
-func (p *Plan) sharedRuns(all []run) []*Shared {
+// SharedRows are the rows and tables that are shared, and how; nil if the plan has none.
+func (p *Plan) SharedRows() map[WholeRow]*Shared {
 	if len(p.Shared) == 0 {
 		return nil
 	}
 	known := make(map[WholeRow]*Shared, len(p.Shared))
 	for i := range p.Shared {
 		known[WholeRow{p.Shared[i].Section, p.Shared[i].Row}] = &p.Shared[i].Shared
+	}
+	return known
+}
+
+// sharedRuns is how each run is shared; nil if the plan has no such row.
+func (p *Plan) sharedRuns(all []run, known map[WholeRow]*Shared) []*Shared {
+	if known == nil {
+		return nil
 	}
 	shared := make([]*Shared, len(all))
 	for i, r := range all {

@@ -19,19 +19,22 @@ type WholeRow struct {
 // CodeWholeTable is the code of a refusal: of a row or table that is sold whole, only a part was asked for, or nothing else fits.
 const CodeWholeTable = "whole_table"
 
-// SoldWhole reports whether a row or table of a section is sold whole.
-func (p *Plan) SoldWhole(section int, row string) bool {
-	return len(p.Whole) > 0 && slices.Contains(p.Whole, WholeRow{section, row})
-}
-
-// wholeRuns reports of each run whether it is a row that is sold whole; nil if the plan has none.
-func (p *Plan) wholeRuns(all []run) []bool {
+// WholeRows are the rows and tables that are sold whole; nil if the plan has none.
+func (p *Plan) WholeRows() map[WholeRow]bool {
 	if len(p.Whole) == 0 {
 		return nil
 	}
 	known := make(map[WholeRow]bool, len(p.Whole))
 	for _, w := range p.Whole {
 		known[w] = true
+	}
+	return known
+}
+
+// wholeRuns reports of each run whether it is a row that is sold whole; nil if the plan has none.
+func (p *Plan) wholeRuns(all []run, known map[WholeRow]bool) []bool {
+	if known == nil {
+		return nil
 	}
 	whole := make([]bool, len(all))
 	for i, r := range all {

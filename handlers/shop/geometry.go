@@ -106,6 +106,7 @@ func draw(p *seats.Plan) drawnPlan {
 			RX: tenths(s.RX), RY: tenths(s.RY), Rotation: s.Rotation, Text: s.Text, Size: tenths(s.Size),
 		})
 	}
+	whole, shared := p.WholeRows(), p.SharedRows()
 	for i, s := range p.Sections {
 		section := drawnSection{Name: s.Name, Area: s.Area, First: s.First, Count: s.Count, Outline: tenthsOf(s.Outline), Floor: s.Floor}
 		for idx := s.First; !s.Area && idx < s.First+s.Count; {
@@ -114,8 +115,9 @@ func draw(p *seats.Plan) drawnPlan {
 				end++
 			}
 			row := drawRow(p.Seats[idx:end])
-			row.Whole = p.SoldWhole(i, row.Row)
-			if r := p.SharedAt(i, row.Row); r != nil {
+			at := seats.WholeRow{Section: i, Row: row.Row}
+			row.Whole = whole[at]
+			if r := shared[at]; r != nil {
 				row.Party = &[2]int{r.Least, r.Most}
 			}
 			section.Rows = append(section.Rows, row)

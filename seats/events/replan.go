@@ -179,6 +179,10 @@ func matched(p, next *seats.Plan) []int {
 
 // conflicts lists the seats that next would lose or alter.
 func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
+	wholeNow, wholeNext := p.WholeRows(), next.WholeRows()
+	whole := func(rows map[seats.WholeRow]bool, s *seats.Seat) bool {
+		return rows[seats.WholeRow{Section: s.Section, Row: s.Row}]
+	}
 	for idx, n := range at {
 		switch {
 		case n < 0:
@@ -187,7 +191,7 @@ func conflicts(p, next *seats.Plan, at []int) (list []conflict) {
 			list = append(list, conflict{idx, text.Say("would be called %s", next.SeatName(n))})
 		case p.Categories[p.Seats[idx].Category].Key != next.Categories[next.Seats[n].Category].Key:
 			list = append(list, conflict{idx, text.Say("would cost what “%s” costs", next.Categories[next.Seats[n].Category].Name)})
-		case p.SoldWhole(p.Seats[idx].Section, p.Seats[idx].Row) != next.SoldWhole(next.Seats[n].Section, next.Seats[n].Row):
+		case whole(wholeNow, &p.Seats[idx]) != whole(wholeNext, &next.Seats[n]):
 			list = append(list, conflict{idx, text.Say("would be sold with its whole row where it is sold by itself, or the other way round")})
 		case (p.Seats[idx].Flags^next.Seats[n].Flags)&seats.AisleAfter != 0:
 			list = append(list, conflict{idx, text.Say("would have an aisle where it has none, or none where it has one")})

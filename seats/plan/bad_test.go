@@ -95,7 +95,7 @@ func TestHugeFilesAreRefusedBeforeTheyFillTheMemory(t *testing.T) {
 		"65 MiB":            {strings.Repeat(" ", MaxBytes+1), "64 MiB"},
 		"millions of seats": {`{"zones":[{"rows":[{"seats":[` + strings.Repeat("{},", mostParts) + `{}]}]}]}`, "too many for a plan"},
 		"millions of words": {`{"zones":[` + strings.Repeat(`"",`, mostParts+1) + `""]}`, "too many for a plan"},
-		"a deep hole":       {strings.Repeat(`[`, 100_000), "not JSON from here on"},
+		"a deep hole":       {strings.Repeat(`[`, 100_000), "stand in each other"},
 		"100,001 seats":     {`{"zones":[{"rows":[{"seats":[` + strings.Repeat("{},", seats.MaxSeats) + `{}]}]}]}`, "too many for one plan"},
 	} {
 		t.Run(name, func(t *testing.T) {

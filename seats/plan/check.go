@@ -34,7 +34,7 @@ func Check(p *seats.Plan) error {
 	if p == nil {
 		return errors.New("there is no plan")
 	}
-	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkWhole, checkShared, checkShapes} {
+	for _, check := range []func(*seats.Plan) error{checkSize, checkCategories, checkFloors, checkSections, checkSeats, checkRows, checkTogether, checkShapes} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -275,57 +275,6 @@ func checkRows(p *seats.Plan) error {
 		}
 	}
 	return nil
-}
-
-// checkWhole holds that what is sold whole is a row of several seats of one category.
-func checkWhole(p *seats.Plan) error {
-	known := make(map[seats.WholeRow]bool, len(p.Whole))
-	for _, w := range p.Whole {
-		if known[w] || w.Section < 0 || w.Section >= len(p.Sections) || !wholeRow(p, w) {
-			return fmt.Errorf("row %q of section %d cannot be sold whole: that is a row of at least 2 seats, all of one category", w.Row, w.Section)
-		}
-		known[w] = true
-	}
-	return nil
-}
-
-// checkShared holds that what is shared is a row of several seats of one category, with parties that fit.
-func checkShared(p *seats.Plan) error {
-	known := make(map[seats.WholeRow]bool, len(p.Shared))
-	for _, r := range p.Shared {
-		w := seats.WholeRow{Section: r.Section, Row: r.Row}
-		if known[w] || slices.Contains(p.Whole, w) || w.Section < 0 || w.Section >= len(p.Sections) || !wholeRow(p, w) {
-			return fmt.Errorf("row %q of section %d cannot be shared: that is a row of at least 2 seats, all of one category, which is not sold whole", r.Row, r.Section)
-		}
-		known[w] = true
-		sec := &p.Sections[r.Section]
-		if count := rowCount(p.Seats[sec.First:sec.First+sec.Count], r.Row); !sharable(r.Shared, count) {
-			return fmt.Errorf("row %q of section %d: "+sizes, r.Row, r.Section, r.Least, r.Most, count)
-		}
-	}
-	return nil
-}
-
-func rowCount(list []seats.Seat, row string) (n int) {
-	for i := range list {
-		n += countIf(list[i].Row == row)
-	}
-	return n
-}
-
-func wholeRow(p *seats.Plan, w seats.WholeRow) bool {
-	sec := &p.Sections[w.Section]
-	count, category := 0, -1
-	for _, s := range p.Seats[sec.First : sec.First+sec.Count] {
-		if s.Row != w.Row {
-			continue
-		}
-		if count++; count > 1 && s.Category != category {
-			return false
-		}
-		category = s.Category
-	}
-	return count > 1 && !sec.Area
 }
 
 func checkShapes(p *seats.Plan) error {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,13 +64,6 @@ type documentRow struct {
 	Whole  bool            `json:"whole,omitempty"`  // all of its seats are sold together, or none
 	Shared *documentShared `json:"shared,omitempty"` // each party has a least and a most number of its seats
 	Seats  []documentSeat  `json:"seats"`
-}
-
-// documentShared is how many seats each party has at a row or table.
-type documentShared struct {
-	Least  int  `json:"least,omitempty"` // left out: 1
-	Most   int  `json:"most,omitempty"`  // left out: all
-	NoRest bool `json:"noRest,omitempty"`
 }
 
 // documentTable is a row with its seats around a table.
@@ -315,6 +307,7 @@ func (in *documentReader) section(sec *documentSection, path []any) error {
 	if err != nil {
 		return err
 	}
+	in.parties(&s)
 	in.sections = append(in.sections, s)
 	return nil
 }
@@ -357,35 +350,6 @@ func (in *documentReader) whole(r *draftRow, is bool, path []any) {
 	if r.whole = is; is && !r.oneCategory() {
 		in.wrong.add(fail(under(path, "whole"), "a row or table that is sold whole has one category for all its seats; %q has several", r.label))
 	}
-}
-
-// shared notes how many seats each party has at a row.
-func (in *documentReader) shared(r *draftRow, s *documentShared, path []any) {
-	if s == nil {
-		return
-	}
-	r.shared = &seats.Shared{Least: cmp.Or(s.Least, 1), Most: cmp.Or(s.Most, len(r.seats)), NoRest: s.NoRest}
-	switch {
-	case r.whole:
-		in.wrong.add(fail(under(path, "shared"), "a row or table is sold whole or shared, not both"))
-	case !r.oneCategory():
-		in.wrong.add(fail(under(path, "shared"), "a row or table that is shared has one category for all its seats; %q has several", r.label))
-	case !sharable(*r.shared, len(r.seats)):
-		in.wrong.add(fail(under(path, "shared"), sizes, r.shared.Least, r.shared.Most, len(r.seats)))
-	}
-}
-
-const sizes = "a party has %d to %d seats of %d: the first number is 1 or more, the second at least as many, and both fit the row"
-
-func sharable(s seats.Shared, count int) bool {
-	return count > 1 && s.Least >= 1 && s.Least <= s.Most && s.Most <= count
-}
-
-func writtenShared(s *seats.Shared) *documentShared {
-	if s == nil {
-		return nil
-	}
-	return &documentShared{s.Least, s.Most, s.NoRest}
 }
 
 func (in *documentReader) seat(seat *documentSeat, category string, path []any) (draftSeat, error) {
@@ -495,8 +459,9 @@ func Write(w io.Writer, p *seats.Plan) error {
 		return fmt.Errorf("plan: write: %w", err)
 	}
 	doc := header(p)
+	whole, shared := p.WholeRows(), p.SharedRows()
 	for i := range p.Sections {
-		sec := writtenSection(p, i)
+		sec := writtenSection(p, i, whole, shared)
 		sec.Floor = floorOf(p, p.Sections[i].Floor)
 		doc.Sections = append(doc.Sections, sec)
 	}
@@ -512,7 +477,7 @@ func Write(w io.Writer, p *seats.Plan) error {
 	return nil
 }
 
-func writtenSection(p *seats.Plan, at int) documentSection {
+func writtenSection(p *seats.Plan, at int, whole map[seats.WholeRow]bool, shared map[seats.WholeRow]*seats.Shared) documentSection {
 	s := &p.Sections[at]
 	sec := documentSection{Name: s.Name, Outline: pairs(s.Outline)}
 	if s.Area {
@@ -525,7 +490,8 @@ func writtenSection(p *seats.Plan, at int) documentSection {
 			continue
 		}
 		if n := len(sec.Rows); n == 0 || sec.Rows[n-1].Row != seat.Row {
-			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: p.SoldWhole(at, seat.Row), Shared: writtenShared(p.SharedAt(at, seat.Row))})
+			row := seats.WholeRow{Section: at, Row: seat.Row}
+			sec.Rows = append(sec.Rows, documentRow{Row: seat.Row, Whole: whole[row], Shared: writtenShared(shared[row])})
 		}
 		row := &sec.Rows[len(sec.Rows)-1]
 		row.Seats = append(row.Seats, written)

@@ -218,6 +218,9 @@ func fill(polygon []seats.Point, n int) []seats.Point {
 		low = seats.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
 		high = seats.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
 	}
+	if !(high.Y > low.Y) { // no line is between them
+		return boxed(low, high, n)
+	}
 	lines := levels(polygon, low.Y, high.Y, n)
 	total := 0.0
 	for _, l := range lines {
@@ -430,12 +433,14 @@ func rectangle(x, y, width, height float64) []seats.Point {
 	return []seats.Point{{X: x, Y: y}, {X: x + width, Y: y}, {X: x + width, Y: y + height}, {X: x, Y: y + height}}
 }
 
+// ovalCorners is how many corners an ellipse has as a polygon.
+const ovalCorners = 48
+
 // oval is an ellipse as a polygon, for outlines.
 func oval(center seats.Point, rx, ry float64) []seats.Point {
-	const corners = 48
-	points := make([]seats.Point, corners)
+	points := make([]seats.Point, ovalCorners)
 	for i := range points {
-		sin, cos := math.Sincos(2 * math.Pi * float64(i) / corners)
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / ovalCorners)
 		points[i] = seats.Point{X: center.X + rx*cos, Y: center.Y + ry*sin}
 	}
 	return points

@@ -34,7 +34,7 @@ type Result struct {
 
 // Repair is something the file had wrong and Read put right, so that every seat has its own id and its own label.
 type Repair struct {
-	Kind    string       // "duplicate-id", "duplicate-label", "duplicate-section", "name" or "overlap"
+	Kind    string       // "duplicate-id", "duplicate-label", "duplicate-section", "name", "overlap" or "sold-apart"
 	Where   string       // the section it is about; empty if it is about the whole plan
 	Count   int          // how many seats, rows or names it touched
 	Message text.Message // a sentence for the organizer
@@ -181,6 +181,9 @@ func explain(data []byte, err error) error {
 // any of the formats has far fewer; a file with more is made to fill the memory.
 const mostParts = 1_000_000
 
+// mostDeep is how many objects and lists may stand in each other. Plans have about ten.
+const mostDeep = 50
+
 // examine refuses a file that is too large, is not text, or would cost far more memory than its size.
 func examine(data []byte) ([]byte, error) {
 	if len(data) > MaxBytes {
@@ -208,8 +211,8 @@ func examine(data []byte) ([]byte, error) {
 	return data, weigh(data)
 }
 
-// weigh counts the parts of a file outside of texts, and refuses null as an element: five bytes in the file would
-// be a whole empty seat in memory.
+// weigh counts the parts of a file outside of texts and how deep they stand, and refuses null as an element: five bytes in the file
+// would be a whole empty seat in memory.
 func weigh(data []byte) error {
 	var open []byte // the brackets around this place
 	parts, elements, before := 0, 0, byte(0)
@@ -222,6 +225,9 @@ func weigh(data []byte) error {
 		case '{', '[':
 			open = append(open, c)
 			parts++
+			if len(open) > mostDeep {
+				return &Error{Line: lineAt(data, int64(i)), Reason: fmt.Sprintf("more than %d objects and lists stand in each other: too many for a plan", mostDeep)}
+			}
 		case '}', ']':
 			open = open[:max(0, len(open)-1)]
 		case ',':

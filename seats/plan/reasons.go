@@ -47,7 +47,8 @@ var reasons = text.NewStored(
 	text.Mark("the plan breaks a rule: %s"), text.Mark("shape %s: %s"),
 
 	text.Mark("the file is larger than %s MiB"), text.Mark("this version of Usher reads \"%s\", the file is \"%s\"; a newer Usher may read it"),
-	text.Mark("more than %s parts: too many for a plan"), text.Mark("more than %s seats: too many for one plan"),
+	text.Mark("more than %s parts: too many for a plan"), text.Mark("more than %s objects and lists stand in each other: too many for a plan"),
+	text.Mark("a name, with the names of all around it, is longer than %s bytes"), text.Mark("more than %s seats: too many for one plan"),
 	text.Mark("found %s where %s is expected"), text.Mark("%s does not fit here; expected %s that is finite and not huge"),
 	text.Mark("the format has no key \"%s\" in this place"), text.Mark("the key \"%s\" belongs to another category, too, or is empty"), text.Mark("category \"%s\" is not among the categories of the plan"),
 	text.Mark("category \"%s\" is not among the categories of the chart"), text.Mark("the seat is in category \"%s\", and the plan has no such category"),
@@ -60,6 +61,7 @@ var reasons = text.NewStored(
 	text.Mark("\"%s\" and \"%s\" are no place in a drawing; choose the columns with the places of the seats"),
 	text.Mark("an area has \"%s\" places; that is a whole number from 1 to %s"),
 	text.Mark("this is no drawing: %s"), text.Mark("this is no SVG drawing; it begins with <%s>"), text.Mark("a drawing has at most %s things"),
+	text.Mark("the forms of a drawing have at most %s points, counted again where a form is used again"),
 
 	text.Mark("the drawing is %s by %s units; each side is more than 0 and at most %s"), text.Mark("the plan has %s seats; it has at most %s"), text.Mark("the plan has %s categories; it needs 1 to %s"),
 	text.Mark("two categories have the key \"%s\""), text.Mark("category \"%s\" has the color \"%s\"; a color is #rrggbb or empty"), text.Mark("category \"%s\" costs %s; a price is 0 to %s minor units"),

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/text"
 )
 
 // Words of Records.Kind.
@@ -336,13 +335,18 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	}
 	categories := d.priced(list)
 	taken, grounds := make([]bool, len(r.Rows)), r.groundsOf(list)
+	at := filed{sections: map[string]int{}, rows: map[seats.WholeRow]int{}}
 	for i := range list {
+		if len(d.sections) > maxSections {
+			return nil, &Error{Reason: fmt.Sprintf("the plan has %d sections, more than %d", len(d.sections), maxSections)}
+		}
 		taken[list[i].at] = true
 		if list[i].capacity > 0 {
 			d.area(&list[i], categories[list[i].category], grounds[list[i].at])
+			at.area(list[i].section, len(d.sections)-1)
 			continue
 		}
-		d.put(&list[i], categories[list[i].category], m.Row != "")
+		d.put(&list[i], categories[list[i].category], m.Row != "", at)
 	}
 	if m.Number == "" || r.Kind == KindSVG {
 		d.lineUp(m.Number == "")
@@ -542,75 +546,4 @@ func (d *draft) priced(list []record) map[string]int {
 		d.categories = append(d.categories, category)
 	}
 	return places
-}
-
-// put adds a seat to its section and row. A section without rows is an area if other sections have rows.
-func (d *draft) put(c *record, category int, rowsNamed bool) {
-	i := slices.IndexFunc(d.sections, func(s draftSection) bool { return s.name == c.section })
-	if i < 0 {
-		i = len(d.sections)
-		d.sections = append(d.sections, draftSection{name: c.section, area: rowsNamed && c.row == ""})
-	}
-	s := &d.sections[i]
-	s.area = s.area && c.row == ""
-	j := slices.IndexFunc(s.rows, func(r draftRow) bool { return r.label == c.row })
-	if j < 0 {
-		j = len(s.rows)
-		s.rows = append(s.rows, draftRow{label: c.row, path: []any{c.line}})
-	}
-	s.rows[j].seats = append(s.rows[j].seats, draftSeat{ids: []string{c.id}, number: c.number, category: category, x: c.x, y: c.y, flags: flagsIn(c.flags)})
-}
-
-// flagsIn finds the flags of a seat in the words of other programs.
-func flagsIn(text string) (flags seats.Flags) {
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,;|", r) }) {
-		switch word {
-		case "accessible", "wheelchair", "true", "yes", "1":
-			flags |= seats.Accessible
-		case "companion":
-			flags |= seats.Companion
-		case "restricted-view", "restricted", "obstructed":
-			flags |= seats.RestrictedView
-		case "aisle-after":
-			flags |= seats.AisleAfter
-		}
-	}
-	return flags
-}
-
-// lineUp sorts the seats of each row from left to right or from top to bottom, and numbers them if they have no numbers.
-func (d *draft) lineUp(number bool) {
-	for i := range d.sections {
-		for j := range d.sections[i].rows {
-			row := d.sections[i].rows[j].seats
-			low, high := box(d.sections[i].rows[j : j+1])
-			slices.SortStableFunc(row, func(a, b draftSeat) int {
-				if high.X-low.X >= high.Y-low.Y {
-					return cmp.Compare(a.x, b.x)
-				}
-				return cmp.Compare(a.y, b.y)
-			})
-			for k := range row {
-				if number {
-					row[k].number = strconv.Itoa(k + 1)
-				}
-			}
-		}
-	}
-}
-
-// lay gives seats places where the file has none: rows behind each other, sections below each other.
-func (d *draft) lay() {
-	y := 0.0
-	for i := range d.sections {
-		for j := range d.sections[i].rows {
-			for k := range d.sections[i].rows[j].seats {
-				s := &d.sections[i].rows[j].seats[k]
-				s.x, s.y = spacing*float64(k), y
-			}
-			y += 1.2 * spacing
-		}
-		y += 3 * spacing
-	}
-	d.warn(text.Say("The file does not say where the seats are, so rows were laid out behind each other."))
 }

@@ -200,7 +200,12 @@ func (d *draft) splitSections() {
 		all = append(all, *s)
 	}
 	for i := range all {
-		all[i].rows = merge(all[i].rows)
+		s := &all[i]
+		var apart []string
+		s.rows, apart = merge(s.rows)
+		if n := len(apart); n > 0 {
+			d.repaired("sold-apart", s.name, n, text.Say("rows in pieces that are sold in different ways are now sold by the seat: %s.", some(apart)))
+		}
 	}
 	d.sections = all
 }
@@ -314,10 +319,12 @@ func apart(a, b draftRow) float64 {
 	return least
 }
 
-// merge puts the pieces of a row that is drawn in several together, with an aisle between them.
-func merge(rows []draftRow) []draftRow {
+// merge puts the pieces of a row that is drawn in several together, with an aisle between them. It names the rows that are sold by
+// the seat because their pieces were to be sold in different ways.
+func merge(rows []draftRow) (merged []draftRow, apart []string) {
 	at := make(map[string]int, len(rows))
-	merged := make([]draftRow, 0, len(rows))
+	merged = make([]draftRow, 0, len(rows))
+	differ := map[int]bool{}
 	for _, r := range rows {
 		i, ok := at[r.label]
 		if !ok {
@@ -326,14 +333,30 @@ func merge(rows []draftRow) []draftRow {
 			continue
 		}
 		all := &merged[i]
-		all.whole = all.whole && r.whole
-		if all.shared != nil && (r.shared == nil || *r.shared != *all.shared) {
-			all.shared = nil
-		}
+		differ[i] = differ[i] || !all.soldAs(&r)
 		all.seats = append(all.seats[:len(all.seats):len(all.seats)], r.seats...)
 		all.seats[len(all.seats)-len(r.seats)-1].flags |= seats.AisleAfter
 	}
-	return merged
+	for i := range merged {
+		r := &merged[i]
+		switch {
+		case differ[i]:
+			r.whole, r.shared = false, nil
+			apart = append(apart, r.label)
+		case r.shared != nil:
+			shared := filled(*r.shared, len(r.seats))
+			r.shared = &shared
+		}
+	}
+	return merged, apart
+}
+
+// soldAs reports whether two pieces of a row are whole or shared alike.
+func (r *draftRow) soldAs(other *draftRow) bool {
+	if r.shared == nil || other.shared == nil {
+		return r.whole == other.whole && r.shared == other.shared
+	}
+	return r.whole == other.whole && *r.shared == *other.shared
 }
 
 // unstack moves sections and tables that lie on others: a balcony over the stalls, two tables in one place. On a map

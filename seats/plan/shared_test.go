@@ -2,7 +2,9 @@ package plan
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,55 @@ func TestShared_PartiesThatDoNotFitAreRefused(t *testing.T) {
 	} {
 		if p.Shared = []seats.SharedRow{shared}; Check(p) == nil {
 			t.Errorf("a row %s passes the check", name)
+		}
+	}
+}
+
+func TestShared_ARowInPiecesIsSharedAsOne(t *testing.T) {
+	t.Parallel()
+	piece := func(row, sold string, first, count int) string {
+		var list []string
+		for n := first; n < first+count; n++ {
+			list = append(list, fmt.Sprintf(`{"number": "%d", "x": %d, "y": 0}`, n, 20*n))
+		}
+		return fmt.Sprintf(`{"row": %q, %s "seats": [%s]}`, row, sold, strings.Join(list, ", "))
+	}
+	file := func(pieces ...string) []byte {
+		return []byte(`{"format": "usher-plan/1", "name": "Dinner", "categories": [{"key": "A", "name": "A", "price": 0}], "sections": [{"name": "Hall", "category": "A", "rows": [` + strings.Join(pieces, ", ") + `]}]}`)
+	}
+	const least, both, rest = `"shared": {"least": 2},`, `"shared": {"least": 2, "most": 3},`, `"shared": {"least": 2, "noRest": true},`
+	for name, c := range map[string]struct {
+		pieces []string
+		want   *seats.Shared // nil: by the seat, and that is said
+	}{
+		"of different lengths":     {[]string{piece("A", least, 1, 3), piece("A", least, 4, 5)}, &seats.Shared{Least: 2, Most: 8}},
+		"of equal lengths":         {[]string{piece("A", least, 1, 4), piece("A", least, 5, 4)}, &seats.Shared{Least: 2, Most: 8}},
+		"one is a seat":            {[]string{piece("A", least, 1, 4), piece("A", least, 5, 1)}, &seats.Shared{Least: 2, Most: 5}},
+		"of a largest party":       {[]string{piece("A", both, 1, 4), piece("A", both, 5, 2)}, &seats.Shared{Least: 2, Most: 3}},
+		"shared in different ways": {[]string{piece("A", least, 1, 4), piece("A", rest, 5, 4)}, nil},
+		"one is shared, the first": {[]string{piece("A", least, 1, 4), piece("A", "", 5, 4)}, nil},
+		"one is shared, the last":  {[]string{piece("A", "", 1, 4), piece("A", least, 5, 4)}, nil},
+		"one is whole":             {[]string{piece("A", "", 1, 4), piece("A", `"whole": true,`, 5, 4)}, nil},
+		"one whole, one shared":    {[]string{piece("A", `"whole": true,`, 1, 4), piece("A", least, 5, 4)}, nil},
+	} {
+		o, err := Open(bytes.NewReader(file(c.pieces...)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		shared := o.Plan.SharedRows()[seats.WholeRow{Row: "A"}]
+		said := slices.ContainsFunc(o.Repairs, func(r Repair) bool { return r.Kind == "sold-apart" && r.Where == "Hall" && r.Count == 1 })
+		if !reflect.DeepEqual(shared, c.want) || said != (c.want == nil) || len(o.Plan.Whole) > 0 {
+			t.Errorf("%s: %+v, and the repairs are %v", name, shared, o.Repairs)
+		}
+		if again := opened(t, o.Document); !reflect.DeepEqual(again.Plan, o.Plan) || len(again.Repairs) > 0 {
+			t.Errorf("%s: opened again it is another plan: %v", name, again.Repairs)
+		}
+	}
+	_, err := Open(bytes.NewReader(file(piece("A", `"shared": {"most": 9},`, 1, 4), piece("A", `"shared": {"most": 9},`, 5, 4), piece("B", `"shared": {"least": 3},`, 1, 2))))
+	for _, want := range []string{"a party has 1 to 9 seats of 8", "a party has 3 to 2 seats of 2", "rows[2].shared"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, without %q", err, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 // form is what a part of a drawing looks like.
 type form struct {
 	shapes []seats.Shape
+	points int  // of its shapes, and one for each of them
 	row    int  // of the thing in Records.Rows; -1 if it can be no seat
 	in     int  // row of the named group that it is a part of; -1 if there is none
 	of     int  // row of the thing that this text stands on; -1 if there is none
@@ -44,21 +45,25 @@ type knot struct {
 	never        bool              // it is in what is never drawn
 	hidden       bool              // it is not seen, or is inside of what is not
 	things       []int             // rows of those directly inside of a group
+	first        int               // place of the first form inside, if there is one
 	forms        []int             // places of all forms inside, as long as they are few
 	texts        []int             // places of the texts directly inside of a group
 	many         bool              // too many forms are inside for a seat
 	named        bool              // a thing that is a group is inside
 	title        string
-	words        strings.Builder
+	words        *strings.Builder // of a title or a text, with those of the parts of a text; nil of others
 }
 
 const (
-	mostInSeat   = 10        // forms of a group that is a seat
-	mostInUse    = 200       // shapes of what is used again
-	mostSketched = 1_000_000 // points of all forms that are remembered
-	mostWords    = 300       // bytes of an attribute that is read as words
-	mostData     = 30        // attributes of groups that what is inside has, too
-	mostOwn      = 100       // attributes of an element
+	mostInSeat   = 10         // forms of a group that is a seat
+	mostInUse    = 200        // forms of what is used again
+	mostUsed     = 2_000      // points of what is used again, and its shapes
+	mostMoved    = 20_000_000 // points of all that is drawn, also of what is drawn again
+	mostSketched = 1_000_000  // points of all forms that are remembered
+	mostWords    = 300        // bytes of an attribute that is read as words
+	mostSaid     = 4_000      // bytes of a text or a title
+	mostData     = 30         // attributes of groups that what is inside has, too
+	mostOwn      = 100        // attributes of an element
 )
 
 // svgReader finds the things of a drawing that may be seats, and its background.
@@ -66,14 +71,15 @@ type svgReader struct {
 	open     []*knot
 	found    []map[string]string
 	forms    []form
-	uses     map[string][]seats.Shape // by the id of what they look like
+	uses     map[string][2]int // the forms of what has an id: the first, and the one behind the last
 	sketched int
+	moved    int         // points so far
 	cells    int         // texts of all things
 	ground   seats.Point // how large the drawing is; zero if it does not say
 }
 
 func surveySVG(data []byte) (*Records, error) {
-	in := &svgReader{uses: map[string][]seats.Shape{}}
+	in := &svgReader{uses: map[string][2]int{}}
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	dec.Strict, dec.Entity = true, xml.HTMLEntity
 	for {
@@ -94,8 +100,11 @@ func surveySVG(data []byte) (*Records, error) {
 			in.end()
 		case xml.CharData:
 			if n := len(in.open); n > 0 {
-				in.open[n-1].words.Write(t)
+				in.open[n-1].say(t)
 			}
+		}
+		if in.moved > mostMoved {
+			return nil, &Error{Line: lineAt(data, dec.InputOffset()), Reason: fmt.Sprintf("the forms of a drawing have at most %d points, counted again where a form is used again", mostMoved)}
 		}
 		if len(in.found) > mostRecords || len(in.open) > 1000 || in.cells > mostCells {
 			return nil, &Error{Reason: fmt.Sprintf("a drawing has at most %d things", mostRecords)}
@@ -112,11 +121,11 @@ func surveySVG(data []byte) (*Records, error) {
 var inherited = []string{"font-size", "text-anchor", "dominant-baseline", "fill", "visibility"}
 
 func (in *svgReader) start(e xml.StartElement) {
-	k := &knot{name: e.Name.Local, attr: map[string]string{}, to: identity, row: none}
+	k := &knot{name: e.Name.Local, attr: map[string]string{}, to: identity, row: none, first: len(in.forms)}
 	for _, a := range e.Attr[:min(len(e.Attr), mostOwn)] {
 		value := a.Value
 		if !slices.Contains([]string{"d", "points", "style", "transform"}, a.Name.Local) {
-			value = value[:min(len(value), mostWords)]
+			value = brief(value)
 		}
 		k.attr[a.Name.Local] = strings.TrimSpace(strings.ToValidUTF8(value, ""))
 	}
@@ -127,18 +136,25 @@ func (in *svgReader) start(e xml.StartElement) {
 		k.unseen = up.unseen || up.name == "defs" || up.name == "symbol"
 		k.never = up.never || slices.Contains([]string{"clipPath", "mask", "pattern", "marker"}, up.name)
 	}
+	switch n := len(in.open); {
+	case k.name == "title" || k.name == "text":
+		k.words = &strings.Builder{}
+	case k.name == "tspan" && n > 0:
+		k.words = in.open[n-1].words
+		k.say([]byte{' '})
+	}
 	k.names()
+	is := func(property string) string { return brief(cmp.Or(style(k.attr["style"], property), k.attr[property])) }
 	k.style = above
 	own := false
 	for _, property := range inherited {
-		if value := cmp.Or(style(k.attr["style"], property), k.attr[property]); value != "" && value != above[property] {
+		if value := is(property); value != "" && value != above[property] {
 			if !own {
 				k.style, own = copied(above), true
 			}
 			k.style[property] = value
 		}
 	}
-	is := func(property string) string { return cmp.Or(style(k.attr["style"], property), k.attr[property]) }
 	k.hidden = is("display") == "none" || is("opacity") == "0" || k.style["visibility"] == "hidden" || len(in.open) > 0 && in.open[len(in.open)-1].hidden
 	k.to = k.to.times(transformed(k.attr["transform"]))
 	switch {
@@ -167,6 +183,18 @@ func (k *knot) names() {
 	}
 }
 
+// brief is the beginning of a text: many things may have it, and each is compared with others.
+func brief(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), mostWords)], "")
+}
+
+// say adds to the words of an element.
+func (k *knot) say(words []byte) {
+	if k.words != nil {
+		k.words.Write(words[:min(len(words), mostSaid-k.words.Len())])
+	}
+}
+
 func copied(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m)+1)
 	maps.Copy(c, m)
@@ -182,39 +210,57 @@ func groundOf(a map[string]string) seats.Point {
 
 // drawn notes what an element looks like, and that it may be a seat.
 func (in *svgReader) drawn(k *knot) {
-	var shapes []seats.Shape
-	switch k.name {
-	case "use":
-		by := k.to.times(matrix{1, 0, 0, 1, firstNumber(k.attr["x"]), firstNumber(k.attr["y"])})
-		for _, s := range in.uses[strings.TrimPrefix(k.attr["href"], "#")] {
-			shapes = append(shapes, by.moved(s))
+	if k.never {
+		return
+	}
+	by, shapes := k.to, formsOf(k.name, k.attr)
+	if k.name == "use" {
+		by, shapes = k.to.times(matrix{1, 0, 0, 1, firstNumber(k.attr["x"]), firstNumber(k.attr["y"])}), in.used(strings.TrimPrefix(k.attr["href"], "#"))
+	}
+	for i := range shapes {
+		s := &shapes[i]
+		if in.moved += by.count(s); in.moved > mostMoved {
+			return // the file is refused
 		}
-	default:
-		for _, s := range formsOf(k.name, k.attr) {
-			if k.style["fill"] == "none" && s.Kind == "polygon" {
-				s.Kind, s.Points = "line", append(s.Points, s.Points[:min(1, len(s.Points))]...)
-			}
-			shapes = append(shapes, k.to.moved(s))
+		if k.name != "use" && k.style["fill"] == "none" && s.Kind == "polygon" {
+			s.Kind, s.Points = "line", append(s.Points, s.Points[:min(1, len(s.Points))]...)
 		}
+		*s = by.moved(*s)
 	}
 	shapes = slices.DeleteFunc(shapes, func(s seats.Shape) bool { return !sketchable(&s) })
 	seat := slices.Contains([]string{"circle", "ellipse", "rect", "image", "use", "path", "polygon"}, k.name)
 	if !seat && len(shapes) == 0 {
 		return
 	}
-	if k.never {
-		return
-	}
 	f := form{row: none, in: none, of: none}
-	f.shapes = in.sketch(k, shapes)
+	f.shapes, f.points = in.sketch(k, shapes)
 	switch {
 	case k.unseen:
 		f.unseen = true
 	case seat && k.middle(shapes):
 		f.row = in.thing(k, shapes)
 	}
+	if f.row == none && len(f.shapes) == 0 {
+		return
+	}
 	k.forms = append(k.forms, len(in.forms))
 	in.forms = append(in.forms, f)
+}
+
+// used are the shapes of what has an id, in memory of their own; none if they are too many to be used again.
+func (in *svgReader) used(id string) (shapes []seats.Shape) {
+	at := in.uses[id]
+	points := 0
+	for _, f := range in.forms[at[0]:at[1]] {
+		points += f.points
+	}
+	if points > mostUsed {
+		return nil
+	}
+	for _, f := range in.forms[at[0]:at[1]] {
+		shapes = append(shapes, f.shapes...)
+	}
+	return shapes
 }
 
 // sketchable reports whether a shape can be drawn.
@@ -228,19 +274,21 @@ func sketchable(s *seats.Shape) bool {
 	return near(s.Center.X, s.Center.Y, s.RX, s.RY, s.Rotation) && len(s.Points) >= least && (s.Kind != "ellipse" || s.RX > 0 && s.RY > 0)
 }
 
-// sketch is what is remembered of the shapes of an element: nothing of the ground of the page, of what is not seen, and beyond the limit.
-func (in *svgReader) sketch(k *knot, shapes []seats.Shape) []seats.Shape {
+// sketch is what is remembered of the shapes of an element, and how many points that is: nothing of the ground of the page, of what is
+// not seen, and beyond the limit.
+func (in *svgReader) sketch(k *knot, shapes []seats.Shape) ([]seats.Shape, int) {
 	low, high := extent(shapes)
 	page := k.name == "rect" && in.ground.X > 0 && high.X-low.X >= 0.98*in.ground.X && high.Y-low.Y >= 0.98*in.ground.Y
 	if page || k.hidden || in.sketched > mostSketched {
-		return nil
+		return nil, 0
 	}
-	role := k.role(in.open)
+	role, points := k.role(in.open), 0
 	for i := range shapes {
 		shapes[i].Role = role
-		in.sketched += 1 + len(shapes[i].Points)
+		points += 1 + len(shapes[i].Points)
 	}
-	return shapes
+	in.sketched += points
+	return shapes, points
 }
 
 // role is what a part of the background is, by the words that it or the group around it is named with.
@@ -307,15 +355,14 @@ func (in *svgReader) thing(k *knot, shapes []seats.Shape) int {
 func (in *svgReader) end() {
 	k := in.open[len(in.open)-1]
 	in.open = in.open[:len(in.open)-1]
-	words := strings.Join(strings.Fields(strings.ToValidUTF8(k.words.String(), "")), " ")
+	words := ""
+	if k.name == "title" || k.name == "text" {
+		words = strings.Join(strings.Fields(strings.ToValidUTF8(k.words.String(), "")), " ")
+	}
 	switch k.name {
 	case "title":
 		if n := len(in.open); n > 0 {
 			in.open[n-1].title = words
-		}
-	case "tspan":
-		if n := len(in.open); n > 0 {
-			in.open[n-1].words.WriteString(" " + words)
 		}
 	case "text":
 		in.text(k, words)
@@ -325,14 +372,8 @@ func (in *svgReader) end() {
 	if k.row != none && k.title != "" {
 		in.found[k.row]["title"] = k.title
 	}
-	if id := k.attr["id"]; id != "" && !k.many {
-		var shapes []seats.Shape
-		for _, at := range k.forms {
-			shapes = append(shapes, in.forms[at].shapes...)
-		}
-		if len(shapes) > 0 && len(shapes) <= mostInUse {
-			in.uses[id] = shapes
-		}
+	if id := k.attr["id"]; id != "" && !k.many && len(k.forms) > 0 {
+		in.uses[id] = [2]int{k.first, len(in.forms)}
 	}
 	if n := len(in.open); n > 0 {
 		up := in.open[n-1]
@@ -346,7 +387,7 @@ func (in *svgReader) end() {
 
 // text notes a text, where it is written.
 func (in *svgReader) text(k *knot, words string) {
-	if k.unseen || k.never || k.hidden {
+	if k.unseen || k.never || k.hidden || in.sketched > mostSketched {
 		return
 	}
 	size := 12.0
@@ -364,7 +405,8 @@ func (in *svgReader) text(k *knot, words string) {
 		return
 	}
 	at := len(in.forms)
-	in.forms = append(in.forms, form{shapes: []seats.Shape{s}, row: none, in: none, of: none})
+	in.forms = append(in.forms, form{shapes: []seats.Shape{s}, points: 1, row: none, in: none, of: none})
+	in.sketched++
 	k.forms = append(k.forms, at)
 	if n := len(in.open); n > 0 {
 		in.open[n-1].texts = append(in.open[n-1].texts, at)
@@ -410,6 +452,10 @@ func (in *svgReader) group(k *knot) {
 // lettered finds the numbers of seats that stand on them and are no part of a group with them: short texts on small forms.
 func (in *svgReader) lettered() {
 	type cell struct{ x, y int }
+	type spot struct {
+		row       int
+		low, high seats.Point
+	}
 	var sizes []float64
 	for _, f := range in.forms {
 		if low, high := extent(f.shapes); f.row != none && low.X < high.X {
@@ -422,13 +468,13 @@ func (in *svgReader) lettered() {
 	slices.Sort(sizes)
 	side := 2 * sizes[len(sizes)/2]
 	at := func(p seats.Point) cell { return cell{int(math.Floor(p.X / side)), int(math.Floor(p.Y / side))} }
-	cells := map[cell][]int{}
-	for i, f := range in.forms {
+	cells := map[cell][]spot{}
+	for _, f := range in.forms {
 		low, high := extent(f.shapes)
 		if f.row != none && low.X <= high.X && max(high.X-low.X, high.Y-low.Y) <= side && in.found[f.row]["text"] == "" {
 			c := at(seats.Point{X: (low.X + high.X) / 2, Y: (low.Y + high.Y) / 2})
 			if len(cells[c]) < 100 {
-				cells[c] = append(cells[c], i)
+				cells[c] = append(cells[c], spot{f.row, low, high})
 			}
 		}
 	}
@@ -440,11 +486,10 @@ func (in *svgReader) lettered() {
 		p, c := t.shapes[0].Center, at(t.shapes[0].Center)
 		for dx := -1; dx <= 1 && t.of == none; dx++ {
 			for dy := -1; dy <= 1 && t.of == none; dy++ {
-				for _, j := range cells[cell{c.x + dx, c.y + dy}] {
-					low, high := extent(in.forms[j].shapes)
-					if row := in.forms[j].row; in.found[row]["text"] == "" && p.X >= low.X && p.X <= high.X && p.Y >= low.Y && p.Y <= high.Y {
-						t.of = row
-						in.found[row]["text"] = t.shapes[0].Text
+				for _, s := range cells[cell{c.x + dx, c.y + dy}] {
+					if p.X >= s.low.X && p.X <= s.high.X && p.Y >= s.low.Y && p.Y <= s.high.Y && in.found[s.row]["text"] == "" {
+						t.of = s.row
+						in.found[s.row]["text"] = t.shapes[0].Text
 						break
 					}
 				}

@@ -45,6 +45,14 @@ func (m matrix) even() bool {
 	return math.Abs(m.a-m.d) < small && math.Abs(m.b+m.c) < small
 }
 
+// count is how many points a shape has where the matrix puts it, and one for itself.
+func (m matrix) count(s *seats.Shape) int {
+	if s.Kind == "ellipse" && !m.even() {
+		return 1 + ovalCorners
+	}
+	return 1 + len(s.Points)
+}
+
 // moved is a shape where the matrix puts it.
 func (m matrix) moved(s seats.Shape) seats.Shape {
 	if s.Kind == "ellipse" && !m.even() {

@@ -131,6 +131,10 @@ func (in *treeReader) facts(path string, object map[string]any, own branch, list
 		if in.err != nil {
 			return
 		}
+		if len(path)+len(key) > mostWords { // what is below has it in its own name
+			in.err = &Error{Where: path, Reason: fmt.Sprintf("a name, with the names of all around it, is longer than %d bytes", mostWords)}
+			return
+		}
 		name := strings.TrimPrefix(path+"."+key, ".")
 		switch v := object[key].(type) {
 		case string, json.Number, bool:
@@ -142,7 +146,7 @@ func (in *treeReader) facts(path string, object map[string]any, own branch, list
 				in.known[name] = true
 				in.columns = append(in.columns, name)
 			}
-			own[name] = strings.TrimSpace(fmt.Sprint(v))
+			own[name] = strings.TrimSpace(brief(fmt.Sprint(v)))
 		case map[string]any:
 			in.facts(name, v, own, lists)
 		case []any:

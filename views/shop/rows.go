@@ -18,6 +18,7 @@ func (m RowsModel) seats() templ.Component {
 		at := m.Plan.Sections[m.Section]
 		b := make([]byte, 0, at.Count*160)
 		row, open := "", false
+		whole, shared := m.Plan.WholeRows(), m.Plan.SharedRows()
 		say := m.said(ctx)
 		prices := make([]string, len(m.Plan.Categories))
 		for _, c := range m.categoriesIn(m.Section) {
@@ -28,10 +29,11 @@ func (m RowsModel) seats() templ.Component {
 				b = closeRow(b, open)
 				b = append(b, `<fieldset><legend>`...)
 				b = append(b, templ.EscapeString(RowWords(ctx, next))...)
-				if m.Plan.SoldWhole(m.Section, next) {
+				at := seats.WholeRow{Section: m.Section, Row: next}
+				if whole[at] {
 					b = append(b, templ.EscapeString(text.T(ctx, ", all seats sold together"))...)
 				}
-				if r := m.Plan.SharedAt(m.Section, next); r != nil {
+				if r := shared[at]; r != nil {
 					b = append(b, templ.EscapeString(text.T(ctx, ", %d to %d seats for each party", r.Least, r.Most))...)
 				}
 				b = append(b, `</legend><div>`...)
