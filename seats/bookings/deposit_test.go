@@ -10,7 +10,9 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // asked takes an option of the seats 10, 11 and 12 with a deposit.
@@ -120,6 +122,41 @@ func TestDeposit_BeyondThePriceIsPaidOutByHand(t *testing.T) {
 	}
 	_, err = h.bookings.Confirm(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Confirming{Due: h.until})
 	refuses(t, err, "cost nothing now")
+}
+
+func TestDeposit_OfAnOverdueOrderIsRetainedOnceItIsNotRefundable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		refundable *time.Time
+		kept       int64
+	}{
+		{"the team may keep it", nil, 1000},
+		{"refundable before", new(time.Now().Add(-24 * time.Hour)), 1000},
+		{"refundable still", new(time.Now().Add(24 * time.Hour)), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			k := h.asked(t, bookings.DepositTerms{Amount: 1000, Refundable: c.refundable})
+			h.payDeposit(t, k.ID)
+			code := h.confirm(t, k.ID)
+			h.exec(t, `UPDATE orders SET due_at = clock_timestamp() - interval '1 second'`)
+			seatstest.Run(t, h.db, h.orders.Jobs()...)
+			var o orders.Order
+			for until := time.Now().Add(20 * time.Second); o.State != orders.Cancelled || o.DueAt != nil; {
+				var err error
+				if o, err = h.orders.Find(t.Context(), code); err != nil || time.Now().After(until) {
+					t.Fatalf("the order is %s, %v", o.State, err)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if o.Paid != c.kept || o.Kept != c.kept || o.ByHand != 1000-c.kept {
+				t.Errorf("%d of the deposit stays, %d goes back by hand, want %d", o.Paid, o.ByHand, c.kept)
+			}
+			h.sound(t)
+		})
+	}
 }
 
 // asked20 takes an option of the seats 20, 21 and 22 with all of their price as the deposit.
