@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 )
 
 type bookingSeen struct {
@@ -180,6 +181,56 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if _, page := s.page(t, guest, link); !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
 		t.Errorf("of an event that was cancelled, the page is %s", words(page))
 	}
+	s.wantBooks(t)
+}
+
+// A transfer with the reference of a deposit is noted as the deposit, and applied to no order besides.
+func TestDeposit_InABankStatementIsNotCountedTwice(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	statement := func(key, path string) (entry string) {
+		t.Helper()
+		id, err := seats.ParseID(path[strings.LastIndex(path, "/")+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, page := s.hands(t, ann, key, "Date,Amount,Text,Name,ID\n2030-03-01,4.00,"+banktransfer.Reference(id)+",Eva,"+key+"\n"); a.StatusCode != http.StatusOK {
+			t.Fatal(words(page))
+		}
+		if err := s.db.QueryRow(t.Context(), `SELECT id::text FROM statement_entry WHERE state = 'open'`).Scan(&entry); err != nil {
+			t.Fatal(err)
+		}
+		return "/desk/bank/entries/" + entry
+	}
+	ask := url.Values{"number": {"2"}, "organisation": {"Rote Schule"}, "deposit": {"4.00"}, "deposit_due": {"2028-12-01T10:00"}}
+	path, other := s.group(t, ann, ask), s.group(t, ann, url.Values{"number": {"2"}})
+	s.does(t, ann, other+"/order", url.Values{"due": {"2029-02-01T10:00"}})
+	order := url.Values{"order": {s.booking(t, ann, other).Order}}
+	entry := statement("first", path)
+	id := entry[strings.LastIndex(entry, "/")+1:]
+	if _, page := s.page(t, ann, "/desk/bank"); !strings.Contains(page, "deposit of €4") || !strings.Contains(page, path+"/deposit/payment") || !strings.Contains(page, "Rote Schule") {
+		t.Errorf("the entry is %s", words(page))
+	}
+	s.refused(t, ann, entry, order, http.StatusConflict, "is the deposit of a group")
+	s.refused(t, ann, other+"/deposit/payment", url.Values{"method": {"invoice"}, "entry": {id}}, http.StatusConflict, "not asked for a deposit")
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"400"}, "entry": {id}})
+	s.refused(t, ann, entry, order, http.StatusConflict, "applied or set aside before")
+
+	entry = statement("second", path) // with the reference of the deposit, but another payment
+	s.does(t, ann, entry, order)
+	if k := s.booking(t, ann, other); k.Due != k.Total-400 {
+		t.Errorf("applied, it is %+v", k)
+	}
+	path = s.group(t, ann, ask)
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}}) // by hand, before the statement
+	entry = statement("third", path)
+	if _, page := s.page(t, ann, "/desk/bank"); !strings.Contains(page, "noted as paid by bank transfer before") || strings.Contains(page, "/deposit/payment") {
+		t.Errorf("the entry is %s", words(page))
+	}
+	s.refused(t, ann, entry, order, http.StatusConflict, "is the deposit of a group")
+	s.refused(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "entry": {entry[strings.LastIndex(entry, "/")+1:]}}, http.StatusConflict, "noted as paid before")
+	s.does(t, ann, entry, url.Values{"aside": {"yes"}})
 	s.wantBooks(t)
 }
 

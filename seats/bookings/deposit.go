@@ -206,7 +206,9 @@ func part(amount, some, whole int64) int64 {
 type DepositPayment struct {
 	Method string       // payments.Invoice, Cash or Terminal
 	Shown  *int64       // the amount as the page showed it, minor units; nil: the page showed none
-	Entry  seats.TxHook `json:"-"` // of the till that it came into; nil: none
+	Entry  seats.TxHook `json:"-"` // of the till that it came into, or of the statement; nil: none
+
+	Statement *seats.ID `json:",omitempty"` // the entry of a bank statement that it is; nil: none
 }
 
 const (
@@ -225,6 +227,9 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 		return &seats.ValidationError{Message: text.Mark("Choose how it is paid.")}
 	}
 	act := organizers.Action{Key: key, Form: []any{"deposit paid", s.Event.Slug, id, p}, What: text.Mark("noted the deposit of a group of"), Subject: subjectOf(s, id), Detail: map[string]any{"method": p.Method}}
+	if p.Statement != nil {
+		act.Detail = map[string]any{"method": p.Method, "entry": *p.Statement}
+	}
 	return b.onDeposit(ctx, m, act, s, id, "note a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, ordered bool) error {
 		var amount int64
 		var paid, ended bool
