@@ -278,3 +278,37 @@ func TestDeposit_InCashIsInTheTill(t *testing.T) {
 
 // body is the page of an answer.
 func body(_ *http.Response, page string) string { return page }
+
+// Until a deposit is paid back, the team knows to whom.
+func TestDeposit_ContactIsErasedOnceItIsOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	path := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"4.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}})
+	s.does(t, ann, path+"/cancellation", url.Values{})
+	s.refused(t, ann, "/desk/privacy/erasures", url.Values{"email": {"eva@example.org"}, "confirm": {"eva@example.org"}}, http.StatusConflict, "Deposits of groups that are not in an order yet: 1.")
+	email := func() (email string) {
+		t.Helper()
+		if err := s.db.QueryRow(t.Context(), `SELECT email FROM booking`).Scan(&email); err != nil {
+			t.Fatal(err)
+		}
+		return email
+	}
+	erase := func() bool {
+		t.Helper()
+		all, err := s.config.Privacy.EraseEvent(t.Context(), s.sale.Event.ID, s.sale.Event.Team)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := erase(); all || email() != "eva@example.org" {
+		t.Errorf("with an open deposit, all is erased: %t, the address is %q", all, email())
+	}
+	s.does(t, ann, path+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"invoice"}})
+	if all := erase(); !all || email() != "" {
+		t.Errorf("once it is paid back, all is erased: %t, the address is %q", all, email())
+	}
+	s.wantBooks(t)
+}

@@ -246,14 +246,30 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-const eraseSQL = `UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)`
+const eraseSQL = `
+UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL
+ WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)
+   AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = booking.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)`
 
-// Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay.
+// Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay. A booking with an open
+// deposit stays as it is: the deposit may have to be paid back.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	if _, err := tx.Exec(ctx, eraseSQL, events, email); err != nil {
 		return fmt.Errorf("bookings: erase: %w", err)
 	}
 	return nil
+}
+
+const openDepositsSQL = `
+SELECT count(*) FROM deposit d JOIN booking b ON b.id = d.booking_id
+ WHERE b.event_id = ANY($1) AND lower(b.email) = $2 AND d.paid_at IS NOT NULL AND d.ended_at IS NULL`
+
+// OpenDeposits counts the deposits that a person paid for some events and that are neither in an order nor paid back nor retained.
+func OpenDeposits(ctx context.Context, tx pgx.Tx, events []int64, email string) (n int, err error) {
+	if err := tx.QueryRow(ctx, openDepositsSQL, events, email).Scan(&n); err != nil {
+		return 0, fmt.Errorf("bookings: count open deposits: %w", err)
+	}
+	return n, nil
 }
 
 // subjectOf is the address of a booking below /desk.
