@@ -175,9 +175,25 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if a, pdf := send(t, ann, "GET", s.url+"/orders/"+k.Order+"/invoices/"+list[0].Label+".pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {
 		t.Errorf("the invoice: %d", a.StatusCode)
 	}
+	s.does(t, ann, "/desk/events/evening/orders/"+k.Order+"/cancellations", url.Values{"all": {"on"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "The order was cancelled.") || strings.Contains(page, "Your booking is confirmed") {
+		t.Errorf("of an order that was cancelled, the page is %s", words(page))
+	}
 	path = s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
 	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	paid := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.does(t, ann, paid+"/deposit/payment", url.Values{"method": {"invoice"}})
 	s.does(t, ann, "/desk/events/evening/status", url.Values{"status": {"cancelled"}})
+	if _, page := s.page(t, ann, "/desk"); !strings.Contains(page, "Decide about a deposit of €1") {
+		t.Errorf("the home is %s", words(page))
+	}
+	if page := words(body(s.page(t, ann, paid))); !strings.Contains(page, "The event was cancelled. Pay the deposit back") || strings.Contains(page, "Retain the deposit") {
+		t.Errorf("the booking is %s", page)
+	}
+	if page := words(body(s.page(t, guest, regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, paid)))))); !strings.Contains(page, "We pay the deposit of €1 back to you.") || strings.Contains(page, "may keep") {
+		t.Errorf("the group reads %s", page)
+	}
+	s.does(t, ann, paid+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"invoice"}})
 	if _, page := s.page(t, guest, link); !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
 		t.Errorf("of an event that was cancelled, the page is %s", words(page))
 	}

@@ -22,6 +22,7 @@ CREATE TABLE deposit (
     CONSTRAINT "a deposit that was paid back says how" CHECK ((back = '') = (outcome <> 'refunded'))
 );
 CREATE INDEX deposit_paid ON deposit (event_id, paid_at) WHERE paid_at IS NOT NULL;
+CREATE INDEX deposit_open ON deposit (event_id) WHERE paid_at IS NOT NULL AND ended_at IS NULL;
 
 -- What was shown before it was paid stands. It ends once.
 CREATE FUNCTION deposit_stands() RETURNS trigger LANGUAGE plpgsql AS $$

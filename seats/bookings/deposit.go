@@ -29,6 +29,7 @@ type Deposit struct {
 	Method     string // payments.Invoice, which is a bank transfer, Cash or Terminal; empty: it is not paid
 	EndedAt    *time.Time
 	Outcome    string // InOrder, Refunded or Retained; empty: it is with the booking
+	Keepable   bool   // its rule lets the team keep it, if the booking has ended
 }
 
 // What becomes of a paid deposit.
@@ -265,6 +266,11 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 	})
 }
 
+// Owed reports whether an open deposit is to be paid back or retained: the option is over, or the event was cancelled.
+func (k Booking) Owed(e seats.Event) bool {
+	return k.Deposit.Open() && (k.State != Option || e.Status == seats.Cancelled)
+}
+
 // DepositEnd is what becomes of a paid deposit of a booking that ended.
 type DepositEnd struct {
 	Outcome string       // Refunded or Retained
@@ -282,8 +288,9 @@ SELECT e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS N
 
 const endDepositSQL = `UPDATE deposit SET ended_at = clock_timestamp(), outcome = $2, back = $3 WHERE booking_id = $1`
 
-// EndDeposit notes that the deposit of a booking that expired or was cancelled was paid back, or is retained. A repeat of the form changes
-// nothing more.
+// EndDeposit notes that the deposit of a booking that expired or was cancelled, or of an event that was cancelled, was paid back, or is
+// retained. One that stayed open though its booking was confirmed, as an earlier version leaves it, is paid back. A repeat of the form
+// changes nothing more.
 //
 // Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if the booking has not ended, its deposit is not there or has ended, or the rule
 // that was shown does not let the team keep it; those of a form that is done once; the database's.
@@ -298,7 +305,7 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 	if end.Outcome == Retained {
 		act.What, act.Detail = text.Mark("retained the deposit of a group of"), nil
 	}
-	return b.onDeposit(ctx, m, act, s, id, "end a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, _ bool) error {
+	return b.onDeposit(ctx, m, act, s, id, "end a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, ordered bool) error {
 		var amount int64
 		var paid, ended bool
 		err := tx.QueryRow(ctx, lockDepositSQL, id).Scan(&amount, &paid, &ended)
@@ -309,8 +316,11 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("No deposit of this group came. Nothing was changed.")}
 		case ended:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("It was decided before what becomes of this deposit. Nothing was changed.")}
-		case k.State != Expired && k.State != Cancelled:
+		case k.State == Option && s.Event.Status != seats.Cancelled:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The group still has its option. Nothing was changed. Cancel the option first.")}
+		}
+		if end.Outcome == Retained && ordered {
+			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The booking was confirmed without this deposit. Nothing was changed. Pay it back.")}
 		}
 		if end.Outcome == Retained {
 			may := false

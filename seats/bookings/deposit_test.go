@@ -3,6 +3,7 @@ package bookings_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,13 +223,63 @@ func TestDeposit_IsPaidBackOrRetainedByItsRule(t *testing.T) {
 func TestDeposit_OfAnEventThatWasCancelledIsNotRetained(t *testing.T) {
 	t.Parallel()
 	h := open(t)
+	lasts := h.asked20(t)
+	h.payDeposit(t, lasts.ID)
 	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
 	h.payDeposit(t, k.ID)
 	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
+	h.sale.Event.Status = seats.Cancelled
+	for _, id := range []seats.ID{k.ID, lasts.ID} {
+		if list := h.owed(t); !slices.Contains(list, id.String()) {
+			t.Errorf("what is owed are %v", list)
+		}
+		refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+		if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
+			t.Error(err)
+		}
+	}
+	if list := h.owed(t); len(list) != 0 {
+		t.Errorf("paid back, what is owed are %v", list)
+	}
+	h.sound(t)
+}
+
+// owed are the bookings with a deposit that is an alert.
+func (h *fixture) owed(t *testing.T) (list []string) {
+	t.Helper()
+	all, err := h.orders.Payments.Alerts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Kind == payments.AlertDeposit {
+			list = append(list, strings.TrimPrefix(a.Key, "deposit:"))
+		}
+	}
+	return list
+}
+
+// A node of an earlier version confirms a booking and leaves its deposit.
+func TestDeposit_LeftByAnEarlierVersionIsPaidBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	code := h.confirm(t, k.ID)
+	h.exec(t, `UPDATE deposit SET paid_at = clock_timestamp() - interval '1 hour', method = 'cash', rates = '[{"rate": 0, "amount": 1000, "tax": 0}]'`)
+	if k = h.find(t, k.ID); !k.Owed(h.sale.Event) || !slices.Contains(h.owed(t), k.ID.String()) {
+		t.Errorf("the booking is %+v, its deposit %+v", k, k.Deposit)
+	}
 	refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+	if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := h.orders.Find(t.Context(), code); err != nil || o.Paid != 0 {
+		t.Errorf("the order is %+v, %v", o, err)
+	}
+	h.sound(t)
 }
 
 func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
