@@ -149,6 +149,20 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if a, _ := s.page(t, guest, "/deposits/none"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a link of none: %d", a.StatusCode)
 	}
+	ask := url.Values{"name": {"Eva Roth"}, "email": {"eva@example.org"}, "until": {"2029-01-01T10:00"}, "price." + key: {"5.00"}}
+	s.does(t, ann, path, ask)
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "Deposit of €4, due on") {
+		t.Errorf("a change that does not name the deposit leaves %s", words(page))
+	}
+	ask.Set("deposit", "")
+	s.does(t, ann, path, ask)
+	if a, page := s.page(t, guest, link); a.StatusCode != http.StatusOK || !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
+		t.Errorf("withdrawn, the page is %s", words(page))
+	}
+	ask.Set("deposit", "20%")
+	ask.Set("deposit_due", "2028-12-01T10:00")
+	ask.Set("deposit_refundable", "2028-12-15T10:00")
+	s.does(t, ann, path, ask)
 	s.refused(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"500"}}, http.StatusConflict, "The deposit is €4 now")
 	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"400"}})
 	if _, page := s.page(t, guest, link); !strings.Contains(page, "We received the deposit of €4") || strings.Contains(page, "IBAN") {
@@ -160,7 +174,7 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 		t.Errorf("confirmed, it is %+v", k)
 	}
 	list, err := s.config.Invoices.Of(t.Context(), k.Order)
-	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
+	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || len(list[0].Deposit.Rates) != 1 || list[0].Deposit.Rates[0].Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
 		t.Fatalf("the invoices are %+v, %v", list, err)
 	}
 	if said := list[0].LessDeposit(t.Context()); said != "Less deposit of 4.00 EUR, paid on "+list[0].Deposit.On {

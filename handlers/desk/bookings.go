@@ -132,6 +132,7 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	if f.is("deposit") {
 		o.Deposit = f.deposit()
 	}
+	o.Withdraw = form.Has("deposit") && o.Deposit == nil
 	for _, kind := range s.Prices.Order() {
 		p := bookings.Price{Type: s.Prices.Types[kind].Key, Count: f.whole("tickets." + s.Prices.Types[kind].Key)}
 		if typed := f.text("price." + p.Type); typed != "" {

@@ -30,6 +30,7 @@ type Deposit struct {
 	EndedAt    *time.Time
 	Outcome    string // InOrder, Refunded or Retained; empty: it is with the booking
 	Keepable   bool   // its rule lets the team keep it, if the booking has ended
+	Withdrawn  bool   // it is not asked for any more
 }
 
 // What becomes of a paid deposit.
@@ -98,8 +99,8 @@ func (d *Deposit) differs(amount int64, t *DepositTerms) bool {
 const (
 	askSQL = `
 INSERT INTO deposit (booking_id, event_id, code, amount, due_at, refundable_until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6 WHERE deposit.paid_at IS NULL`
-	askNoneSQL = `DELETE FROM deposit WHERE booking_id = $1 AND paid_at IS NULL`
+    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, withdrawn_at = NULL WHERE deposit.paid_at IS NULL`
+	askNoneSQL = `UPDATE deposit SET withdrawn_at = clock_timestamp() WHERE booking_id = $1 AND paid_at IS NULL`
 	lowerSQL   = `UPDATE deposit SET amount = $2 WHERE booking_id = $1 AND paid_at IS NULL AND amount > $2`
 )
 
@@ -112,8 +113,16 @@ func (t *DepositTerms) queue(q *pgx.Batch, event int64, id seats.ID, amount int6
 
 var errDepositPaid = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The deposit was paid on the terms that were shown. Nothing was changed. They stay as they are.")}
 
-// askAgain changes what a group is asked for, in a transaction that changes its booking, and tells its contact. Without terms it is asked
-// for nothing more. A deposit that is paid stays.
+// terms are those of a deposit that was not paid.
+func (d *Deposit) terms() *DepositTerms {
+	if d == nil || d.Paid() {
+		return nil
+	}
+	return &DepositTerms{Amount: d.Amount, Due: d.Due, Refundable: d.Refundable}
+}
+
+// askAgain changes what a group is asked for, in a transaction that changes its booking, and tells its contact. Without terms its deposit
+// is withdrawn. A deposit that is paid stays.
 func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *DepositTerms, total int64) error {
 	if t == nil && (k.Deposit == nil || k.Deposit.Paid()) {
 		return nil
@@ -131,7 +140,10 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 		return errDepositPaid
 	}
 	if t == nil {
-		_, err := tx.Exec(ctx, askNoneSQL, k.ID)
+		if _, err := tx.Exec(ctx, askNoneSQL, k.ID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, mailSQL, k.ID, MailOption)
 		return err
 	}
 	tag, err := tx.Exec(ctx, askSQL, k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable)
@@ -151,6 +163,7 @@ func (k Booking) lower(q *pgx.Batch, total int64) {
 	case k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= total:
 	case total == 0:
 		q.Queue(askNoneSQL, k.ID)
+		q.Queue(mailSQL, k.ID, MailOption)
 	default:
 		q.Queue(lowerSQL, k.ID, total)
 		q.Queue(mailSQL, k.ID, MailOption)
@@ -214,7 +227,7 @@ type DepositPayment struct {
 
 const (
 	lockBookingSQL = `SELECT order_id IS NOT NULL FROM booking WHERE id = $1 AND event_id = $2 FOR NO KEY UPDATE`
-	lockDepositSQL = `SELECT amount, paid_at IS NOT NULL, outcome <> '' FROM deposit WHERE booking_id = $1 FOR NO KEY UPDATE`
+	lockDepositSQL = `SELECT amount, paid_at IS NOT NULL, outcome <> '' FROM deposit WHERE booking_id = $1 AND withdrawn_at IS NULL FOR NO KEY UPDATE`
 	paidSQL        = `UPDATE deposit SET paid_at = clock_timestamp(), method = $2, rates = $3 WHERE booking_id = $1`
 )
 
@@ -248,7 +261,10 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The deposit is %s now, which is not what the page showed. Nothing was noted."), Args: []any{pricing.Sum{Minor: amount, Currency: s.Event.Currency}}}
 		}
 		_, cost, err := k.Quote(s)
-		if refused(err) {
+		if k.State == Option && (refused(err) || err == nil && cost.Total == 0) {
+			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets of this option have no price at the moment, and the deposit’s tax follows it. Nothing was noted. Change its prices first.")}
+		}
+		if refused(err) { // the option is over
 			cost, err = pricing.Cost{}, nil
 		}
 		if err != nil {
@@ -374,7 +390,7 @@ func takeOver(q *pgx.Batch, booking, order seats.ID) {
 
 const byCodeSQL = `SELECT booking_id::text FROM deposit WHERE code = $1`
 
-// ByDeposit returns the booking with the deposit of a link, and its event. ErrNone if there is none.
+// ByDeposit returns the booking with the deposit of a link, and its event; of one that was withdrawn, too. ErrNone if there is none.
 func (b *Bookings) ByDeposit(ctx context.Context, code string) (event string, k Booking, err error) {
 	var id string
 	err = b.db.QueryRow(ctx, byCodeSQL, code).Scan(&id)
@@ -384,8 +400,8 @@ func (b *Bookings) ByDeposit(ctx context.Context, code string) (event string, k 
 	case err != nil:
 		return "", k, fmt.Errorf("bookings: find a deposit: %w", err)
 	}
-	if event, k, err = b.About(ctx, id); err == nil && k.Deposit == nil { // taken back in this moment
-		err = ErrNone
+	if event, k, err = b.About(ctx, id); err == nil && k.Deposit == nil {
+		k.Deposit = k.Withdrawn
 	}
 	return event, k, err
 }

@@ -287,7 +287,7 @@ func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
 	h := open(t)
 	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
 	change := func(terms *bookings.DepositTerms) error {
-		return h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: terms})
+		return h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: terms, Withdraw: terms == nil})
 	}
 	link := k.Deposit.Code
 	for i, terms := range []*bookings.DepositTerms{{Amount: 2000, Due: h.until}, {Amount: 2000, Due: h.until}, {Amount: 2000, Due: h.until, Refundable: &h.until}} {
@@ -310,8 +310,22 @@ func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until}); err != nil || h.find(t, k.ID).Deposit.Amount != 2000 {
+		t.Errorf("left as it is: %v", err)
+	}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until.AddDate(0, 0, -20)}); !errors.As(err, &invalid) {
+		t.Errorf("the option ends before its deposit is due: %v", err)
+	}
+	before := h.count(t, "mail WHERE kind = 'option'")
 	if err := change(nil); err != nil || h.find(t, k.ID).Deposit != nil {
-		t.Errorf("taken back: %v", err)
+		t.Errorf("withdrawn: %v", err)
+	}
+	if n := h.count(t, "mail WHERE kind = 'option'"); n != before+1 {
+		t.Errorf("%d mails after %d, though the deposit was withdrawn", n, before)
+	}
+	refuses(t, h.bookings.PayDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositPayment{Method: payments.Cash}), "not asked for a deposit")
+	if _, found, err := h.bookings.ByDeposit(t.Context(), link); err != nil || !found.Deposit.Withdrawn {
+		t.Errorf("the link of a deposit that was withdrawn: %+v, %v", found.Deposit, err)
 	}
 	if err := change(&bookings.DepositTerms{Amount: 1000, Due: h.until}); err != nil {
 		t.Fatal(err)
@@ -357,6 +371,25 @@ func TestDeposit_IsInOnePlaceHoweverItIsRaced(t *testing.T) {
 			})
 		}
 		all.Wait()
+	}
+	h.sound(t)
+}
+
+// The tax of a deposit follows the price of the option.
+func TestDeposit_OfAnOptionWithoutAPriceIsNotNoted(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.exec(t, `UPDATE booking SET prices = '[{"type": "none", "count": 1}]'`)
+	pay := func() error {
+		return h.bookings.PayDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositPayment{Method: payments.Cash})
+	}
+	refuses(t, pay(), "Change its prices first")
+	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := pay(); err != nil { // it is to be paid back
+		t.Error(err)
 	}
 	h.sound(t)
 }

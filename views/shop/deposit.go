@@ -23,7 +23,7 @@ func DepositPath(code string) string { return "/deposits/" + code }
 
 // DepositDue reports whether a deposit is to be paid.
 func DepositDue(e seats.Event, k bookings.Booking) bool {
-	return k.Deposit != nil && !k.Deposit.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled
+	return k.Deposit != nil && !k.Deposit.Withdrawn && !k.Deposit.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled
 }
 
 // DepositWords say where a deposit stands.
@@ -49,6 +49,8 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The order was cancelled, and no deposit is needed any more. Do not pay it.")
 	case k.State == bookings.Confirmed:
 		return text.T(ctx, "Your booking is confirmed, and no deposit is needed any more. Pay the invoice.")
+	case d.Withdrawn && k.State == bookings.Option && e.Status != seats.Cancelled:
+		return text.T(ctx, "We keep your seats, and no deposit is needed any more. Do not pay it.")
 	case !DepositDue(e, k):
 		return text.T(ctx, "The booking has ended, and no deposit is needed any more. Do not pay it.")
 	}

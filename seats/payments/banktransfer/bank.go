@@ -214,7 +214,7 @@ SELECT n.id, n.booked_on, n.amount, n.currency, n.reference, n.payer, n.words,
                        AND CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid END
           AND e.team_id = n.team_id AND e.test_of IS NULL
         LIMIT 1) o ON true LEFT JOIN LATERAL (
-       SELECT d.booking_id, e.slug, e.currency, coalesce(nullif(b.organisation, ''), b.name) AS group, d.amount, d.method, d.method = '' AND b.order_id IS NULL AS open
+       SELECT d.booking_id, e.slug, e.currency, coalesce(nullif(b.organisation, ''), b.name) AS group, d.amount, d.method, d.method = '' AND d.withdrawn_at IS NULL AND b.order_id IS NULL AS open
          FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id
         WHERE d.booking_id BETWEEN CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid END
                                AND CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid END
@@ -298,7 +298,7 @@ UPDATE statement_entry SET state = 'aside', payer = '', words = '', decided_at =
 	isDepositSQL = `
 SELECT FROM statement_entry n JOIN deposit d ON d.booking_id BETWEEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid AND (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid
        JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id
- WHERE n.id = $2 AND n.team_id = $1 AND n.reference <> '' AND e.team_id = n.team_id AND n.amount = d.amount AND (d.method = 'invoice' OR d.method = '' AND b.order_id IS NULL)
+ WHERE n.id = $2 AND n.team_id = $1 AND n.reference <> '' AND e.team_id = n.team_id AND n.amount = d.amount AND (d.method = 'invoice' OR d.method = '' AND d.withdrawn_at IS NULL AND b.order_id IS NULL)
    AND NOT EXISTS (SELECT FROM statement_entry x WHERE x.team_id = n.team_id AND x.reference = n.reference AND x.amount = n.amount AND x.state = 'aside')
    FOR SHARE OF d`
 	knownSQL = `SELECT EXISTS (SELECT FROM statement_entry WHERE id = $2 AND team_id = $1)`
