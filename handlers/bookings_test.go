@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 )
 
 type bookingSeen struct {
@@ -148,6 +149,20 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if a, _ := s.page(t, guest, "/deposits/none"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a link of none: %d", a.StatusCode)
 	}
+	ask := url.Values{"name": {"Eva Roth"}, "email": {"eva@example.org"}, "until": {"2029-01-01T10:00"}, "price." + key: {"5.00"}}
+	s.does(t, ann, path, ask)
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "Deposit of €4, due on") {
+		t.Errorf("a change that does not name the deposit leaves %s", words(page))
+	}
+	ask.Set("deposit", "")
+	s.does(t, ann, path, ask)
+	if a, page := s.page(t, guest, link); a.StatusCode != http.StatusOK || !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
+		t.Errorf("withdrawn, the page is %s", words(page))
+	}
+	ask.Set("deposit", "20%")
+	ask.Set("deposit_due", "2028-12-01T10:00")
+	ask.Set("deposit_refundable", "2028-12-15T10:00")
+	s.does(t, ann, path, ask)
 	s.refused(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"500"}}, http.StatusConflict, "The deposit is €4 now")
 	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"400"}})
 	if _, page := s.page(t, guest, link); !strings.Contains(page, "We received the deposit of €4") || strings.Contains(page, "IBAN") {
@@ -159,7 +174,7 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 		t.Errorf("confirmed, it is %+v", k)
 	}
 	list, err := s.config.Invoices.Of(t.Context(), k.Order)
-	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
+	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || len(list[0].Deposit.Rates) != 1 || list[0].Deposit.Rates[0].Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
 		t.Fatalf("the invoices are %+v, %v", list, err)
 	}
 	if said := list[0].LessDeposit(t.Context()); said != "Less deposit of 4.00 EUR, paid on "+list[0].Deposit.On {
@@ -174,12 +189,78 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if a, pdf := send(t, ann, "GET", s.url+"/orders/"+k.Order+"/invoices/"+list[0].Label+".pdf", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {
 		t.Errorf("the invoice: %d", a.StatusCode)
 	}
+	s.does(t, ann, "/desk/events/evening/orders/"+k.Order+"/cancellations", url.Values{"all": {"on"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "The order was cancelled.") || strings.Contains(page, "Your booking is confirmed") {
+		t.Errorf("of an order that was cancelled, the page is %s", words(page))
+	}
 	path = s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
 	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	paid := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"1.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.does(t, ann, paid+"/deposit/payment", url.Values{"method": {"invoice"}})
 	s.does(t, ann, "/desk/events/evening/status", url.Values{"status": {"cancelled"}})
+	if _, page := s.page(t, ann, "/desk"); !strings.Contains(page, "Decide about a deposit of €1") {
+		t.Errorf("the home is %s", words(page))
+	}
+	if page := body(s.page(t, ann, paid)); !strings.Contains(page, "The event was cancelled. Pay the deposit back") || strings.Contains(page, "Retain the deposit") {
+		t.Errorf("the booking is %s", words(page))
+	}
+	if page := body(s.page(t, guest, regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, paid))))); !strings.Contains(page, "We pay the deposit of €1 back to you.") || strings.Contains(page, "may keep") {
+		t.Errorf("the group reads %s", words(page))
+	}
+	s.does(t, ann, paid+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"invoice"}})
 	if _, page := s.page(t, guest, link); !strings.Contains(page, "Do not pay it.") || strings.Contains(page, "IBAN") {
 		t.Errorf("of an event that was cancelled, the page is %s", words(page))
 	}
+	s.wantBooks(t)
+}
+
+// A transfer with the reference of a deposit is noted as the deposit, and applied to no order besides.
+func TestDeposit_InABankStatementIsNotCountedTwice(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	statement := func(key, path string) (entry string) {
+		t.Helper()
+		id, err := seats.ParseID(path[strings.LastIndex(path, "/")+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, page := s.hands(t, ann, key, "Date,Amount,Text,Name,ID\n2030-03-01,4.00,"+banktransfer.Reference(id)+",Eva,"+key+"\n"); a.StatusCode != http.StatusOK {
+			t.Fatal(words(page))
+		}
+		if err := s.db.QueryRow(t.Context(), `SELECT id::text FROM statement_entry WHERE state = 'open'`).Scan(&entry); err != nil {
+			t.Fatal(err)
+		}
+		return "/desk/bank/entries/" + entry
+	}
+	ask := url.Values{"number": {"2"}, "organisation": {"Rote Schule"}, "deposit": {"4.00"}, "deposit_due": {"2028-12-01T10:00"}}
+	path, other := s.group(t, ann, ask), s.group(t, ann, url.Values{"number": {"2"}})
+	s.does(t, ann, other+"/order", url.Values{"due": {"2029-02-01T10:00"}})
+	order := url.Values{"order": {s.booking(t, ann, other).Order}}
+	entry := statement("first", path)
+	id := entry[strings.LastIndex(entry, "/")+1:]
+	if _, page := s.page(t, ann, "/desk/bank"); !strings.Contains(page, "deposit of €4") || !strings.Contains(page, path+"/deposit/payment") || !strings.Contains(page, "Rote Schule") {
+		t.Errorf("the entry is %s", words(page))
+	}
+	s.refused(t, ann, entry, order, http.StatusConflict, "is the deposit of a group")
+	s.refused(t, ann, other+"/deposit/payment", url.Values{"method": {"invoice"}, "entry": {id}}, http.StatusConflict, "not asked for a deposit")
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "amount": {"400"}, "entry": {id}})
+	s.refused(t, ann, entry, order, http.StatusConflict, "applied or set aside before")
+
+	entry = statement("second", path) // with the reference of the deposit, but another payment
+	s.does(t, ann, entry, order)
+	if k := s.booking(t, ann, other); k.Due != k.Total-400 {
+		t.Errorf("applied, it is %+v", k)
+	}
+	path = s.group(t, ann, ask)
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}}) // by hand, before the statement
+	entry = statement("third", path)
+	if _, page := s.page(t, ann, "/desk/bank"); !strings.Contains(page, "noted as paid by bank transfer before") || strings.Contains(page, "/deposit/payment") {
+		t.Errorf("the entry is %s", words(page))
+	}
+	s.refused(t, ann, entry, order, http.StatusConflict, "is the deposit of a group")
+	s.refused(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}, "entry": {entry[strings.LastIndex(entry, "/")+1:]}}, http.StatusConflict, "noted as paid before")
+	s.does(t, ann, entry, url.Values{"aside": {"yes"}})
 	s.wantBooks(t)
 }
 
@@ -227,3 +308,37 @@ func TestDeposit_InCashIsInTheTill(t *testing.T) {
 
 // body is the page of an answer.
 func body(_ *http.Response, page string) string { return page }
+
+// Until a deposit is paid back, the team knows to whom.
+func TestDeposit_ContactIsErasedOnceItIsOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	path := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"4.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}})
+	s.does(t, ann, path+"/cancellation", url.Values{})
+	s.refused(t, ann, "/desk/privacy/erasures", url.Values{"email": {"eva@example.org"}, "confirm": {"eva@example.org"}}, http.StatusConflict, "Deposits of groups that are not in an order yet: 1.")
+	email := func() (email string) {
+		t.Helper()
+		if err := s.db.QueryRow(t.Context(), `SELECT email FROM booking`).Scan(&email); err != nil {
+			t.Fatal(err)
+		}
+		return email
+	}
+	erase := func() bool {
+		t.Helper()
+		all, err := s.config.Privacy.EraseEvent(t.Context(), s.sale.Event.ID, s.sale.Event.Team)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := erase(); all || email() != "eva@example.org" {
+		t.Errorf("with an open deposit, all is erased: %t, the address is %q", all, email())
+	}
+	s.does(t, ann, path+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"invoice"}})
+	if all := erase(); !all || email() != "" {
+		t.Errorf("once it is paid back, all is erased: %t, the address is %q", all, email())
+	}
+	s.wantBooks(t)
+}

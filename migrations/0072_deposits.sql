@@ -6,6 +6,7 @@ CREATE TABLE deposit (
     amount           bigint NOT NULL,                -- minor units, as all amounts
     due_at           timestamptz NOT NULL,
     refundable_until timestamptz,                    -- it goes back if the booking ends until then; null: the team may keep it at any time
+    withdrawn_at     timestamptz,                    -- it is not asked for any more; its link says so
     paid_at          timestamptz,
     method           text NOT NULL DEFAULT '',       -- how it was paid
     rates            jsonb NOT NULL DEFAULT '[]',    -- what of it is taxed at which rate, when it was paid: [{"rate", "amount", "tax"}]
@@ -13,6 +14,7 @@ CREATE TABLE deposit (
     outcome          text NOT NULL DEFAULT '',
     order_id         uuid UNIQUE REFERENCES orders,  -- that took it over
     back             text NOT NULL DEFAULT '',       -- how it was paid back
+    CONSTRAINT "a deposit that was withdrawn is not paid" CHECK (withdrawn_at IS NULL OR paid_at IS NULL),
     CONSTRAINT "a deposit is of something" CHECK (amount > 0),
     CONSTRAINT "a deposit is paid in a known way" CHECK (method IN ('', 'invoice', 'cash', 'terminal') AND back IN ('', 'invoice', 'cash')),
     CONSTRAINT "a paid deposit says how" CHECK ((paid_at IS NULL) = (method = '')),
@@ -22,6 +24,7 @@ CREATE TABLE deposit (
     CONSTRAINT "a deposit that was paid back says how" CHECK ((back = '') = (outcome <> 'refunded'))
 );
 CREATE INDEX deposit_paid ON deposit (event_id, paid_at) WHERE paid_at IS NOT NULL;
+CREATE INDEX deposit_open ON deposit (event_id) WHERE paid_at IS NOT NULL AND ended_at IS NULL;
 
 -- What was shown before it was paid stands. It ends once.
 CREATE FUNCTION deposit_stands() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -30,7 +30,7 @@ func atLive(page views.Page, s shop.Sale, text string) desk.Live {
 	l.Rows = []sales.Row{{At: noon.Add(-20 * time.Minute), Free: 95, Held: 2, Sold: 1}, {At: noon.Add(-2 * time.Minute), Free: 90, Held: 7, Sold: 3, Sums: sales.Sums{Sold: 2, Revenue: 900}}}
 	l.Hour = l.Rows
 	l.Latest = []sales.Ordered{{Code: text, At: noon, Total: 500, Method: "card", State: "confirmed", Name: text, Email: text, Seats: []int{0, 1}}, {Code: text, At: noon, State: "cancelled"}}
-	for _, kind := range []string{payments.AlertPayment, payments.AlertStep, payments.AlertPayout, sales.OfHook, sales.OfFailing, sales.OfExpired} {
+	for _, kind := range []string{payments.AlertPayment, payments.AlertStep, payments.AlertPayout, payments.AlertDeposit, sales.OfHook, sales.OfFailing, sales.OfExpired} {
 		l.Alerts = append(l.Alerts, sales.Alert{Kind: kind, Key: kind + text, Order: text, Amount: 100, Why: text, At: noon, Rate: sales.Rate{Some: 3, Of: 9}})
 	}
 	l.MoreAlerts = true

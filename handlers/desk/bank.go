@@ -48,6 +48,10 @@ type entryBody struct {
 	Event     string   `json:"event,omitempty"`
 	Due       int64    `json:"due"`
 	Matches   bool     `json:"matches"`
+
+	Booking     *seats.ID `json:"booking,omitempty"`
+	Deposit     int64     `json:"deposit,omitempty"`
+	DepositPaid string    `json:"deposit_paid,omitempty"`
 }
 
 type statementBody struct {
@@ -74,7 +78,7 @@ func describeBank(p desk.BankPage) bankAnswer {
 	for _, o := range p.Open {
 		answer.Entries = append(answer.Entries, entryBody{
 			ID: o.ID, Booked: o.Booked.Format(time.DateOnly), Amount: o.Amount, Currency: o.Currency, Reference: o.Reference, Payer: o.Payer, Text: o.Words,
-			Order: o.Order, Event: o.Event, Due: o.Due, Matches: o.Exact(),
+			Order: o.Order, Event: o.Event, Due: o.Due, Matches: o.Exact() || o.IsDeposit(), Booking: o.Booking, Deposit: o.Deposit, DepositPaid: o.DepositPaid,
 		})
 	}
 	for _, f := range p.Files {

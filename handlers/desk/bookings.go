@@ -13,6 +13,8 @@ import (
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
@@ -130,6 +132,7 @@ func optionOf(s *seats.Sale, form url.Values) (o bookings.Request, err error) {
 	if f.is("deposit") {
 		o.Deposit = f.deposit()
 	}
+	o.Withdraw = form.Has("deposit") && o.Deposit == nil
 	for _, kind := range s.Prices.Order() {
 		p := bookings.Price{Type: s.Prices.Types[kind].Key, Count: f.whole("tickets." + s.Prices.Types[kind].Key)}
 		if typed := f.text("price." + p.Type); typed != "" {
@@ -359,6 +362,13 @@ func (h *Handlers) PayDeposit(w http.ResponseWriter, r *http.Request, m organize
 		}
 		if session != 0 {
 			p.Entry = till.OfDeposit(session, id, p.Method, false)
+		}
+		if entry := f.text("entry"); entry != "" {
+			of, err := seats.ParseID(entry)
+			if err != nil || p.Method != payments.Invoice {
+				return banktransfer.ErrNoEntry
+			}
+			p.Statement, p.Entry = &of, seats.Both(p.Entry, banktransfer.AsDeposit(m.Team, of, id))
 		}
 		return h.Bookings.PayDeposit(r.Context(), m, key, s, id, p)
 	})

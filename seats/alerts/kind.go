@@ -34,7 +34,7 @@ const (
 // kindOf groups the kinds of needs.
 var kindOf = map[string]Kind{
 	SoldOut: Sold, Few: Sold,
-	payments.AlertPayment: Money, payments.AlertStep: Money, payments.AlertPayout: Money, Failing: Money,
+	payments.AlertPayment: Money, payments.AlertStep: Money, payments.AlertPayout: Money, payments.AlertDeposit: Money, Failing: Money,
 	overview.NeedUnpaid: Orders, overview.NeedMail: Orders,
 	overview.NeedRoom: Stopped, overview.NeedPaused: Stopped,
 	overview.NeedDraft: Setup, overview.NeedPrices: Setup, overview.NeedMethod: Setup, overview.NeedLink: Setup, overview.NeedLegal: Setup,

@@ -74,7 +74,8 @@ type Booking struct {
 	OrderCancelled bool
 	Total, Due     int64 // of its order, minor units
 
-	Deposit *Deposit // that its contact is asked for; nil: none
+	Deposit   *Deposit // that its contact is asked for; nil: none
+	Withdrawn *Deposit // that its contact was asked for before; nil: none
 
 	now time.Time // of the database
 }
@@ -87,9 +88,12 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
        CASE WHEN b.order_id IS NOT NULL THEN 'confirmed' WHEN b.cancelled_at IS NOT NULL THEN 'cancelled'
             WHEN k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() THEN 'expired' ELSE 'option' END, s.idxs,
        coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
-       d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome
-  FROM booking b JOIN block k ON k.id = b.id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
+       d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome,
+       coalesce(b.order_id IS NULL AND e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS NULL OR d.refundable_until < x.at), false),
+       d.withdrawn_at IS NOT NULL
+  FROM booking b JOIN block k ON k.id = b.id JOIN event e ON e.id = b.event_id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
+       LATERAL (SELECT coalesce(b.cancelled_at, least(k.ends_at, k.ended_at)) AS at) x,
        LATERAL (SELECT coalesce(array_agg(idx ORDER BY idx), '{}') AS idxs FROM (
            SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
             UNION ALL
@@ -143,10 +147,12 @@ func collect(ctx context.Context, db interface {
 		var due *time.Time
 		d := &Deposit{}
 		err = row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now,
-			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome)
+			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn)
 		if err == nil && code != nil {
 			d.Code, d.Amount, d.Due, d.Method, d.Outcome = *code, *amount, *due, *method, *outcome
-			k.Deposit = d
+			if k.Deposit = d; d.Withdrawn {
+				k.Deposit, k.Withdrawn = nil, d
+			}
 		}
 		return k, err
 	})
@@ -235,7 +241,7 @@ var overWords = map[string]string{
 }
 
 const exportSQL = `
-SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'name', b.name, 'email', b.email, 'organisation', b.organisation, 'note', b.note, 'seats', b.places, 'booked_at', b.at, 'cancelled_at', b.cancelled_at, 'deposit', d.amount, 'deposit_paid_at', d.paid_at) ORDER BY b.n), '[]')
+SELECT coalesce(json_agg(json_build_object('event', e.name, 'starts_at', e.starts_at, 'name', b.name, 'email', b.email, 'organisation', b.organisation, 'note', b.note, 'seats', b.places, 'booked_at', b.at, 'cancelled_at', b.cancelled_at, 'deposit', d.amount, 'deposit_paid_at', d.paid_at, 'deposit_method', nullif(d.method, ''), 'deposit_ended_at', d.ended_at, 'deposit_outcome', nullif(d.outcome, ''), 'deposit_back', nullif(d.back, '')) ORDER BY b.n), '[]')
   FROM booking b JOIN event e ON e.id = b.event_id LEFT JOIN deposit d ON d.booking_id = b.id WHERE b.event_id = ANY($1) AND lower(b.email) = $2`
 
 // Export returns the bookings of a person for some events.
@@ -246,14 +252,30 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 	return list, nil
 }
 
-const eraseSQL = `UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)`
+const eraseSQL = `
+UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL
+ WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)
+   AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = booking.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)`
 
-// Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay.
+// Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay. A booking with an open
+// deposit stays as it is: the deposit may have to be paid back.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	if _, err := tx.Exec(ctx, eraseSQL, events, email); err != nil {
 		return fmt.Errorf("bookings: erase: %w", err)
 	}
 	return nil
+}
+
+const openDepositsSQL = `
+SELECT count(*) FROM deposit d JOIN booking b ON b.id = d.booking_id
+ WHERE b.event_id = ANY($1) AND lower(b.email) = $2 AND d.paid_at IS NOT NULL AND d.ended_at IS NULL`
+
+// OpenDeposits counts the deposits that a person paid for some events and that are neither in an order nor paid back nor retained.
+func OpenDeposits(ctx context.Context, tx pgx.Tx, events []int64, email string) (n int, err error) {
+	if err := tx.QueryRow(ctx, openDepositsSQL, events, email).Scan(&n); err != nil {
+		return 0, fmt.Errorf("bookings: count open deposits: %w", err)
+	}
+	return n, nil
 }
 
 // subjectOf is the address of a booking below /desk.

@@ -29,6 +29,8 @@ type Deposit struct {
 	Method     string // payments.Invoice, which is a bank transfer, Cash or Terminal; empty: it is not paid
 	EndedAt    *time.Time
 	Outcome    string // InOrder, Refunded or Retained; empty: it is with the booking
+	Keepable   bool   // its rule lets the team keep it, if the booking has ended
+	Withdrawn  bool   // it is not asked for any more
 }
 
 // What becomes of a paid deposit.
@@ -97,8 +99,8 @@ func (d *Deposit) differs(amount int64, t *DepositTerms) bool {
 const (
 	askSQL = `
 INSERT INTO deposit (booking_id, event_id, code, amount, due_at, refundable_until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6 WHERE deposit.paid_at IS NULL`
-	askNoneSQL = `DELETE FROM deposit WHERE booking_id = $1 AND paid_at IS NULL`
+    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, withdrawn_at = NULL WHERE deposit.paid_at IS NULL`
+	askNoneSQL = `UPDATE deposit SET withdrawn_at = clock_timestamp() WHERE booking_id = $1 AND paid_at IS NULL`
 	lowerSQL   = `UPDATE deposit SET amount = $2 WHERE booking_id = $1 AND paid_at IS NULL AND amount > $2`
 )
 
@@ -111,8 +113,16 @@ func (t *DepositTerms) queue(q *pgx.Batch, event int64, id seats.ID, amount int6
 
 var errDepositPaid = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The deposit was paid on the terms that were shown. Nothing was changed. They stay as they are.")}
 
-// askAgain changes what a group is asked for, in a transaction that changes its booking, and tells its contact. Without terms it is asked
-// for nothing more. A deposit that is paid stays.
+// terms are those of a deposit that was not paid.
+func (d *Deposit) terms() *DepositTerms {
+	if d == nil || d.Paid() {
+		return nil
+	}
+	return &DepositTerms{Amount: d.Amount, Due: d.Due, Refundable: d.Refundable}
+}
+
+// askAgain changes what a group is asked for, in a transaction that changes its booking, and tells its contact. Without terms its deposit
+// is withdrawn. A deposit that is paid stays.
 func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *DepositTerms, total int64) error {
 	if t == nil && (k.Deposit == nil || k.Deposit.Paid()) {
 		return nil
@@ -130,7 +140,10 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 		return errDepositPaid
 	}
 	if t == nil {
-		_, err := tx.Exec(ctx, askNoneSQL, k.ID)
+		if _, err := tx.Exec(ctx, askNoneSQL, k.ID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, mailSQL, k.ID, MailOption)
 		return err
 	}
 	tag, err := tx.Exec(ctx, askSQL, k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable)
@@ -150,6 +163,7 @@ func (k Booking) lower(q *pgx.Batch, total int64) {
 	case k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= total:
 	case total == 0:
 		q.Queue(askNoneSQL, k.ID)
+		q.Queue(mailSQL, k.ID, MailOption)
 	default:
 		q.Queue(lowerSQL, k.ID, total)
 		q.Queue(mailSQL, k.ID, MailOption)
@@ -206,12 +220,14 @@ func part(amount, some, whole int64) int64 {
 type DepositPayment struct {
 	Method string       // payments.Invoice, Cash or Terminal
 	Shown  *int64       // the amount as the page showed it, minor units; nil: the page showed none
-	Entry  seats.TxHook `json:"-"` // of the till that it came into; nil: none
+	Entry  seats.TxHook `json:"-"` // of the till that it came into, or of the statement; nil: none
+
+	Statement *seats.ID `json:",omitempty"` // the entry of a bank statement that it is; nil: none
 }
 
 const (
 	lockBookingSQL = `SELECT order_id IS NOT NULL FROM booking WHERE id = $1 AND event_id = $2 FOR NO KEY UPDATE`
-	lockDepositSQL = `SELECT amount, paid_at IS NOT NULL, outcome <> '' FROM deposit WHERE booking_id = $1 FOR NO KEY UPDATE`
+	lockDepositSQL = `SELECT amount, paid_at IS NOT NULL, outcome <> '' FROM deposit WHERE booking_id = $1 AND withdrawn_at IS NULL FOR NO KEY UPDATE`
 	paidSQL        = `UPDATE deposit SET paid_at = clock_timestamp(), method = $2, rates = $3 WHERE booking_id = $1`
 )
 
@@ -225,6 +241,9 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 		return &seats.ValidationError{Message: text.Mark("Choose how it is paid.")}
 	}
 	act := organizers.Action{Key: key, Form: []any{"deposit paid", s.Event.Slug, id, p}, What: text.Mark("noted the deposit of a group of"), Subject: subjectOf(s, id), Detail: map[string]any{"method": p.Method}}
+	if p.Statement != nil {
+		act.Detail = map[string]any{"method": p.Method, "entry": *p.Statement}
+	}
 	return b.onDeposit(ctx, m, act, s, id, "note a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, ordered bool) error {
 		var amount int64
 		var paid, ended bool
@@ -242,7 +261,10 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The deposit is %s now, which is not what the page showed. Nothing was noted."), Args: []any{pricing.Sum{Minor: amount, Currency: s.Event.Currency}}}
 		}
 		_, cost, err := k.Quote(s)
-		if refused(err) {
+		if k.State == Option && (refused(err) || err == nil && cost.Total == 0) {
+			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets of this option have no price at the moment, and the deposit’s tax follows it. Nothing was noted. Change its prices first.")}
+		}
+		if refused(err) { // the option is over
 			cost, err = pricing.Cost{}, nil
 		}
 		if err != nil {
@@ -258,6 +280,11 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 		}
 		return p.Entry.Run(ctx, tx)
 	})
+}
+
+// Owed reports whether an open deposit is to be paid back or retained: the option is over, or the event was cancelled.
+func (k Booking) Owed(e seats.Event) bool {
+	return k.Deposit.Open() && (k.State != Option || e.Status == seats.Cancelled)
 }
 
 // DepositEnd is what becomes of a paid deposit of a booking that ended.
@@ -277,8 +304,9 @@ SELECT e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS N
 
 const endDepositSQL = `UPDATE deposit SET ended_at = clock_timestamp(), outcome = $2, back = $3 WHERE booking_id = $1`
 
-// EndDeposit notes that the deposit of a booking that expired or was cancelled was paid back, or is retained. A repeat of the form changes
-// nothing more.
+// EndDeposit notes that the deposit of a booking that expired or was cancelled, or of an event that was cancelled, was paid back, or is
+// retained. One that stayed open though its booking was confirmed, as an earlier version leaves it, is paid back. A repeat of the form
+// changes nothing more.
 //
 // Errors: ErrNone; *seats.ValidationError; a *seats.Conflict if the booking has not ended, its deposit is not there or has ended, or the rule
 // that was shown does not let the team keep it; those of a form that is done once; the database's.
@@ -293,7 +321,7 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 	if end.Outcome == Retained {
 		act.What, act.Detail = text.Mark("retained the deposit of a group of"), nil
 	}
-	return b.onDeposit(ctx, m, act, s, id, "end a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, _ bool) error {
+	return b.onDeposit(ctx, m, act, s, id, "end a deposit", func(ctx context.Context, tx pgx.Tx, k Booking, ordered bool) error {
 		var amount int64
 		var paid, ended bool
 		err := tx.QueryRow(ctx, lockDepositSQL, id).Scan(&amount, &paid, &ended)
@@ -304,8 +332,11 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("No deposit of this group came. Nothing was changed.")}
 		case ended:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("It was decided before what becomes of this deposit. Nothing was changed.")}
-		case k.State != Expired && k.State != Cancelled:
+		case k.State == Option && s.Event.Status != seats.Cancelled:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The group still has its option. Nothing was changed. Cancel the option first.")}
+		}
+		if end.Outcome == Retained && ordered {
+			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The booking was confirmed without this deposit. Nothing was changed. Pay it back.")}
 		}
 		if end.Outcome == Retained {
 			may := false
@@ -359,7 +390,7 @@ func takeOver(q *pgx.Batch, booking, order seats.ID) {
 
 const byCodeSQL = `SELECT booking_id::text FROM deposit WHERE code = $1`
 
-// ByDeposit returns the booking with the deposit of a link, and its event. ErrNone if there is none.
+// ByDeposit returns the booking with the deposit of a link, and its event; of one that was withdrawn, too. ErrNone if there is none.
 func (b *Bookings) ByDeposit(ctx context.Context, code string) (event string, k Booking, err error) {
 	var id string
 	err = b.db.QueryRow(ctx, byCodeSQL, code).Scan(&id)
@@ -369,8 +400,8 @@ func (b *Bookings) ByDeposit(ctx context.Context, code string) (event string, k 
 	case err != nil:
 		return "", k, fmt.Errorf("bookings: find a deposit: %w", err)
 	}
-	if event, k, err = b.About(ctx, id); err == nil && k.Deposit == nil { // taken back in this moment
-		err = ErrNone
+	if event, k, err = b.About(ctx, id); err == nil && k.Deposit == nil {
+		k.Deposit = k.Withdrawn
 	}
 	return event, k, err
 }

@@ -3,6 +3,7 @@ package bookings_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // asked takes an option of the seats 10, 11 and 12 with a deposit.
@@ -122,6 +125,41 @@ func TestDeposit_BeyondThePriceIsPaidOutByHand(t *testing.T) {
 	refuses(t, err, "cost nothing now")
 }
 
+func TestDeposit_OfAnOverdueOrderIsRetainedOnceItIsNotRefundable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		refundable *time.Time
+		kept       int64
+	}{
+		{"the team may keep it", nil, 1000},
+		{"refundable before", new(time.Now().Add(-24 * time.Hour)), 1000},
+		{"refundable still", new(time.Now().Add(24 * time.Hour)), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			k := h.asked(t, bookings.DepositTerms{Amount: 1000, Refundable: c.refundable})
+			h.payDeposit(t, k.ID)
+			code := h.confirm(t, k.ID)
+			h.exec(t, `UPDATE orders SET due_at = clock_timestamp() - interval '1 second'`)
+			seatstest.Run(t, h.db, h.orders.Jobs()...)
+			var o orders.Order
+			for until := time.Now().Add(20 * time.Second); o.State != orders.Cancelled || o.DueAt != nil; {
+				var err error
+				if o, err = h.orders.Find(t.Context(), code); err != nil || time.Now().After(until) {
+					t.Fatalf("the order is %s, %v", o.State, err)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if o.Paid != c.kept || o.Kept != c.kept || o.ByHand != 1000-c.kept {
+				t.Errorf("%d of the deposit stays, %d goes back by hand, want %d", o.Paid, o.ByHand, c.kept)
+			}
+			h.sound(t)
+		})
+	}
+}
+
 // asked20 takes an option of the seats 20, 21 and 22 with all of their price as the deposit.
 func (h *fixture) asked20(t *testing.T) bookings.Booking {
 	t.Helper()
@@ -185,13 +223,63 @@ func TestDeposit_IsPaidBackOrRetainedByItsRule(t *testing.T) {
 func TestDeposit_OfAnEventThatWasCancelledIsNotRetained(t *testing.T) {
 	t.Parallel()
 	h := open(t)
+	lasts := h.asked20(t)
+	h.payDeposit(t, lasts.ID)
 	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
 	h.payDeposit(t, k.ID)
 	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
+	h.sale.Event.Status = seats.Cancelled
+	for _, id := range []seats.ID{k.ID, lasts.ID} {
+		if list := h.owed(t); !slices.Contains(list, id.String()) {
+			t.Errorf("what is owed are %v", list)
+		}
+		refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+		if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
+			t.Error(err)
+		}
+	}
+	if list := h.owed(t); len(list) != 0 {
+		t.Errorf("paid back, what is owed are %v", list)
+	}
+	h.sound(t)
+}
+
+// owed are the bookings with a deposit that is an alert.
+func (h *fixture) owed(t *testing.T) (list []string) {
+	t.Helper()
+	all, err := h.orders.Payments.Alerts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Kind == payments.AlertDeposit {
+			list = append(list, strings.TrimPrefix(a.Key, "deposit:"))
+		}
+	}
+	return list
+}
+
+// A node of an earlier version confirms a booking and leaves its deposit.
+func TestDeposit_LeftByAnEarlierVersionIsPaidBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	code := h.confirm(t, k.ID)
+	h.exec(t, `UPDATE deposit SET paid_at = clock_timestamp() - interval '1 hour', method = 'cash', rates = '[{"rate": 0, "amount": 1000, "tax": 0}]'`)
+	if k = h.find(t, k.ID); !k.Owed(h.sale.Event) || !slices.Contains(h.owed(t), k.ID.String()) {
+		t.Errorf("the booking is %+v, its deposit %+v", k, k.Deposit)
+	}
 	refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+	if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := h.orders.Find(t.Context(), code); err != nil || o.Paid != 0 {
+		t.Errorf("the order is %+v, %v", o, err)
+	}
+	h.sound(t)
 }
 
 func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
@@ -199,7 +287,7 @@ func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
 	h := open(t)
 	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
 	change := func(terms *bookings.DepositTerms) error {
-		return h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: terms})
+		return h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: terms, Withdraw: terms == nil})
 	}
 	link := k.Deposit.Code
 	for i, terms := range []*bookings.DepositTerms{{Amount: 2000, Due: h.until}, {Amount: 2000, Due: h.until}, {Amount: 2000, Due: h.until, Refundable: &h.until}} {
@@ -222,8 +310,22 @@ func TestDeposit_StandsAsItWasShownOnceItIsPaid(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until}); err != nil || h.find(t, k.ID).Deposit.Amount != 2000 {
+		t.Errorf("left as it is: %v", err)
+	}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until.AddDate(0, 0, -20)}); !errors.As(err, &invalid) {
+		t.Errorf("the option ends before its deposit is due: %v", err)
+	}
+	before := h.count(t, "mail WHERE kind = 'option'")
 	if err := change(nil); err != nil || h.find(t, k.ID).Deposit != nil {
-		t.Errorf("taken back: %v", err)
+		t.Errorf("withdrawn: %v", err)
+	}
+	if n := h.count(t, "mail WHERE kind = 'option'"); n != before+1 {
+		t.Errorf("%d mails after %d, though the deposit was withdrawn", n, before)
+	}
+	refuses(t, h.bookings.PayDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositPayment{Method: payments.Cash}), "not asked for a deposit")
+	if _, found, err := h.bookings.ByDeposit(t.Context(), link); err != nil || !found.Deposit.Withdrawn {
+		t.Errorf("the link of a deposit that was withdrawn: %+v, %v", found.Deposit, err)
 	}
 	if err := change(&bookings.DepositTerms{Amount: 1000, Due: h.until}); err != nil {
 		t.Fatal(err)
@@ -269,6 +371,25 @@ func TestDeposit_IsInOnePlaceHoweverItIsRaced(t *testing.T) {
 			})
 		}
 		all.Wait()
+	}
+	h.sound(t)
+}
+
+// The tax of a deposit follows the price of the option.
+func TestDeposit_OfAnOptionWithoutAPriceIsNotNoted(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.exec(t, `UPDATE booking SET prices = '[{"type": "none", "count": 1}]'`)
+	pay := func() error {
+		return h.bookings.PayDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositPayment{Method: payments.Cash})
+	}
+	refuses(t, pay(), "Change its prices first")
+	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := pay(); err != nil { // it is to be paid back
+		t.Error(err)
 	}
 	h.sound(t)
 }

@@ -29,7 +29,8 @@ type Request struct {
 	Category int // of these; -1: any
 	Prices   []Price
 	Until    time.Time
-	Deposit  *DepositTerms `json:",omitempty"` // that the contact is asked for; nil: none
+	Deposit  *DepositTerms `json:",omitempty"` // that the contact is asked for; nil: none, or the one that it has
+	Withdraw bool          `json:",omitempty"` // the contact is not asked for a deposit any more, unless it was paid
 }
 
 // tidy puts what was typed into one spelling, and says what is wrong with it.
@@ -195,6 +196,13 @@ func (b *Bookings) Change(ctx context.Context, m organizers.Member, key string, 
 			k, err := b.open(ctx, m, s.Event.ID, id)
 			if err != nil {
 				return err
+			}
+			if r.Deposit == nil && !r.Withdraw {
+				if r.Deposit = k.Deposit.terms(); r.Deposit != nil {
+					if err := r.Deposit.check(s.Event, r.Until); err != nil {
+						return err
+					}
+				}
 			}
 			k.Prices = r.Prices
 			_, cost, err := k.Quote(s)

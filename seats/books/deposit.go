@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 )
 
@@ -84,19 +83,11 @@ func (d deposit) entries(add func(at time.Time, method string, rate int, amount,
 	}
 }
 
-// deposits adds the entries of deposits in the days of a filter.
-func (b *Books) deposits(ctx context.Context, m organizers.Member, f Filter, add func(e Entry, amount, tax int64)) error {
-	return pgx.BeginTxFunc(ctx, b.db, snapshot, func(tx pgx.Tx) error {
-		events, err := readEvents(ctx, tx, m.Team, f)
-		if err != nil {
-			return err
+// add adds the entries of a deposit in the days of a filter.
+func (d deposit) add(f Filter, add func(e Entry, amount, tax int64)) {
+	d.entries(func(at time.Time, method string, rate int, amount, tax int64) {
+		if day := d.event.Local(at).Format(time.DateOnly); f.has(day) {
+			add(Entry{Day: day, Event: d.event.Slug, Text: d.event.Name, Line: LineDeposit, Method: method, Rate: rate, Currency: d.event.Currency}, amount, tax)
 		}
-		return eachDeposit(ctx, tx, events, func(d deposit) {
-			d.entries(func(at time.Time, method string, rate int, amount, tax int64) {
-				if day := d.event.Local(at).Format(time.DateOnly); f.has(day) {
-					add(Entry{Day: day, Event: d.event.Slug, Text: d.event.Name, Line: LineDeposit, Method: method, Rate: rate, Currency: d.event.Currency}, amount, tax)
-				}
-			})
-		})
 	})
 }

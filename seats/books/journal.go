@@ -45,24 +45,14 @@ func (b *Books) Journal(ctx context.Context, m organizers.Member, f Filter) (lis
 		}
 		sums[e][0], sums[e][1] = sums[e][0]+amount, sums[e][1]+tax
 	}
-	err = b.Postings(ctx, m, f, func(p Posting) {
-		if p.Amount != 0 && p.Method != payments.Demo {
-			add(Entry{Day: p.Day(), Event: p.Event.Slug, Text: p.Event.Name, Line: p.Line, Method: p.Method, Rate: p.Rate, Currency: p.Event.Currency}, p.Amount, p.Tax)
-		}
-	})
+	err = pgx.BeginTxFunc(ctx, b.db, snapshot, func(tx pgx.Tx) error { return journal(ctx, tx, m.Team, f, add) })
 	if err != nil {
-		return nil, c, err
+		return nil, c, fmt.Errorf("books: list entries: %w", err)
 	}
 	err = b.desk.As(ctx, m, func(tx pgx.Tx) error {
 		c, err = readChart(ctx, tx, m.Team)
 		return err
 	})
-	if err == nil {
-		err = b.deposits(ctx, m, f, add)
-	}
-	if err == nil && f.Event == "" && f.Series == "" {
-		err = b.giftCards(ctx, m, f, add)
-	}
 	if err != nil {
 		return nil, c, fmt.Errorf("books: list entries: %w", err)
 	}
@@ -81,6 +71,29 @@ func (b *Books) Journal(ctx context.Context, m organizers.Member, f Filter) (lis
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Currency, b.Currency))
 	})
 	return list, c, nil
+}
+
+// journal adds what the entries of a team consist of, all of it as one snapshot has it: what an order took over of a deposit leaves it there.
+func journal(ctx context.Context, tx pgx.Tx, team int64, f Filter, add func(e Entry, amount, tax int64)) error {
+	events, err := readEvents(ctx, tx, team, f)
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	from, to := f.bounds()
+	if err := eachPosting(ctx, tx, events, from, to, func(p Posting) {
+		if p.Amount != 0 && p.Method != payments.Demo && f.has(p.Day()) {
+			add(Entry{Day: p.Day(), Event: p.Event.Slug, Text: p.Event.Name, Line: p.Line, Method: p.Method, Rate: p.Rate, Currency: p.Event.Currency}, p.Amount, p.Tax)
+		}
+	}); err != nil {
+		return err
+	}
+	if err := eachDeposit(ctx, tx, events, func(d deposit) { d.add(f, add) }); err != nil {
+		return err
+	}
+	if f.Event != "" || f.Series != "" {
+		return nil
+	}
+	return giftCards(ctx, tx, team, f, add)
 }
 
 // earned is the account that an entry credits.
@@ -132,8 +145,8 @@ SELECT to_char(issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), method, currency, am
 SELECT to_char(refunded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), method, currency, -amount FROM gift_card WHERE team_id = $1 AND refunded_at IS NOT NULL`
 
 // giftCards adds what gift cards were sold for, and what of it was paid back.
-func (b *Books) giftCards(ctx context.Context, m organizers.Member, f Filter, add func(e Entry, amount, tax int64)) error {
-	rows, err := b.db.Query(ctx, giftCardsSQL, m.Team)
+func giftCards(ctx context.Context, tx pgx.Tx, team int64, f Filter, add func(e Entry, amount, tax int64)) error {
+	rows, err := tx.Query(ctx, giftCardsSQL, team)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,15 @@ type Content struct {
 type Deposit struct {
 	Amount int64  `json:"amount"`
 	On     string `json:"on"` // 2006-01-02
+
+	Rates []DepositRate `json:"rates,omitempty"` // its parts by tax rate; none if the deposit is all of the document
+}
+
+// DepositRate is the part of a deposit that is taxed at a rate.
+type DepositRate struct {
+	Rate   int   `json:"rate"` // thousandths of a percent
+	Amount int64 `json:"amount"`
+	Tax    int64 `json:"tax"` // contained in Amount
 }
 
 // Due is what is left to pay of an invoice, as of the day it was issued. Nothing is of a credit note.

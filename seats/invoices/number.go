@@ -220,7 +220,7 @@ func (t ticket) lines() []Line {
 const readOrdersSQL = `
 SELECT o.id, o.event_id, coalesce((SELECT i.content->'buyer'->>'name' FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1), o.name), o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
-       (SELECT jsonb_build_object('amount', d.amount, 'on', (d.paid_at AT TIME ZONE e.time_zone)::date) FROM deposit d WHERE d.order_id = o.id),
+       (SELECT jsonb_build_object('amount', d.amount, 'on', (d.paid_at AT TIME ZONE e.time_zone)::date, 'rates', d.rates) FROM deposit d WHERE d.order_id = o.id),
        o.language, CASE WHEN o.discount_code <> '' THEN o.discount_code ELSE o.offer END,
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
        (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id),
@@ -304,7 +304,10 @@ func (o *order) document(sender Sender, changes []due) Document {
 	if d.Kind == Credit || o.First != nil {
 		d.Corrects = o.First
 	} else if o.Deposit != nil {
-		d.Deposit = &Deposit{min(o.Deposit.Amount, d.Gross), o.Deposit.On}
+		d.Deposit = o.Deposit
+		if d.Gross <= o.Deposit.Amount {
+			d.Deposit = &Deposit{Amount: d.Gross, On: o.Deposit.On}
+		}
 	}
 	return d
 }

@@ -232,6 +232,11 @@ func (o *Orders) remindOrExpire(ctx context.Context, order string) (n int, err e
 // Nothing is due any more of an order that was paid or checked in.
 const notDueSQL = `UPDATE orders SET due_at = NULL, remind_at = NULL WHERE id = $1`
 
+// A deposit that the order took over stays with the team once it is not refundable any more. Another one goes back.
+const retainedSQL = `
+SELECT coalesce(sum(d.amount), 0)::bigint FROM deposit d JOIN orders o ON o.id = d.order_id
+ WHERE o.id = $1 AND (d.refundable_until IS NULL OR d.refundable_until < o.due_at)`
+
 // expire cancels an order that was not paid in time. Its seats are free again, for those who wait first. An order with a
 // ticket that was checked in stays: the attendee is there, and the door sees what is due. Joining an online event is not coming.
 func (o *Orders) expire(ctx context.Context, code string) error {
@@ -252,7 +257,11 @@ func (o *Orders) expire(ctx context.Context, code string) error {
 		_, err := o.db.Exec(ctx, notDueSQL, order.ID)
 		return err
 	}
-	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, overdue: true, used: online, reason: text.Mark("The order was not paid in time.")})
+	var kept int64
+	if err := o.db.QueryRow(ctx, retainedSQL, order.ID).Scan(&kept); err != nil {
+		return err
+	}
+	return o.cancel(ctx, s, cancelling{order: order.ID, holder: order.Holder, code: order.Code, tickets: ids, seats: idxs, keys: order.keys, fee: kept, overdue: true, used: online, reason: text.Mark("The order was not paid in time.")})
 }
 
 // The order is locked by a statement of its own: the next one sees marks of cancellations that were written before.

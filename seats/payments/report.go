@@ -12,7 +12,7 @@ import (
 type Alert struct {
 	Kind      string
 	Key       string // equal for the same alert
-	Code      string // of the order, which may not exist; empty for a card, as are Event and Currency
+	Code      string // of the order, which may not exist; empty for a deposit, and for a card, as are Event and Currency
 	Event     string // slug
 	Method    string
 	Reference string // the provider's name of the payment or of the page for the card; may be empty
@@ -29,9 +29,10 @@ const (
 	AlertStep    = "step"    // a call to a provider failed repeatedly
 	AlertPayout  = "payout"  // money goes back by hand
 	AlertCard    = "card"    // a card is not needed any more, and its provider stores it
+	AlertDeposit = "deposit" // a group paid a deposit and gets no order: it is paid back or retained
 )
 
-// ToPayOut is the State of an AlertPayout.
+// ToPayOut is the State of an AlertPayout or AlertDeposit.
 const ToPayOut = "to pay out"
 
 // Each part uses an index.
@@ -50,6 +51,12 @@ UNION ALL
    FROM refund r LEFT JOIN orders o ON o.id = r.order_id LEFT JOIN payment p ON p.id = r.payment_id
         JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
   WHERE r.by_hand AND r.done_at IS NULL AND ($1 = 0 OR e.id = $1) ORDER BY r.created_at DESC LIMIT nullif($2, 0))
+UNION ALL
+(SELECT 'deposit', 'deposit:' || d.booking_id, '', e.slug, d.method, '', d.amount, e.currency, 'to pay out', 'The booking has ended, or its event was cancelled.', d.paid_at
+   FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id JOIN event e ON e.id = d.event_id
+  WHERE d.paid_at IS NOT NULL AND d.ended_at IS NULL AND ($1 = 0 OR d.event_id = $1)
+    AND (b.order_id IS NOT NULL OR b.cancelled_at IS NOT NULL OR k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() OR e.status = 'cancelled')
+  ORDER BY d.paid_at DESC LIMIT nullif($2, 0))
  ORDER BY at DESC`
 
 // QueueAlerts queues the query for alerts, the latest first: of one event, or with 0 of all; at most so many of each kind,

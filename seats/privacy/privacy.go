@@ -94,6 +94,7 @@ type Blocked struct {
 	Payments int      // under way
 	Offers   int      // of seats, from waiting lists
 	Gifts    int      // gift cards that are being paid or paid back
+	Deposits int      // of groups, that may have to be paid back
 }
 
 func (b *Blocked) Error() string { return b.In(context.Background()) }
@@ -112,6 +113,9 @@ func (b *Blocked) In(ctx context.Context) string {
 	}
 	if b.Gifts > 0 {
 		why += " " + text.T(ctx, "Gift cards that are being paid or paid back: %d.", b.Gifts)
+	}
+	if b.Deposits > 0 {
+		why += " " + text.T(ctx, "Deposits of groups that are not in an order yet: %d.", b.Deposits)
 	}
 	return why
 }
@@ -340,10 +344,10 @@ func (p *Privacy) blocked(ctx context.Context, tx pgx.Tx, team int64, emails []s
 			return err
 		}
 		if one != nil {
-			all = Blocked{append(all.Orders, one.Orders...), all.Payments + one.Payments, all.Offers + one.Offers, all.Gifts + one.Gifts}
+			all = Blocked{append(all.Orders, one.Orders...), all.Payments + one.Payments, all.Offers + one.Offers, all.Gifts + one.Gifts, all.Deposits + one.Deposits}
 		}
 	}
-	if len(all.Orders)+all.Payments+all.Offers+all.Gifts > 0 {
+	if len(all.Orders)+all.Payments+all.Offers+all.Gifts+all.Deposits > 0 {
 		return &all
 	}
 	return nil
@@ -392,7 +396,10 @@ func blocked(ctx context.Context, tx pgx.Tx, team int64, events []int64, email s
 	if b.Gifts, err = giftcards.UnderWay(ctx, tx, team, email); err != nil {
 		return err
 	}
-	if len(b.Orders)+b.Payments+b.Offers+b.Gifts > 0 {
+	if b.Deposits, err = bookings.OpenDeposits(ctx, tx, events, email); err != nil {
+		return err
+	}
+	if len(b.Orders)+b.Payments+b.Offers+b.Gifts+b.Deposits > 0 {
 		return &b
 	}
 	return nil

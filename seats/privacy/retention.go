@@ -80,7 +80,7 @@ const lockEventSQL = `SELECT FROM event WHERE id = $1 FOR NO KEY UPDATE SKIP LOC
 
 const leftSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE event_id = $1 AND erased_at IS NULL) OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND form->>'email' <> '')
-    OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '')`
+    OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '') OR EXISTS (SELECT FROM deposit WHERE event_id = $1 AND paid_at IS NOT NULL AND ended_at IS NULL)`
 
 // EraseOld erases all persons of events, of gift cards, of imported lists and of empty credit accounts when their retention time is over, one
 // event in a transaction.
@@ -110,7 +110,7 @@ func (p *Privacy) EraseOld(ctx context.Context) error {
 	return nil
 }
 
-// EraseEvent erases all persons of an event of a team, and reports whether none is left. A person with a payment or refund under way stays until that is over.
+// EraseEvent erases all persons of an event of a team, and reports whether none is left. A person with a payment, a refund or a deposit that is not over stays until it is.
 func (p *Privacy) EraseEvent(ctx context.Context, event, team int64) (all bool, err error) {
 	err = pgx.BeginFunc(ctx, p.db, func(tx pgx.Tx) error {
 		if err := customers.Lock(ctx, tx, team); err != nil {

@@ -14,11 +14,12 @@ SELECT 1, format('the deposit of booking %s is %s, and its order has %s of it', 
  WHERE CASE d.outcome WHEN 'order' THEN (r.amount = d.amount AND r.order_id = d.order_id) IS NOT TRUE ELSE r.id IS NOT NULL END
  UNION ALL
 SELECT 1, format('booking %s was confirmed after its deposit was paid, and its order does not have it', d.booking_id)
-  FROM deposit d JOIN booking b ON b.id = d.booking_id WHERE d.paid_at IS NOT NULL AND b.order_id IS DISTINCT FROM d.order_id
+  FROM deposit d JOIN booking b ON b.id = d.booking_id WHERE d.paid_at IS NOT NULL AND d.outcome <> 'refunded' AND b.order_id IS DISTINCT FROM d.order_id
  UNION ALL
 SELECT 1, format('booking %s lasts or was confirmed, and its deposit was %s', d.booking_id, d.outcome)
-  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id
- WHERE d.outcome IN ('refunded', 'retained') AND (b.order_id IS NOT NULL OR b.cancelled_at IS NULL AND k.ended_at IS NULL AND k.ends_at > clock_timestamp())
+  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id JOIN event e ON e.id = d.event_id
+ WHERE d.outcome = 'retained' AND b.order_id IS NOT NULL
+    OR d.outcome IN ('refunded', 'retained') AND b.order_id IS NULL AND b.cancelled_at IS NULL AND k.ended_at IS NULL AND k.ends_at > clock_timestamp() AND NOT (d.outcome = 'refunded' AND e.status = 'cancelled')
  UNION ALL
 SELECT 1, format('the deposit of booking %s is of %s, and its tax rates come to %s', d.booking_id, d.amount, x.amount)
   FROM deposit d, LATERAL (SELECT coalesce(sum((r->>'amount')::bigint), 0) AS amount FROM jsonb_array_elements(d.rates) r) x WHERE d.paid_at IS NOT NULL AND x.amount <> d.amount

@@ -54,7 +54,8 @@ WITH known AS (
      UNION ALL
     SELECT team_id, email, changed_at, 'a note about a customer' FROM customer_note
      UNION ALL
-    SELECT e.team_id, lower(b.email), b.at, 'booking ' || b.id FROM booking b JOIN event e ON e.id = b.event_id WHERE b.email <> ''
+    SELECT e.team_id, lower(b.email), b.at, 'booking ' || b.id FROM booking b JOIN event e ON e.id = b.event_id
+     WHERE b.email <> '' AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = b.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)
      UNION ALL
     SELECT t.id, a.email, a.created_at, 'a passkey of an account' FROM account_passkey a CROSS JOIN team t WHERE (SELECT count(*) FROM team) = 1
 )

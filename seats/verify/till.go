@@ -45,9 +45,9 @@ SELECT 1, format('order %s… is in another team''s till session %s', left(o.cod
   FROM till_entry t JOIN till_session s ON s.id = t.session_id JOIN orders o ON o.id = t.order_id JOIN event e ON e.id = o.event_id
  WHERE e.team_id <> s.team_id OR o.currency <> s.currency
  UNION ALL
-SELECT 1, format('order %s… got %s at tills, and its receipts are %s', left(o.code, 6), sum(t.amount), (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL))
+SELECT 1, format('order %s… got %s at tills, and its receipts are %s', left(o.code, 6), sum(t.amount), (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL AND deposit_id IS NULL))
   FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'payment'
- GROUP BY o.id, o.code HAVING sum(t.amount) > (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL)
+ GROUP BY o.id, o.code HAVING sum(t.amount) > (SELECT coalesce(sum(amount), 0) FROM receipt WHERE order_id = o.id AND entry_id IS NULL AND deposit_id IS NULL)
  UNION ALL
 SELECT 1, format('tills paid %s out for order %s…, and its refunds by hand are %s', sum(t.amount), left(o.code, 6), (SELECT coalesce(sum(amount), 0) FROM refund WHERE order_id = o.id AND by_hand))
   FROM till_entry t JOIN orders o ON o.id = t.order_id WHERE t.kind = 'refund'

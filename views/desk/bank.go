@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -51,6 +52,10 @@ func entryStanding(ctx context.Context, o banktransfer.Open) (words, class strin
 	switch {
 	case o.Reference == "":
 		return text.T(ctx, "No reference"), ""
+	case o.IsDeposit():
+		return text.T(ctx, "Matches"), "good"
+	case o.Booking != nil:
+		return text.T(ctx, "Deposit"), "warn"
 	case o.Order == "":
 		return text.T(ctx, "Unknown reference"), "bad"
 	case !o.Transfer:
@@ -72,6 +77,10 @@ func entryStanding(ctx context.Context, o banktransfer.Open) (words, class strin
 // entryAdvice says what applying an open entry does.
 func entryAdvice(ctx context.Context, o banktransfer.Open) string {
 	switch {
+	case o.IsDeposit():
+		return text.T(ctx, "The group’s deposit: note it as paid.")
+	case o.Booking != nil && o.DepositPaid == payments.Invoice:
+		return text.T(ctx, "The deposit was noted as paid by bank transfer before. If this is that payment, it is not for an order.")
 	case o.Order == "":
 		return text.T(ctx, "Enter the order’s code or reference.")
 	case o.State == orders.Cancelled || o.Due == 0:

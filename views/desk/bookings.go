@@ -56,13 +56,8 @@ func (k GroupBooking) standing(ctx context.Context, e *seats.Event) (words, clas
 	return text.T(ctx, "Paid"), "good"
 }
 
-// depositOwed reports whether a paid deposit is to be paid back or retained.
-func (k GroupBooking) depositOwed() bool {
-	return k.Deposit.Open() && (k.State == bookings.Expired || k.State == bookings.Cancelled)
-}
-
 // depositStanding are the words for the state of a deposit, and the class of its badge.
-func (k GroupBooking) depositStanding(ctx context.Context) (words, class string) {
+func (k GroupBooking) depositStanding(ctx context.Context, e *seats.Event) (words, class string) {
 	switch d := k.Deposit; {
 	case d.Outcome == bookings.InOrder:
 		return text.T(ctx, "In the order"), "good"
@@ -70,7 +65,9 @@ func (k GroupBooking) depositStanding(ctx context.Context) (words, class string)
 		return text.T(ctx, "Paid back"), ""
 	case d.Outcome == bookings.Retained:
 		return text.T(ctx, "Retained"), ""
-	case k.depositOwed():
+	case k.Owed(*e) && !k.Deposit.Keepable:
+		return text.T(ctx, "Pay back"), "warn"
+	case k.Owed(*e):
 		return text.T(ctx, "Pay back or retain"), "warn"
 	case d.Paid():
 		return text.T(ctx, "Paid"), "good"

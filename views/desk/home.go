@@ -204,6 +204,8 @@ func wantOfMoney(ctx context.Context, n overview.Need) (Want, bool) {
 	switch n.Kind {
 	case payments.AlertPayout:
 		w.Title, w.Path = text.T(ctx, "Pay out %s", amount), EventPath(n.Event)+"/orders/"+n.Order
+	case payments.AlertDeposit:
+		w.Title, w.Path = text.T(ctx, "Decide about a deposit of %s", amount), BookingsPath(n.Event)
 	case payments.AlertStep:
 		w.Title = text.T(ctx, "A payment of %s is stuck", amount)
 	case payments.AlertPayment:

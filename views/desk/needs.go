@@ -53,6 +53,8 @@ func (p Live) need(ctx context.Context, c sales.Alert) need {
 	switch c.Kind {
 	case payments.AlertPayout:
 		n.Title = text.T(ctx, "Pay out %s", p.money(ctx, c.Amount))
+	case payments.AlertDeposit:
+		n.Title = text.T(ctx, "Decide about a deposit of %s", p.money(ctx, c.Amount))
 	case sales.OfHook:
 		n.Title = text.T(ctx, "A webhook fails")
 	case payments.AlertStep:

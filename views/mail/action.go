@@ -254,6 +254,9 @@ func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64
 			a.Button, a.Address = text.T(ctx, "Pay the deposit"), deposit
 		}
 	}
+	if k.Withdrawn != nil {
+		a.Lines = append(a.Lines, text.T(ctx, "No deposit is needed any more. Do not pay it."))
+	}
 	if ends {
 		a.Subject = text.T(ctx, "Your seats for %[1]s are kept until %[2]s", e.Name, until)
 	}

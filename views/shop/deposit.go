@@ -23,7 +23,7 @@ func DepositPath(code string) string { return "/deposits/" + code }
 
 // DepositDue reports whether a deposit is to be paid.
 func DepositDue(e seats.Event, k bookings.Booking) bool {
-	return k.Deposit != nil && !k.Deposit.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled
+	return k.Deposit != nil && !k.Deposit.Withdrawn && !k.Deposit.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled
 }
 
 // DepositWords say where a deposit stands.
@@ -31,6 +31,8 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 	d := k.Deposit
 	amount := views.MoneyIn(ctx, d.Amount, e.Currency)
 	switch {
+	case d.Outcome == bookings.InOrder && k.OrderCancelled:
+		return text.T(ctx, "The order was cancelled. Its page says what goes back to you, and the deposit of %s is a part of what was paid.", amount)
 	case d.Outcome == bookings.InOrder:
 		return text.T(ctx, "Your booking is confirmed. The deposit of %s is taken off its invoice.", amount)
 	case d.Outcome == bookings.Refunded:
@@ -39,14 +41,25 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The booking has ended. We kept the deposit of %[1]s by its rule.", amount)
 	case d.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled:
 		return text.T(ctx, "We received the deposit of %[1]s on %[2]s. It is taken off the invoice.", amount, views.DayIn(ctx, e.Local(*d.PaidAt)))
+	case d.Paid() && backFor(e, k):
+		return text.T(ctx, "We pay the deposit of %s back to you.", amount)
 	case d.Paid():
 		return text.T(ctx, "The booking has ended. The organizer decides by the rule whether the deposit of %s is paid back.", amount)
+	case k.State == bookings.Confirmed && k.OrderCancelled:
+		return text.T(ctx, "The order was cancelled, and no deposit is needed any more. Do not pay it.")
 	case k.State == bookings.Confirmed:
 		return text.T(ctx, "Your booking is confirmed, and no deposit is needed any more. Pay the invoice.")
+	case d.Withdrawn && k.State == bookings.Option && e.Status != seats.Cancelled:
+		return text.T(ctx, "We keep your seats, and no deposit is needed any more. Do not pay it.")
 	case !DepositDue(e, k):
 		return text.T(ctx, "The booking has ended, and no deposit is needed any more. Do not pay it.")
 	}
 	return text.T(ctx, "Deposit of %[1]s, due on %[2]s", amount, views.DayTimeIn(ctx, e, d.Due))
+}
+
+// backFor reports whether the team may not keep an open deposit, whatever its rule is.
+func backFor(e seats.Event, k bookings.Booking) bool {
+	return e.Status == seats.Cancelled || k.State == bookings.Confirmed || k.State != bookings.Option && !k.Deposit.Keepable
 }
 
 // DepositRule says when a deposit goes back.

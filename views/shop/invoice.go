@@ -156,9 +156,15 @@ func (p *invoicePen) sums() {
 	p.y += 4
 	if less := p.d.LessDeposit(p.ctx); less != "" {
 		p.y++
-		p.amount(invoiceRight, 60, 9, p.money(-p.d.Deposit.Amount))
+		if len(p.d.Deposit.Rates) == 0 {
+			p.amount(invoiceRight, 60, 9, p.money(-p.d.Deposit.Amount))
+		}
 		p.line(9, less)
 		p.y += 2
+		for _, r := range p.d.Deposit.Rates {
+			p.amounts(r.Tax-r.Amount, -r.Tax, -r.Amount, r.Rate)
+			p.y += 5
+		}
 		p.amount(invoiceRight, 60, 12, p.d.Currency+" "+p.money(p.d.Due()))
 		p.line(12, text.T(p.ctx, "Amount due"))
 		p.y += 4

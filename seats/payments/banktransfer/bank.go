@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -187,12 +188,24 @@ type Open struct {
 	Of       string // currency of the order
 	State    string // of the order
 	Transfer bool   // the order is paid by bank transfer
+
+	Booking     *seats.ID // of the group with the deposit that the reference names; nil: it names none
+	Group       string    // who the group is
+	Deposit     int64     // that it is asked for
+	DepositPaid string    // how the deposit was paid; empty: it was not
+	DepositOpen bool      // it may be noted as paid
 }
 
-// The reference has the first bytes of the order's id.
+// IsDeposit reports whether the entry is a deposit that may be noted as paid.
+func (o Open) IsDeposit() bool {
+	return o.Booking != nil && o.DepositOpen && o.Amount == o.Deposit && o.Currency == o.Of
+}
+
+// The reference has the first bytes of the order's id, or of that of a booking with a deposit.
 const openSQL = `
 SELECT n.id, n.booked_on, n.amount, n.currency, n.reference, n.payer, n.words,
-       coalesce(o.code, ''), coalesce(o.slug, ''), coalesce(o.name, ''), coalesce(o.due, 0), coalesce(o.currency, ''), coalesce(o.state, ''), coalesce(o.method IN ('door', 'invoice'), false)
+       coalesce(o.code, ''), coalesce(o.slug, d.slug, ''), coalesce(o.name, ''), coalesce(o.due, 0), coalesce(o.currency, d.currency, ''), coalesce(o.state, ''), coalesce(o.method IN ('door', 'invoice'), false),
+       d.booking_id, coalesce(d.group, ''), coalesce(d.amount, 0), coalesce(d.method, ''), coalesce(d.open, false)
   FROM statement_entry n LEFT JOIN LATERAL (
        SELECT o.code, e.slug, o.name, o.currency, o.state, o.method,
               greatest(0, o.kept - o.paid - o.waived + (SELECT coalesce(sum(price + fee), 0)::bigint FROM ticket WHERE order_id = o.id AND revoked_at IS NULL)) AS due
@@ -200,7 +213,13 @@ SELECT n.id, n.booked_on, n.amount, n.currency, n.reference, n.payer, n.words,
         WHERE o.id BETWEEN CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid END
                        AND CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid END
           AND e.team_id = n.team_id AND e.test_of IS NULL
-        LIMIT 1) o ON true
+        LIMIT 1) o ON true LEFT JOIN LATERAL (
+       SELECT d.booking_id, e.slug, e.currency, coalesce(nullif(b.organisation, ''), b.name) AS group, d.amount, d.method, d.method = '' AND d.withdrawn_at IS NULL AND b.order_id IS NULL AS open
+         FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id
+        WHERE d.booking_id BETWEEN CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid END
+                               AND CASE WHEN n.reference <> '' THEN (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid END
+          AND e.team_id = n.team_id
+        LIMIT 1) d ON o.code IS NULL
  WHERE n.team_id = $1 AND n.state = 'open'
  ORDER BY n.booked_on DESC, n.id`
 
@@ -249,7 +268,8 @@ SELECT o.code FROM orders o JOIN event e ON e.id = o.event_id
 // Apply applies an open entry to the order with this code or reference. What is too much, or came for a cancelled order, is
 // a refund by hand; an order that got too little stays unpaid.
 //
-// Errors: ErrNoEntry, ErrDecided, ErrOrder; orders.ErrNotDue if the currencies differ; a *seats.Conflict; the database's.
+// Errors: ErrNoEntry, ErrDecided, ErrOrder; orders.ErrNotDue if the currencies differ; a *seats.Conflict, also if the entry is the deposit of
+// a group; the database's.
 func (b *Bank) Apply(ctx context.Context, team int64, entry seats.ID, order string, also seats.TxHook) error {
 	reference := spaces.Replace(strings.ToUpper(order))
 	low, high, is := orderRange(reference)
@@ -274,6 +294,13 @@ UPDATE statement_entry SET state = 'applied', order_id = (SELECT id FROM orders 
 RETURNING amount, currency`
 	asideSQL = `
 UPDATE statement_entry SET state = 'aside', payer = '', words = '', decided_at = clock_timestamp() WHERE id = $2 AND team_id = $1 AND state = 'open'`
+	// The deposit is locked: it is not noted as paid meanwhile. Another entry with its reference and amount may have been the deposit.
+	isDepositSQL = `
+SELECT FROM statement_entry n JOIN deposit d ON d.booking_id BETWEEN (lower(substr(n.reference, 5)) || repeat('0', 20))::uuid AND (lower(substr(n.reference, 5)) || repeat('f', 20))::uuid
+       JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id
+ WHERE n.id = $2 AND n.team_id = $1 AND n.reference <> '' AND e.team_id = n.team_id AND n.amount = d.amount AND (d.method = 'invoice' OR d.method = '' AND d.withdrawn_at IS NULL AND b.order_id IS NULL)
+   AND NOT EXISTS (SELECT FROM statement_entry x WHERE x.team_id = n.team_id AND x.reference = n.reference AND x.amount = n.amount AND x.state = 'aside')
+   FOR SHARE OF d`
 	knownSQL = `SELECT EXISTS (SELECT FROM statement_entry WHERE id = $2 AND team_id = $1)`
 )
 
@@ -281,6 +308,13 @@ func (b *Bank) apply(ctx context.Context, team int64, entry seats.ID, code strin
 	err := pgx.BeginFunc(ctx, b.db, func(tx pgx.Tx) error {
 		r := orders.Receipt{Entry: &entry, Exact: exact}
 		if err := tx.QueryRow(ctx, applySQL, team, entry, code).Scan(&r.Amount, &r.Currency); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, isDepositSQL, team, entry)
+		if err == nil && tag.RowsAffected() > 0 {
+			err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("By its reference and amount, this payment is the deposit of a group. Nothing was applied. Note it as the deposit. If the deposit was noted before, the payment is not for an order.")}
+		}
+		if err != nil {
 			return err
 		}
 		if _, err := b.orders.Receive(ctx, tx, code, r); err != nil {
@@ -296,6 +330,23 @@ func (b *Bank) apply(ctx context.Context, team int64, entry seats.ID, code strin
 	}
 	b.orders.Received()
 	return nil
+}
+
+const asDepositSQL = `
+UPDATE statement_entry n SET state = 'aside', payer = '', words = '', decided_at = clock_timestamp() FROM deposit d JOIN event e ON e.id = d.event_id
+ WHERE n.id = $2 AND n.team_id = $1 AND n.state = 'open' AND d.booking_id = $3 AND e.team_id = $1 AND n.amount = d.amount AND n.currency = e.currency`
+
+// AsDeposit sets an open entry aside with what notes the deposit of a booking as paid. It makes that fail with a *seats.Conflict if the
+// entry is not open, or not of the deposit's amount.
+func AsDeposit(team int64, entry, booking seats.ID) seats.TxHook {
+	return func(q *pgx.Batch) {
+		q.Queue(asDepositSQL, team, entry, booking).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This payment was applied or set aside before, or is not of the deposit’s amount. Nothing was noted. Load the page again.")}
+			}
+			return nil
+		})
+	}
 }
 
 // SetAside notes that an open entry is for no order. Errors: ErrNoEntry, ErrDecided; the database's.
