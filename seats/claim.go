@@ -28,7 +28,8 @@ type ClaimRequest struct {
 	Type    string         `json:"type"`    // key of the ticket type of all of them; empty: the usual one of each seat
 	Tickets map[string]int `json:"tickets"` // how many of each type, by key: in place of a number of places or of best seats
 
-	Access *Access `json:"-"` // what codes of the visitor unlock
+	Sent   []string `json:"-"` // labels as the page sent them, before others were added for the party; nil: Seats
+	Access *Access  `json:"-"` // what codes of the visitor unlock
 }
 
 // Size is the number of seats that a request names or asks for.
@@ -246,8 +247,12 @@ func (seen seen) refuse(s *Sale, c *command) error {
 	return s.taken(gone)
 }
 
-// hash tells requests apart: two of them have the same one only if they ask for the same.
+// hash tells requests apart: two of them have the same one only if they ask for the same. It is of the seats as they were sent: what is
+// added to them depends on what the visitor has, and a repeat comes when they have more.
 func (w ClaimRequest) hash() string {
+	if len(w.Sent) > 0 {
+		w.Seats = w.Sent
+	}
 	text := binary.AppendUvarint(make([]byte, 0, 128), uint64(len(w.Seats)))
 	for _, label := range append([]string{w.Area, w.Category}, w.Seats...) {
 		text = append(binary.AppendUvarint(text, uint64(len(label))), label...)
