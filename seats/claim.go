@@ -399,9 +399,6 @@ func (b *batch) claim(c *command) (Hold, error) {
 		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(h), Message: text.Mark("Your seats were offered to you, and are held longer than others. Order or remove them before you choose more.")}
 	}
 	if err := b.refuseParties(c, fresh, old); err != nil {
-		if c.choice != nil && b.chooseElsewhere(c, old) {
-			return Hold{}, errChooseAgain
-		}
 		return Hold{}, err
 	}
 	codes, err := b.codesFor(c, fresh, b.kindFor(c))

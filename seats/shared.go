@@ -311,13 +311,18 @@ func (b *batch) refuseParty(seats, changed []int) error {
 	return b.sale.refuseParty(seats, changed, b.free)
 }
 
-// refuseParties judges what a visitor would hold at the shared rows of which a claim takes seats, or gives old ones back.
+// refuseParties judges what a visitor would hold at the shared rows of which a claim takes seats, or gives old ones back. errChooseAgain if
+// we chose the seats and there may be others.
 func (b *batch) refuseParties(c *command, fresh, old []int) error {
 	if b.sale.runs.shared == nil {
 		return nil
 	}
 	has := slices.Concat(fresh, b.others(c.holder, slices.Concat(fresh, old)))
-	if err := b.refuseParty(has, slices.Concat(fresh, old)); err != nil || !c.tidy || c.choice != nil {
+	err := b.refuseParty(has, slices.Concat(fresh, old))
+	switch {
+	case err != nil && c.choice != nil && b.chooseElsewhere(c, old):
+		return errChooseAgain
+	case err != nil || !c.tidy || c.choice != nil:
 		return err
 	}
 	return b.sale.refuseRest(has, fresh, b.terms.limit-b.has(c.holder)-len(fresh)+len(old), b.free)
