@@ -29,6 +29,7 @@ type command struct {
 	decide func(*batch) (Hold, error)
 
 	claim      bool       // it claims seats: see sql.go
+	tidy       bool       // it leaves enough seats for the next party: see shared.go
 	sells      bool       // it sells what its holder has: see attach.go
 	resells    bool       // it needs to know which seats are offered back, besides those that sell: see resale.go
 	takesBack  bool       // it gives seats that are offered back to their order again
@@ -518,6 +519,7 @@ type batch struct {
 	// What is to be written.
 	extended map[int]bool // seats with a later end
 	dirty    map[int]ID   // idx → the holder for whom it changes
+	lost     []lostSeat   // seats of shared rows that others took from expired holds: see shared.go
 	newEnd   *time.Time   // the first end of the holds that are new or were extended
 	over     []string     // what webhooks are told of holds that expired
 	told     bool         // one was told
@@ -592,7 +594,7 @@ func (b *batch) wanted() (holders []ID, seats []int32) {
 		if c.ofWaitlist {
 			holders = append(holders, waitList)
 		}
-		for _, idx := range c.seats {
+		for _, idx := range b.sale.runs.withShared(c.seats) {
 			seats = append(seats, int32(idx))
 		}
 	}
@@ -699,6 +701,7 @@ func (b *batch) decide() {
 		}
 		hold, err := c.decide(b)
 		b.answers[i] = answer{hold, err}
+		b.freeTooFew()
 	}
 }
 
@@ -737,6 +740,7 @@ func (b *batch) set(idx int, by ID, to row) {
 	if b.coded != nil {
 		b.carryCode(idx, to)
 	}
+	b.noteLost(idx, by)
 	to.at = b.rows[idx].at
 	b.price(b.rows[idx].fare, to.fare)
 	b.rows[idx] = to

@@ -35,7 +35,21 @@ func (at Scope) closes(s *Sale) bool {
 type choice struct {
 	Scope
 	n        int
-	unlocked map[int]bool // reserved seats that codes of the visitor unlock; nil for none
+	unlocked map[int]bool   // reserved seats that codes of the visitor unlock; nil for none
+	full     map[int32]bool // shared rows at which the visitor has seats already, and may not have n more; nil for none
+}
+
+// plain reports whether what is found for a choice holds for all others of its scope.
+func (c *choice) plain() bool { return c.unlocked == nil && c.full == nil }
+
+// may leaves out what a choice may not be made of.
+func (s *Sale) may(c *choice, any func(idx int) bool) func(idx int) bool {
+	if c.not == "" && c.full == nil {
+		return any
+	}
+	return func(idx int) bool {
+		return !c.closed(s.Plan.Seats[idx].Category) && !c.full[s.runs.of[idx]] && any(idx)
+	}
 }
 
 // ofBest reports whether the claim asks for the best seats.
@@ -73,7 +87,7 @@ func (b *batch) choose() {
 			c.seats = b.sale.best(c.choice, free, open)
 		}
 		if c.seats == nil {
-			if c.choice.unlocked == nil {
+			if c.choice.plain() {
 				short[c.choice.Scope] = c.choice.n
 			}
 			b.ask(m)
@@ -104,9 +118,7 @@ func (b *batch) coming() func(idx int) bool {
 // those of the dearest category in which n are free side by side, else of the dearest with n free; areas come last. open is the most free
 // seats a run may have. It returns nil if there are fewer than n.
 func (s *Sale) best(c *choice, free func(idx int) bool, open func(run int32) int) []int {
-	if any := free; c.not != "" {
-		free = func(idx int) bool { return !c.closed(s.Plan.Seats[idx].Category) && any(idx) }
-	}
+	free = s.may(c, free)
 	if c.Section >= 0 { // places of an area are all alike
 		return s.Closest(c.Scope, c.n, free, open)
 	}

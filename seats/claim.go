@@ -28,7 +28,8 @@ type ClaimRequest struct {
 	Type    string         `json:"type"`    // key of the ticket type of all of them; empty: the usual one of each seat
 	Tickets map[string]int `json:"tickets"` // how many of each type, by key: in place of a number of places or of best seats
 
-	Access *Access `json:"-"` // what codes of the visitor unlock
+	Sent   []string `json:"-"` // labels as the page sent them, before others were added for the party; nil: Seats
+	Access *Access  `json:"-"` // what codes of the visitor unlock
 }
 
 // Size is the number of seats that a request names or asks for.
@@ -45,7 +46,7 @@ func (w *ClaimRequest) Size() int {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *ValidationError, *Conflict, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest) (Hold, error) {
-	c := &command{claim: true, holder: holder, key: key, visit: VisitOf(ctx), access: w.Access}
+	c := &command{claim: true, tidy: true, holder: holder, key: key, visit: VisitOf(ctx), access: w.Access}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err
 	}
@@ -67,9 +68,6 @@ func (s *Sale) precheck(ctx context.Context, c *command) error {
 			return refusal
 		}
 		if refusal := s.refuseOrphans(c); refusal != nil {
-			return refusal
-		}
-		if refusal := s.refuseRest(c); refusal != nil {
 			return refusal
 		}
 	}
@@ -246,8 +244,12 @@ func (seen seen) refuse(s *Sale, c *command) error {
 	return s.taken(gone)
 }
 
-// hash tells requests apart: two of them have the same one only if they ask for the same.
+// hash tells requests apart: two of them have the same one only if they ask for the same. It is of the seats as they were sent: what is
+// added to them depends on what the visitor has, and a repeat comes when they have more.
 func (w ClaimRequest) hash() string {
+	if len(w.Sent) > 0 {
+		w.Seats = w.Sent
+	}
 	text := binary.AppendUvarint(make([]byte, 0, 128), uint64(len(w.Seats)))
 	for _, label := range append([]string{w.Area, w.Category}, w.Seats...) {
 		text = append(binary.AppendUvarint(text, uint64(len(label))), label...)
@@ -334,6 +336,9 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 			if row := s.Whole(idx); len(row) > limit {
 				return &Conflict{Code: CodeLimit, Message: text.Mark("This table or row is sold whole. It has %d seats, and you can book up to %d."), Args: []any{len(row), limit}}
 			}
+			if r := s.runs.sharing(s.runs.of[idx]); r != nil && r.Least > limit {
+				return &Conflict{Code: CodeLimit, Message: text.Mark("At this table or row, each party has at least %d seats, and you can book up to %d."), Args: []any{r.Least, limit}}
+			}
 		}
 		return overLimit(limit, 0)
 	}
@@ -393,7 +398,7 @@ func (b *batch) claim(c *command) (Hold, error) {
 	case len(fresh) > 0 && live && b.offered(h):
 		return Hold{}, &Conflict{Code: CodeLimit, Seats: b.still(h), Message: text.Mark("Your seats were offered to you, and are held longer than others. Order or remove them before you choose more.")}
 	}
-	if err := b.refuseParty(h, live, fresh, old); err != nil {
+	if err := b.refuseParties(c, fresh, old); err != nil {
 		return Hold{}, err
 	}
 	codes, err := b.codesFor(c, fresh, b.kindFor(c))
@@ -401,18 +406,6 @@ func (b *batch) claim(c *command) (Hold, error) {
 		return Hold{}, err
 	}
 	return b.grant(c, h, live, fresh, old, codes)
-}
-
-// refuseParty judges what a visitor would hold at the shared rows of which a claim takes seats, or gives old ones back.
-func (b *batch) refuseParty(h *holdRow, live bool, fresh, old []int) error {
-	if b.sale.runs.shared == nil {
-		return nil
-	}
-	has := slices.Clone(fresh)
-	if live {
-		has = append(has, slices.DeleteFunc(b.still(h), func(idx int) bool { return slices.Contains(old, idx) || slices.Contains(fresh, idx) })...)
-	}
-	return b.sale.refuseParty(has, slices.Concat(fresh, old))
 }
 
 // offered reports whether a hold lasts longer than any that a visitor makes: it was an offer, and seats that are added to it would be
@@ -443,6 +436,11 @@ func (b *batch) replaced(c *command) (old []int) {
 	for _, idx := range h.best {
 		if r := b.rows[int(idx)]; r.holder == c.holder && r.state == Held {
 			old = append(old, int(idx))
+		}
+	}
+	for _, idx := range b.sale.runs.tooFew(b.still(h), old) { // what is left of their party goes with them
+		if b.rows[idx].state == Held {
+			old = append(old, idx)
 		}
 	}
 	return old
@@ -673,7 +671,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 		return Hold{}, overLimit(b.terms.limit, has)
 	}
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
-	known := c.choice.unlocked == nil // else other claims say nothing of this one
+	known := c.choice.plain() // else other claims say nothing of this one
 	if least, tried := l.short[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, b.sale.runs.noneLeft(l.left[at], n, len(old), l.whole[at])
 	}
@@ -715,9 +713,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 // held, and the map is at the version of the counts.
 func (b *batch) bestLate(c *choice, may func(idx int) bool) (seats []int) {
 	m, t, coming := &b.sale.seats, b.sale.runs, b.coming()
-	if any := may; c.not != "" {
-		may = func(idx int) bool { return !c.closed(b.sale.Plan.Seats[idx].Category) && any(idx) }
-	}
+	may = b.sale.may(c, may)
 	available := func(idx int) bool {
 		if _, ours := b.dirty[idx]; ours {
 			return (b.rows[idx].holder == (ID{}) || b.rows[idx].state == Blocked && c.unlocked[idx]) && may(idx)

@@ -1,7 +1,6 @@
 package seats
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // that time: the guard of every claim keeps others out until then, and lets them in from then on. No job frees them.
 
 // Keeping is the step that holds seats for a holder who holds nothing, until a time. It passes the guard of a claim. It does not ask whether the
-// event is on sale, as a block does not, and limits of the event do not count.
+// event is on sale, as a block does not, and limits of the event do not count. Nor does the size of a party at a shared row: the person had these seats.
 func (s *Sale) Keeping(holder ID, seats []int, until time.Time) Step {
 	c := &command{holder: holder, seats: slices.Sorted(slices.Values(seats))}
 	c.decide = func(b *batch) (Hold, error) { return b.keep(c, until) }
@@ -26,7 +25,7 @@ func (b *batch) keep(c *command, until time.Time) (Hold, error) {
 	if _, live := b.live(c.holder); live || !until.After(b.now) {
 		return Hold{}, &Conflict{Code: CodeExpired, Message: text.Mark("The time until which these seats are kept is over. Nothing was changed.")}
 	}
-	if err := cmp.Or(b.sale.RefusePart(c.seats), b.sale.RefuseParty(c.seats)); err != nil {
+	if err := b.sale.RefusePart(c.seats); err != nil {
 		return Hold{}, err
 	}
 	var taken []int

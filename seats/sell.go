@@ -427,7 +427,7 @@ func (s *Sale) sellAtOffice(c *command, d Purchase) error {
 
 // atOffice returns what the seats of a purchase at the box office cost, unless the event or the purchase refuses it.
 func (b *batch) atOffice(d Purchase, seats []int) ([]fare, []Line, error) {
-	if err := cmp.Or(b.sale.RefusePart(seats), b.sale.RefuseParty(seats)); err != nil {
+	if err := cmp.Or(b.sale.RefusePart(seats), b.refuseParty(seats, seats)); err != nil {
 		return nil, nil, err
 	}
 	if b.terms.status == Cancelled || b.terms.status == Draft {
@@ -500,7 +500,7 @@ func (s *Sale) Move(ctx context.Context, order ID, from, to []int, write func(*p
 		if err := b.calledOff(); err != nil {
 			return Hold{}, err
 		}
-		if err := cmp.Or(b.sale.RefusePart(froms), b.sale.RefusePart(tos), b.sale.refuseMoved(froms, tos)); err != nil {
+		if err := cmp.Or(b.sale.RefusePart(froms), b.sale.RefusePart(tos), b.refuseMoved(order, froms, tos)); err != nil {
 			return Hold{}, err
 		}
 		foreign := slices.DeleteFunc(slices.Clone(froms), func(idx int) bool { return b.rows[idx].state == Sold && b.rows[idx].holder == order })

@@ -9,7 +9,7 @@ import (
 
 // A plan may say that a row or a table is shared: it is sold by the chair, and each party at it has a least and a most number of
 // chairs. What a hold or a sale has there in the end is judged, with what it had before: every command that gives seats to people asks
-// RefuseParty. A ticket that is given back afterwards leaves a smaller party, which may stay.
+// refuseParty. A ticket that is given back afterwards leaves a smaller party, which may stay, and so may one that takes all that is free.
 
 // Shared is how many chairs a party has at a row or table that is shared.
 type Shared struct {
@@ -85,19 +85,23 @@ func (t *runs) parties(seats []int) map[int32]int {
 
 // RefuseParty refuses to give somebody seats of which too few or too many are at one shared row. Each seat is named once.
 func (s *Sale) RefuseParty(seats []int) error {
-	return s.refuseParty(seats, seats)
+	return s.refuseParty(seats, seats, nil)
 }
 
-// refuseParty is the same where only the rows of the changed seats are judged.
-func (s *Sale) refuseParty(seats, changed []int) error {
+// refuseParty is the same where only the rows of the changed seats are judged, and where a party may be smaller that leaves none of the
+// seats for which free holds. Nil: no party may.
+func (s *Sale) refuseParty(seats, changed []int, free func(idx int) bool) error {
 	t := s.runs
 	if t.shared == nil {
 		return nil
 	}
 	counts := t.parties(seats)
+	more := func(i int32) bool {
+		return free == nil || slices.ContainsFunc(t.seatsOf(i), func(idx int) bool { return free(idx) && !slices.Contains(seats, idx) })
+	}
 	for _, idx := range changed {
 		i := t.of[idx]
-		if r, n := t.shared[i], counts[i]; r != nil && n > 0 && (n < r.Least || n > r.Most) {
+		if r, n := t.shared[i], counts[i]; r != nil && n > 0 && (n > r.Most || n < r.Least && more(i)) {
 			return &Conflict{
 				Code: CodePartySize, Seats: slices.DeleteFunc(slices.Clone(seats), func(idx int) bool { return t.of[idx] != i }),
 				Message: text.Mark("At %s, each party has %d to %d seats, and this would be %d. Nothing was changed. Choose more or fewer seats there."), Args: []any{rowName{s.Plan, t.all[i].first}, r.Least, r.Most, n},
@@ -167,35 +171,43 @@ func (t *runs) restCost(i int32, n int, free func(int) bool) float64 {
 }
 
 // refuseRest refuses a claim of a visitor that would leave fewer chairs at a shared row than the next party needs, where the plan says
-// so and the claim can do otherwise, with a chair more or fewer. It looks at this node's map, as refuseOrphans does.
-func (s *Sale) refuseRest(c *command) *Conflict {
+// so and the claim can do otherwise, with more or fewer chairs. has is what the visitor would have there in all, fresh what the claim
+// takes, and most how many more seats they may have.
+func (s *Sale) refuseRest(has, fresh []int, most int, free func(idx int) bool) error {
 	t := s.runs
-	if t.shared == nil || c.choice != nil {
-		return nil
-	}
-	m := &s.seats
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	for i, n := range t.parties(c.seats) {
-		r := t.shared[i]
+	counts := t.parties(has)
+	for i, came := range t.parties(fresh) {
+		r, n := t.shared[i], counts[i]
 		if !r.NoRest {
 			continue
 		}
-		var left []int
-		for _, idx := range t.seatsOf(i) {
-			if m.states[idx].Shown() == Free && !slices.Contains(c.seats, idx) {
-				left = append(left, idx)
-			}
-		}
-		if len(left) == 0 || len(left) >= r.rest() || n+len(left) > min(r.Most, s.Event.SeatsPerHolder) && n-1 < r.Least {
+		left := slices.DeleteFunc(t.seatsOf(i), func(idx int) bool { return slices.Contains(has, idx) || !free(idx) })
+		if len(left) == 0 || len(left) >= r.rest() {
 			continue
 		}
-		return &Conflict{
-			Code: CodeOrphan, Seats: c.seats,
-			Message: text.Mark("Please leave enough seats for another party at %s. Choose %s, too, or fewer seats there. Your other seats are still held."), Args: []any{rowName{s.Plan, t.all[i].first}, s.named(left)},
+		fewer := n - (r.rest() - len(left))
+		more, less := n+len(left) <= r.Most && len(left) <= most, fewer >= max(r.Least, n-came)
+		refusal := &Conflict{Code: CodeOrphan, Seats: fresh, Args: []any{rowName{s.Plan, t.all[i].first}, s.named(left)}}
+		switch {
+		case more && less:
+			refusal.Message = text.Mark("Please leave enough seats for another party at %s. Choose %s, too, or fewer seats there. Your other seats are still held.")
+		case more:
+			refusal.Message = text.Mark("Please leave enough seats for another party at %s. Choose %s, too. Your other seats are still held.")
+		case less:
+			refusal.Message, refusal.Args = text.Mark("Please leave enough seats for another party at %s. Choose fewer seats there. Your other seats are still held."), refusal.Args[:1]
+		default:
+			continue
 		}
+		return refusal
 	}
 	return nil
+}
+
+// leavesRest reports whether refuseRest may refuse a claim of a visitor who has nothing, as this node's map shows the seats. The map's
+// lock is held.
+func (s *Sale) leavesRest(c *command) bool {
+	return c.tidy && c.choice == nil && s.runs.shared != nil &&
+		s.refuseRest(c.seats, c.seats, MaxSeats, func(idx int) bool { return s.seats.states[idx].Shown() == Free }) != nil
 }
 
 // WithParty is labels of seats with those that are needed beside them at shared rows, for a visitor who has some seats already: as many
@@ -270,12 +282,122 @@ func (s *Sale) sharedLate(c *choice, may func(idx int) bool) []int {
 	return nil
 }
 
-// refuseMoved judges parties that are moved to shared rows. As many seats as leave a row may come to it: people change their chairs.
-func (s *Sale) refuseMoved(from, to []int) error {
-	t := s.runs
+// Commands that name seats of a shared row lock all of the row: the size of a party depends on what else is free there, and on what the
+// others have.
+
+// withShared is some seats and all others of the shared rows that they are at.
+func (t *runs) withShared(seats []int) []int {
+	if t.shared == nil {
+		return seats
+	}
+	all := slices.Clone(seats)
+	for i := range t.parties(seats) {
+		all = append(all, t.seatsOf(i)...)
+	}
+	return all
+}
+
+// free reports whether a seat could be given to the next party. All of its row is locked.
+func (b *batch) free(idx int) bool {
+	r := b.rows[idx]
+	return (r.open(b.now) || r.holder == waitList) && b.blockOf(idx) == (ID{})
+}
+
+// refuseParty is refuseParty of the sale by what is free at this moment: a party may be too small if it takes all that is left of a row.
+// No seat stays without a buyer.
+func (b *batch) refuseParty(seats, changed []int) error {
+	return b.sale.refuseParty(seats, changed, b.free)
+}
+
+// refuseParties judges what a visitor would hold at the shared rows of which a claim takes seats, or gives old ones back. errChooseAgain if
+// we chose the seats and there may be others.
+func (b *batch) refuseParties(c *command, fresh, old []int) error {
+	if b.sale.runs.shared == nil {
+		return nil
+	}
+	has := slices.Concat(fresh, b.others(c.holder, slices.Concat(fresh, old)))
+	err := b.refuseParty(has, slices.Concat(fresh, old))
+	switch {
+	case err != nil && c.choice != nil && b.chooseElsewhere(c, old):
+		return errChooseAgain
+	case err != nil || !c.tidy || c.choice != nil:
+		return err
+	}
+	return b.sale.refuseRest(has, fresh, b.terms.limit-b.has(c.holder)-len(fresh)+len(old), b.free)
+}
+
+// others are the seats of a hold whose time is not up, but some.
+func (b *batch) others(holder ID, some []int) []int {
+	h, live := b.live(holder)
+	if !live {
+		return nil
+	}
+	return slices.DeleteFunc(b.still(h), func(idx int) bool { return slices.Contains(some, idx) })
+}
+
+// chooseElsewhere sends a choice to be made again, without the shared rows at which the visitor keeps seats and may not have so many more. It
+// reports false if there are no others than it knew.
+func (b *batch) chooseElsewhere(c *command, old []int) (again bool) {
+	t := b.sale.runs
+	for i, n := range t.parties(b.others(c.holder, old)) {
+		if n+c.choice.n > t.shared[i].Most && !c.choice.full[i] {
+			if c.choice.full == nil {
+				c.choice.full = map[int32]bool{}
+			}
+			c.choice.full[i], again = true, true
+		}
+	}
+	if again {
+		c.seats, c.late = nil, false
+		c.missed++
+	}
+	return again
+}
+
+// refuseMoved judges an order's parties at the shared rows to which more of its tickets move than leave: people may change their chairs.
+func (b *batch) refuseMoved(order ID, from, to []int) error {
+	t := b.sale.runs
 	left, come := t.parties(from), t.parties(to)
-	return s.RefuseParty(slices.DeleteFunc(slices.Clone(to), func(idx int) bool {
-		n := come[t.of[idx]]
-		return n > 0 && left[t.of[idx]] == n
-	}))
+	party := slices.Clone(to)
+	for i := range come {
+		for _, idx := range t.seatsOf(i) {
+			if r := b.rows[idx]; r.state == Sold && r.holder == order && !slices.Contains(from, idx) {
+				party = append(party, idx)
+			}
+		}
+	}
+	return b.refuseParty(party, slices.DeleteFunc(slices.Clone(to), func(idx int) bool { return come[t.of[idx]] <= left[t.of[idx]] }))
+}
+
+// lostSeat is a seat of a shared row that another person took after its hold expired.
+type lostSeat struct {
+	run    int32
+	holder ID
+}
+
+// noteLost notes that a seat is taken from an expired hold.
+func (b *batch) noteLost(idx int, by ID) {
+	t, r := b.sale.runs, b.rows[idx]
+	if t.shared != nil && t.shared[t.of[idx]] != nil && r.holder != by && r.holder != waitList && (r.state == Held || r.state == Paying || r.state == Expired) {
+		b.lost = append(b.lost, lostSeat{t.of[idx], r.holder})
+	}
+}
+
+// freeTooFew frees what a party has left at a shared row after others took some of its chairs, if that is too few. Its hold expired, so that
+// its last holder could buy it otherwise.
+func (b *batch) freeTooFew() {
+	for _, lost := range b.lost {
+		var left []int
+		for _, idx := range b.sale.runs.seatsOf(lost.run) {
+			if r := b.rows[idx]; r.holder == lost.holder && r.state != Sold && r.open(b.now) {
+				left = append(left, idx)
+			}
+		}
+		if len(left) < b.sale.runs.shared[lost.run].Least {
+			for _, idx := range left {
+				b.set(idx, lost.holder, row{})
+			}
+		}
+	}
+	b.lost = nil
 }

@@ -336,7 +336,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	coming := b.coming()
 	b.openPrices(s.latestTime())
 	for i, c := range commands {
-		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) || s.runs.partOf(c.seats) != nil || s.RefuseParty(c.seats) != nil {
+		if len(c.seats) == 0 || b.holds[c.holder] != nil || slices.ContainsFunc(c.mix, s.Prices.coded) || s.runs.partOf(c.seats) != nil || s.RefuseParty(c.seats) != nil || s.leavesRest(c) {
 			return nil
 		}
 		for _, idx := range c.seats {
@@ -352,8 +352,14 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	return &inFlight{batch: b, fast: true, ended: make(chan struct{})}
 }
 
-// chosen reports whether we choose the seats: then they must be available, and not only expired.
-func (c *command) chosen() bool { return c.choice != nil }
+// availableOnly reports whether the seats of some commands must be available, and not only expired: those that we choose, and those of
+// shared rows, where what is left of the party of an expired hold goes with them.
+func (b *batch) availableOnly() bool {
+	t := b.sale.runs
+	return slices.ContainsFunc(b.commands, func(c *command) bool {
+		return c.choice != nil || t.shared != nil && slices.ContainsFunc(c.seats, func(idx int) bool { return t.shared[t.of[idx]] != nil })
+	})
+}
 
 // needsLocks tells of what is plain before anything is chosen: no claim, one that was tried before, or of a visitor
 // known.
@@ -451,7 +457,7 @@ func (b *batch) queueFastPath(q *pgx.Batch) *pgx.QueuedQuery {
 	kind, kinds := shared(kinds)
 	price, prices := shared(prices)
 	list, begins, until, open, last := b.checks()
-	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, idArray(b.change.Holder), idArray(holders), idArray(ids), seats, answers, delta, b.change.State, b.id, best, !slices.ContainsFunc(b.commands, (*command).chosen), sessions,
+	return q.Queue(fastPathSQL, b.sale.Event.ID, most, b.change.Idx, idArray(b.change.Holder), idArray(holders), idArray(ids), seats, answers, delta, b.change.State, b.id, best, !b.availableOnly(), sessions,
 		kinds, prices, b.rows[int(b.change.Idx[0])].phase, b.prices.delta, list, begins, until, open, last, kind, price, first)
 }
 
@@ -551,6 +557,6 @@ func (b *batch) queueFastPathOne(q *pgx.Batch) *pgx.QueuedQuery {
 	c, idx := b.commands[0], b.change.Idx[0]
 	h := b.holds[c.holder]
 	f := b.rows[int(idx)].fare
-	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !c.chosen(), c.visit.ends(),
+	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !b.availableOnly(), c.visit.ends(),
 		f.kind, *f.price, b.sale.Prices.Version)
 }

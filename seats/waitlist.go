@@ -244,7 +244,7 @@ func (b *batch) notOffered(o *Offer) (last bool, why error) {
 	if since, waits := b.waits[o.Entry]; !waits || !since.Equal(o.Since) {
 		return false, &Conflict{Code: CodeChanged, Message: text.Mark("This entry no longer waits, or waits for other seats. Nothing was offered.")}
 	}
-	if err := cmp.Or(b.sale.RefusePart(o.Seats), b.sale.RefuseParty(o.Seats)); err != nil {
+	if err := cmp.Or(b.sale.RefusePart(o.Seats), b.refuseParty(o.Seats, o.Seats)); err != nil {
 		return false, err
 	}
 	if !o.Until.After(b.now) {

@@ -21,10 +21,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 		return err
 	}
 	if web.IsForm(r) { // a page has one seat chosen at a time; programs name all that they want
-		request.Seats = s.WithWholeLabels(request.Seats)
-		if err := h.withParty(r, s, &request); err != nil {
-			return err
-		}
+		request.Sent, request.Seats = request.Seats, s.WithWholeLabels(request.Seats)
 	}
 	if err := takeProposal(r, s, &request); err != nil {
 		return err
@@ -36,7 +33,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !known {
 		holder = h.NewHolder(w, r, s)
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, known, request.Size())
+	admitted, err := h.admitClaim(w, r, s, holder, known, max(request.Size(), len(s.WithParty(nil, request.Sent))))
 	if err != nil {
 		if errors.Is(err, errChallenge) {
 			return h.challenged(w, r, s, comeFrom(r, s))
@@ -50,6 +47,10 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 			return err
 		}
 	}
+	if err := withParty(r, s, holder, known, &request); err != nil {
+		admitted.undo()
+		return err
+	}
 	hold, err := h.claimAdmitted(w, r, s, holder, key, request, admitted)
 	if refusal, is := errors.AsType[*seats.Conflict](err); is {
 		return h.refuse(w, r, s, refusal)
@@ -62,12 +63,12 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 }
 
 // withParty adds the seats that a visitor has to take beside the one that they chose at a shared table.
-func (h *Handlers) withParty(r *http.Request, s *seats.Sale, request *seats.ClaimRequest) error {
-	if !s.AtShared(request.Seats) {
+func withParty(r *http.Request, s *seats.Sale, holder seats.ID, known bool, request *seats.ClaimRequest) error {
+	if !s.AtShared(request.Sent) {
 		return nil
 	}
 	var has []int
-	if holder, known := h.Holder(r); known {
+	if known {
 		hold, err := s.Hold(r.Context(), holder)
 		if err != nil && !errors.Is(err, seats.ErrNoHold) {
 			return err

@@ -38,11 +38,17 @@ type season struct {
 // open makes a season of so many evenings in the theatre.
 func open(t *testing.T, evenings int, e events.Settings) *season {
 	t.Helper()
-	n := &season{db: seatstest.DB(t), ann: organizers.Member{Team: 1, Name: "Ann", Role: organizers.Owner}}
 	theatre, _ := plan.Named("theatre")
+	return openIn(t, evenings, e, theatre)
+}
+
+// openIn makes a season in another house.
+func openIn(t *testing.T, evenings int, e events.Settings, house *seats.Plan) *season {
+	t.Helper()
+	n := &season{db: seatstest.DB(t), ann: organizers.Member{Team: 1, Name: "Ann", Role: organizers.Owner}}
 	for i := range evenings {
 		e.Name, e.StartsAt = fmt.Sprint("Evening ", i+1), time.Date(2036, 10, 1+i, 18, 0, 0, 0, time.UTC)
-		made, err := events.Create(t.Context(), n.db, e, theatre)
+		made, err := events.Create(t.Context(), n.db, e, house)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/subscriptions"
 )
 
@@ -189,6 +190,36 @@ func TestRenewal_LeavesOutWhatIsNotThere(t *testing.T) {
 	}
 	if err := n.Change(t.Context(), n.ann, h.Slug, subscriptions.Change{ClosesAt: time.Now().Add(time.Minute)}, "close"); !errors.As(err, &wrong) {
 		t.Errorf("a sale that ends before that: %v, want a mistake", err)
+	}
+	n.wantBooks(t)
+}
+
+func TestRenewal_KeepsTheLastSeatOfAPartyAtASharedRow(t *testing.T) {
+	t.Parallel()
+	theatre, _ := plan.Named("theatre")
+	shared := *theatre
+	shared.Shared = []seats.SharedRow{{Section: shared.Seats[0].Section, Row: shared.Seats[0].Row, Shared: seats.Shared{Least: 2, Most: 4}}}
+	n := openIn(t, 4, events.Settings{}, &shared)
+	n.lastSeason(t, 1)
+	sale, err := n.inventory.Sale(t.Context(), n.slugs[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sale.Block(t.Context(), seats.BlockRequest{Seats: []int{1}}); err != nil {
+		t.Fatal(err)
+	}
+	h := n.keeps(t, time.Hour, subscriptions.Form{})
+	if _, _, kept, err := n.Of(t.Context(), n.ann, h.Slug); err != nil || len(kept) != 1 || !slices.Equal(kept[0].Seats, []int{0}) || len(kept[0].Missed) != 1 {
+		t.Errorf("the desk lists %+v: %v", kept, err)
+	}
+	renewal := n.opens(t, n.links(t)[0])
+	who := seats.NewID()
+	b, err := n.Choose(t.Context(), renewal, who, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Order(t.Context(), renewal, who, b, form(payments.Door)); err != nil {
+		t.Errorf("the renewal of one seat: %v", err)
 	}
 	n.wantBooks(t)
 }
