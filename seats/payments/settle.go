@@ -350,11 +350,14 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 		}
 		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == authorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
 		q.Queue(uncountSQL, p.ID)
+		if err := tx.SendBatch(ctx, &q).Close(); err != nil || !lost {
+			return err // it was sold meanwhile, or its refund is due already. Money of an order that is being sold does not go back
+		}
 		QueueRefund(&q, p.Order, reason, nil)
 		return tx.SendBatch(ctx, &q).Close()
 	})
 	if err != nil || !lost {
-		return false, err // it was sold meanwhile, or its refund is due already
+		return false, err
 	}
 	ps.MailQueued()
 	return true, ps.release(ctx, p)
