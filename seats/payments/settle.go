@@ -428,11 +428,13 @@ func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 // void releases a promise, and ends the provider's page. An attendee who paid before paid late: their seats are tried
 // again.
 func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool, err error) {
-	if p.Reference == "" { // the provider may not have been asked: ask again, with the same key
-		key, err := ps.authorizeKey(ctx, p)
-		if err != nil {
+	key, unanswered := a.key(), p.Reference == "" // the provider may not have been asked: ask again, with the same key
+	if unanswered {
+		if key, err = ps.authorizeKey(ctx, p); err != nil {
 			return false, err
 		}
+	}
+	if unanswered && p.Till == nil {
 		s, err := ps.call(ctx, p, key, 0, Provider.Authorize)
 		if err != nil {
 			return false, err
@@ -443,10 +445,16 @@ func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool,
 		if s.Stand == Declined {
 			return false, ps.close(ctx, p, reasonEnded, a.tries)
 		}
+		key = a.key()
 	}
-	s, err := ps.call(ctx, p, a.key(), 0, Provider.Void)
+	s, err := ps.call(ctx, p, key, 0, Provider.Void)
 	if err != nil {
 		return false, err
+	}
+	if unanswered {
+		if err := ps.refer(ctx, &p, s); err != nil {
+			return false, err
+		}
 	}
 	switch s.Stand {
 	case Captured:

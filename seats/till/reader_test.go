@@ -265,6 +265,45 @@ func TestReader_CancelFreesTheSeats(t *testing.T) {
 	h.wantBooks(t)
 }
 
+// The provider did not answer when the sale began.
+func TestReader_CancelBeforeItWasReachedShowsNothingThere(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	h.bank.Down(true)
+	p := h.begins(t, "a", 0, 1)
+	p, err := h.orders.Payments.Stop(t.Context(), p.Code)
+	if err != nil || p.State != "lost" || p.Reference != "" {
+		t.Fatalf("the payment is %+v, %v", p, err)
+	}
+	h.bank.Down(false)
+	if p = h.asks(t, p); p.State != "closed" || h.bank.Lit(h.reader) != 0 {
+		t.Errorf("the payment is %+v, and the reader showed it %d times", p, h.bank.Lit(h.reader))
+	}
+	h.wantBooks(t)
+}
+
+// Stripe repeats an error of its own for the key of a call for a day; the reader may show the payment or not.
+func TestReader_UnclearAnswerEndsInASaleOrInNothing(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{false, true} {
+		h := openCounter(t)
+		h.bank.Breaks("/process_payment_intent", shown)
+		p := h.begins(t, "a", 0, 1)
+		if p.State != "open" || p.Reference == "" {
+			t.Fatalf("shown %t: the payment is %+v", shown, p)
+		}
+		want := "closed"
+		if shown {
+			want = "captured"
+			h.bank.Presents(h.reader, goodCard)
+		}
+		if p = h.asks(t, p); p.State != want {
+			t.Errorf("shown %t: the payment is %+v", shown, p)
+		}
+		h.wantBooks(t)
+	}
+}
+
 // The card is in the reader when the sale is cancelled: the reader does not stop, and takes the money.
 func TestReader_CardReadWhileTheSaleIsCancelledGetsItsMoneyBack(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ type reader struct {
 	why               string   // code of the failure
 	reads             bool     // a card is in it, and is being asked for
 	tips              bool     // it asks for a tip first
+	lit               int      // how often it showed a payment
 }
 
 // Declined is the number of a test card that banks decline.
@@ -94,6 +95,13 @@ func (f *Fake) Shows(id string) int64 {
 	return 0
 }
 
+// Lit is how often a reader showed a payment.
+func (f *Fake) Lit(id string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.readerOf(id).lit
+}
+
 // ReaderEvent is the body of a webhook about a reader's latest action.
 func (f *Fake) ReaderEvent(id, kind string) []byte {
 	f.mu.Lock()
@@ -149,7 +157,11 @@ func (f *Fake) handleReaders(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/terminal/readers/{id}", on(func(http.ResponseWriter, *reader, *http.Request) bool { return true }))
 	mux.HandleFunc("POST /v1/terminal/readers/{id}/process_payment_intent", on(f.process))
 	mux.HandleFunc("POST /v1/terminal/readers/{id}/cancel_action", on(func(w http.ResponseWriter, r *reader, _ *http.Request) bool {
-		if r.reads {
+		switch {
+		case r.status != "online":
+			refuse(w, http.StatusBadRequest, "invalid_request_error", "terminal_reader_offline", "it is offline")
+			return false
+		case r.reads:
 			refuse(w, http.StatusBadRequest, "invalid_request_error", "terminal_reader_busy", "a card is being read")
 			return false
 		}
@@ -175,6 +187,7 @@ func (f *Fake) process(w http.ResponseWriter, r *reader, q *http.Request) bool {
 	case s == nil || s.Method != cardPresent || s.Intent != "requires_payment_method":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this intent is not for a reader")
 	default:
+		r.lit++
 		r.intent, r.action, r.why, r.tips = s, "in_progress", "", q.FormValue("process_config[skip_tipping]") != "true"
 		return true
 	}
