@@ -278,3 +278,25 @@ func TestStop_WhileTheSeatsAreSoldRefundsNothing(t *testing.T) {
 	}
 	h.wantMoney(t)
 }
+
+// A node learns of money of a payment that it read before it was stopped.
+func TestLate_MoneyOfAPaymentThatWasStoppedMeanwhileSellsNothing(t *testing.T) {
+	t.Parallel()
+	h := openShop(t, events.Settings{})
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 1))
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	p = h.until(t, p.Code, "closed")
+	p.Reason = "Your time for paying is over. Nothing was charged."
+	h.bank.set(func(b *bank) { b.stands[p.ID].Stand, b.stands[p.ID].Captured = payments.Captured, p.Amount })
+	h.orders.Payments.Late(t, p)
+	if n := h.count(t, "orders"); n != 0 {
+		t.Errorf("%d orders of a payment that was stopped", n)
+	}
+	h.webhook(t, p, "late")
+	h.untilRefunded(t, p)
+	h.wantMoney(t)
+}

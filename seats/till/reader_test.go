@@ -315,8 +315,9 @@ func TestReader_CardReadWhileTheSaleIsCancelledGetsItsMoneyBack(t *testing.T) {
 		t.Fatalf("the payment is %+v, %v", p, err)
 	}
 	h.bank.Presents(h.reader, goodCard)
-	h.anotherNode(t)
+	o := h.anotherNode(t)
 	h.due(t)
+	o.Payments.Wake()
 	if p = h.until(t, p.Code, "closed"); p.Captured == 0 || !strings.Contains(p.Reason, "goes back") {
 		t.Errorf("the payment is %+v", p)
 	}
@@ -364,8 +365,9 @@ func TestReader_LateMoneyGetsTheSeatsIfTheyAreAvailable(t *testing.T) {
 			h.sold(t, h.session.ID, "", "", 1)
 		}
 		h.bank.Presents(h.reader, goodCard)
-		h.anotherNode(t)
+		o := h.anotherNode(t)
 		h.due(t)
+		o.Payments.Wake()
 		if taken {
 			p = h.until(t, p.Code, "closed")
 		} else {
@@ -375,6 +377,79 @@ func TestReader_LateMoneyGetsTheSeatsIfTheyAreAvailable(t *testing.T) {
 			t.Errorf("taken %t: the payment is %+v", taken, p)
 		}
 		h.wantBooks(t)
+	}
+}
+
+// Time is over, the seller cancels, and a card is charged after that.
+func TestReader_CancelAfterItsTimeSellsNothing(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	p := h.begins(t, "a", 0, 1)
+	h.bank.Inserts(h.reader)
+	h.exec(t, `UPDATE payment SET created_at = created_at - interval '6 minutes'`)
+	if p = h.asks(t, p); p.State != "lost" {
+		t.Fatalf("the payment is %+v", p)
+	}
+	for range 2 {
+		var err error
+		if p, err = h.orders.Payments.Stop(t.Context(), p.Code); err != nil || p.State != "lost" || !strings.HasPrefix(p.Reason, "You stopped the payment") {
+			t.Fatalf("cancelled, the payment is %+v, %v", p, err)
+		}
+	}
+	h.bank.Presents(h.reader, goodCard)
+	o := h.anotherNode(t)
+	h.due(t)
+	o.Payments.Wake()
+	if p = h.until(t, p.Code, "closed"); p.Captured == 0 || h.taken(t, 0) {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.wantBooks(t)
+}
+
+// The provider is down, and no node gives its seats to anyone else meanwhile.
+func TestReader_SeatsAreReleasedThoughTheProviderIsDown(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, BlockTerms: seats.BlockTerms{Kind: seats.BlockHouse}}); err != nil {
+		t.Fatal(err)
+	}
+	p := h.begins(t, "a", 0, 1)
+	h.bank.Down(true)
+	h.exec(t, `UPDATE payment SET created_at = created_at - interval '6 minutes'`)
+	if p = h.asks(t, p); p.State != "lost" {
+		t.Errorf("the payment is %+v", p)
+	}
+	if states := h.sale.Snapshot().States; states[0] != seats.Blocked || states[1] != seats.Free {
+		t.Errorf("the seats are %v", states[:2])
+	}
+	h.bank.Down(false)
+	if p = h.asks(t, p); p.State != "closed" || h.bank.Shows(h.reader) != 0 {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.wantBooks(t)
+}
+
+// A node gives a payment up, and dies before its seats are free. They may have expired since.
+func TestReader_SeatsOfABlockGoBackThoughANodeDies(t *testing.T) {
+	t.Parallel()
+	for _, expired := range []bool{false, true} {
+		h := openCounter(t)
+		if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, BlockTerms: seats.BlockTerms{Kind: seats.BlockHouse}}); err != nil {
+			t.Fatal(err)
+		}
+		p := h.begins(t, "a", 0, 1)
+		if expired {
+			h.exec(t, `WITH h AS (UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1 RETURNING holder, expires_at)
+				UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`, p.ID)
+		}
+		h.exec(t, `UPDATE payment SET state = 'lost', reason = 'No card was read in time. Nothing was charged.'`)
+		h.exec(t, `UPDATE intention SET step = 'void'`)
+		if p = h.asks(t, p); p.State != "closed" {
+			t.Errorf("the payment is %+v", p)
+		}
+		if states := h.sale.Snapshot().States; states[0] != seats.Blocked || states[1] != seats.Blocked {
+			t.Errorf("expired %t: the seats are %v", expired, states[:2])
+		}
 	}
 }
 
