@@ -148,6 +148,28 @@ func TestTillReader_CancelAndDeclineLeaveNothingSold(t *testing.T) {
 	s.wantBooks(t)
 }
 
+func TestTillReader_PaymentHasNoPageInTheShop(t *testing.T) {
+	t.Parallel()
+	s, _, bank, reader, dora, session := withReader(t)
+	s.does(t, dora, "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/reader", url.Values{"reader": {reader}})
+	var sale readerSale
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"a","seat":["`+s.sale.Plan.Label(s.inRows(t, 1)[0])+`"],"method":"card"}`, http.StatusAccepted, &sale)
+	s.asks(t, dora, "GET", "/payments/"+sale.Payment.Code, "", http.StatusNotFound, &struct{}{})
+	s.asks(t, dora, "POST", "/payments/"+sale.Payment.Code+"/stop", "", http.StatusNotFound, &struct{}{})
+	if bank.Shows(reader) != sale.Payment.Amount {
+		t.Errorf("the reader shows %d", bank.Shows(reader))
+	}
+	var refusal struct{ Error struct{ Code string } }
+	s.asks(t, dora, "POST", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusConflict, &refusal)
+	if refusal.Error.Code != "card_reader" {
+		t.Errorf("closing says %+v", refusal)
+	}
+	s.exec(t, `UPDATE payment SET state = 'lost', captured = amount, reason = 'You stopped the payment. What you paid goes back to you.'`)
+	if _, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code); strings.Contains(page, "available again") || !strings.Contains(page, "The money goes back to the card") {
+		t.Errorf("the page says %s", words(page))
+	}
+}
+
 // One card pays seats of two performances: an order of each, or none.
 func TestTillReader_PaysSeveralPerformancesAtOnce(t *testing.T) {
 	t.Parallel()

@@ -127,9 +127,11 @@ func (h *Handlers) sellAtReader(r *http.Request, m organizers.Member, form url.V
 		if err != nil {
 			return err
 		}
-		return begin(payments.AtTill{Reader: s.Reader, Label: s.ReaderLabel, Session: s.ID}, also)
+		return till.Begin(s.ID, func(open seats.TxHook) error {
+			return begin(payments.AtTill{Reader: s.Reader, Label: s.ReaderLabel, Session: s.ID}, seats.Both(open, also))
+		})
 	})
-	if err == nil && code == "" { // the form came before: the payment that it began
+	if err == nil && code == "" { // the form came before: the payment that it began. No other one begins
 		err = begin(payments.AtTill{}, nil)
 	}
 	return code, err

@@ -444,7 +444,8 @@ func TestReader_SeatsOfABlockGoBackThoughANodeDies(t *testing.T) {
 		}
 		h.exec(t, `UPDATE payment SET state = 'lost', reason = 'No card was read in time. Nothing was charged.'`)
 		h.exec(t, `UPDATE intention SET step = 'void'`)
-		if p = h.asks(t, p); p.State != "closed" {
+		h.bank.Down(true) // the seats do not wait for the provider
+		if p = h.asks(t, p); p.State != "lost" {
 			t.Errorf("the payment is %+v", p)
 		}
 		if states := h.sale.Snapshot().States; states[0] != seats.Blocked || states[1] != seats.Blocked {
@@ -573,6 +574,65 @@ func TestReader_CancelAndCardAtOnceEndInOneOfBoth(t *testing.T) {
 		}
 	}
 	h.wantBooks(t)
+}
+
+func TestReader_TillIsNotClosedWhileAPaymentIsThere(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	p := h.begins(t, "a", 0)
+	closing := func(key string) error {
+		return till.Close(t.Context(), h.desk, h.dora, key, h.session.ID, till.Closing{Counted: 200_00})
+	}
+	wantCode(t, closing("a"), till.CodeReader)
+	h.exec(t, `UPDATE payment SET state = 'authorized'`)
+	wantCode(t, closing("b"), till.CodeReader)
+	h.exec(t, `UPDATE payment SET state = 'open'`)
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	if err := closing("c"); err != nil {
+		t.Fatal(err)
+	}
+	err := till.Begin(h.session.ID, func(open seats.TxHook) error {
+		_, err := h.orders.PayAtOffice(t.Context(), "b", []orders.OfficePart{{Sale: h.sale, Form: orders.OfficeForm{Seats: []int{1}}}}, h.at(), open)
+		return err
+	})
+	wantCode(t, err, till.CodeClosed)
+	if h.taken(t, 1) || h.bank.Lit(h.reader) != 1 {
+		t.Error("a payment began in a closed till")
+	}
+}
+
+// A session was closed in spite of a payment: its sale is an entry of the next one, which has the reader.
+func TestReader_NextSessionHasTheReaderToo(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	h.exec(t, `UPDATE till_session SET number = 1, closed_at = clock_timestamp(), day = now()::date, counted = 0, expected = 0, taken = 0`)
+	h.exec(t, `SELECT till_session_for($1)`, h.session.ID)
+	if s, err := till.ReaderOf(t.Context(), h.desk, h.dora, h.session.Currency); err != nil || s.ID == h.session.ID || s.Reader != h.reader || s.ReaderLabel != "Front desk" {
+		t.Errorf("the session is %+v, %v", s, err)
+	}
+}
+
+// The form of a sale comes again, and nothing is known of the first one.
+func TestReader_RepeatWithoutAReaderBeginsNothing(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	sells := func(key string) (string, error) {
+		return h.orders.PayAtOffice(t.Context(), key, []orders.OfficePart{{Sale: h.sale, Form: orders.OfficeForm{Seats: []int{0}}}}, payments.AtTill{}, nil)
+	}
+	p := h.begins(t, "a", 0)
+	if code, err := sells("a"); err != nil || code != p.Code {
+		t.Errorf("the repeat has the code %q, %v", code, err)
+	}
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sells("b")
+	wantCode(t, err, orders.CodeReader)
+	if h.taken(t, 0) {
+		t.Error("a payment without a reader keeps the seat")
+	}
 }
 
 // A discount code for one order counts while the reader waits, and no more once the sale is cancelled.
