@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	api "github.com/stripe/stripe-go/v85"
@@ -15,13 +16,16 @@ import (
 // Card readers at the box office: Stripe Terminal, in the server-driven integration (docs.stripe.com/terminal/payments/collect-card-payment).
 // A reader shows one PaymentIntent at a time, and charges the card that it reads. What it does stands in its latest action.
 
-// Readers is part of payments.ReaderProvider.
-func (s *Stripe) Readers(ctx context.Context) (list []payments.Reader, err error) {
+// Readers is part of payments.ReaderProvider. A reader is assigned by its metadata at Stripe: team is the number of the team.
+func (s *Stripe) Readers(ctx context.Context, team int64) (list []payments.Reader, err error) {
 	params := &api.TerminalReaderListParams{}
 	params.Limit = api.Int64(pageSize)
 	for r, err := range s.client.V1TerminalReaders.List(ctx, params).All(ctx) {
 		if err != nil {
 			return nil, err
+		}
+		if team != 0 && r.Metadata["team"] != strconv.FormatInt(team, 10) {
+			continue
 		}
 		list = append(list, payments.Reader{ID: r.ID, Label: r.Label, Online: r.Status == api.TerminalReaderStatusOnline})
 		if len(list) == pageSize {

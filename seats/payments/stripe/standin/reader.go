@@ -14,6 +14,7 @@ type reader struct {
 	action            string   // its state: in_progress, succeeded, failed
 	why               string   // code of the failure
 	reads             bool     // a card is in it, and is being asked for
+	team              string   // its metadata
 	tips              bool     // it asks for a tip first
 	lit               int      // how often it showed a payment
 }
@@ -28,6 +29,13 @@ func (f *Fake) AddReader(label string) string {
 	r := &reader{id: fmt.Sprint("tmr_test_", len(f.readers)), label: label, status: "online"}
 	f.readers = append(f.readers, r)
 	return r.id
+}
+
+// Assigns writes a team into the metadata of a reader.
+func (f *Fake) Assigns(id, team string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readerOf(id).team = team
 }
 
 // Unplugs takes a reader offline.
@@ -123,7 +131,7 @@ func (f *Fake) readerOf(id string) *reader {
 }
 
 func (r *reader) object() map[string]any {
-	o := map[string]any{"id": r.id, "object": "terminal.reader", "label": r.label, "status": r.status, "device_type": "simulated_wisepos_e", "metadata": map[string]string{}}
+	o := map[string]any{"id": r.id, "object": "terminal.reader", "label": r.label, "status": r.status, "device_type": "simulated_wisepos_e", "metadata": map[string]string{"team": r.team}}
 	if r.intent != nil {
 		o["action"] = map[string]any{
 			"type": "process_payment_intent", "status": r.action, "failure_code": r.why,
