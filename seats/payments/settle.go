@@ -361,8 +361,9 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 		if err := tx.SendBatch(ctx, &q).Close(); err != nil || !lost {
 			return err // it was sold meanwhile, or its refund is due already. Money of an order that is being sold does not go back
 		}
-		QueueRefund(&q, p.Order, reason, nil)
-		return tx.SendBatch(ctx, &q).Close()
+		var back pgx.Batch
+		QueueRefund(&back, p.Order, reason, nil)
+		return tx.SendBatch(ctx, &back).Close()
 	})
 	if err != nil || !lost {
 		return false, err
