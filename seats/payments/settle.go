@@ -467,7 +467,7 @@ func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool,
 	if err != nil {
 		return false, err
 	}
-	if unanswered {
+	if unanswered && p.Till != nil {
 		if err := ps.refer(ctx, &p, s); err != nil {
 			return false, err
 		}
