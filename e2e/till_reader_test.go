@@ -98,8 +98,11 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	bank.Presents(reader, goodCard)
 	dora.saysAt("[data-count]", "No tickets yet")
 
-	// The customer pays in cash after all.
+	// The page is loaded again, and still waits. The customer pays in cash after all.
 	dora.strikes("1", "F9", "Enter")
+	dora.waitsForCard("Front desk")
+	_, err := dora.page.Reload()
+	check(t, err)
 	dora.waitsForCard("Front desk")
 	dora.strikes("Escape")
 	dora.saysAt("[data-refused]", "You stopped the payment")
@@ -137,7 +140,7 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	plain.press(plain.button("Sell"))
 	plain.sees(plain.page.GetByText("Waiting for a card at “Front desk”"))
 	check(t, dora.page.SetViewportSize(390, 844))
-	_, err := dora.page.Goto(plain.page.URL())
+	_, err = dora.page.Goto(plain.page.URL())
 	check(t, err)
 	dora.saysAt("main", "Waiting for a card")
 	dora.inBothLights("desk-reader-waiting")

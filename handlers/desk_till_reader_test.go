@@ -148,6 +148,60 @@ func TestTillReader_CancelAndDeclineLeaveNothingSold(t *testing.T) {
 	s.wantBooks(t)
 }
 
+func TestTillReader_PaymentHasNoPageInTheShop(t *testing.T) {
+	t.Parallel()
+	s, _, bank, reader, dora, session := withReader(t)
+	s.does(t, dora, "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/reader", url.Values{"reader": {reader}})
+	var sale readerSale
+	s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"a","seat":["`+s.sale.Plan.Label(s.inRows(t, 1)[0])+`"],"method":"card"}`, http.StatusAccepted, &sale)
+	s.asks(t, dora, "GET", "/payments/"+sale.Payment.Code, "", http.StatusNotFound, &struct{}{})
+	s.asks(t, dora, "POST", "/payments/"+sale.Payment.Code+"/stop", "", http.StatusNotFound, &struct{}{})
+	if bank.Shows(reader) != sale.Payment.Amount {
+		t.Errorf("the reader shows %d", bank.Shows(reader))
+	}
+	var refusal struct{ Error struct{ Code string } }
+	s.asks(t, dora, "POST", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusConflict, &refusal)
+	if refusal.Error.Code != "card_reader" {
+		t.Errorf("closing says %+v", refusal)
+	}
+	s.exec(t, `UPDATE payment SET state = 'lost', captured = amount, reason = 'You stopped the payment. What you paid goes back to you.'`)
+	if _, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code); strings.Contains(page, "available again") || !strings.Contains(page, "The money goes back to the card") {
+		t.Errorf("the page says %s", words(page))
+	}
+}
+
+// Teams of one installation share the account at the card provider, and no reader.
+func TestTillReader_OfAnotherTeamIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	s, _, bank, reader, dora, session := withReader(t)
+	path := "/desk/till/sessions/" + strconv.FormatInt(session.ID, 10) + "/reader"
+	s.does(t, dora, path, url.Values{"reader": {reader}})
+	s.exec(t, `INSERT INTO team (name) VALUES ('Playhouse')`)
+	sell := func(key string, status int) {
+		t.Helper()
+		s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"`+key+`","seat":["`+s.sale.Plan.Label(s.inRows(t, 1)[0])+`"],"method":"card"}`, status, &struct{}{})
+	}
+	var list struct {
+		Team    int64
+		Readers []struct{ ID string }
+	}
+	for _, team := range []string{"", strconv.FormatInt(s.sale.Event.Team+1, 10)} {
+		bank.Assigns(reader, team)
+		s.asks(t, dora, "GET", path, "", http.StatusOK, &list)
+		if len(list.Readers) != 0 {
+			t.Errorf("of team %q: the readers are %+v", team, list)
+		}
+		s.asks(t, dora, "POST", path, `{"key":"r`+team+`","reader":"`+reader+`"}`, http.StatusUnprocessableEntity, &struct{}{})
+		sell("a"+team, http.StatusConflict)
+	}
+	if bank.Lit(reader) != 0 || s.count(t, "payment") != 0 {
+		t.Error("a sale was shown at the reader of another team")
+	}
+	bank.Assigns(reader, strconv.FormatInt(list.Team, 10))
+	s.asks(t, dora, "POST", path, `{"key":"r","reader":"`+reader+`"}`, http.StatusOK, &struct{}{})
+	sell("b", http.StatusAccepted)
+}
+
 // One card pays seats of two performances: an order of each, or none.
 func TestTillReader_PaysSeveralPerformancesAtOnce(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,11 @@ func (h *Handlers) Readers(w http.ResponseWriter, r *http.Request, m organizers.
 }
 
 func (h *Handlers) showReaders(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.ReadersPage) error {
-	list, err := h.Orders.Payments.Readers(r.Context())
+	team, err := h.readerTeam(r, m)
+	if err != nil {
+		return err
+	}
+	list, err := h.Orders.Payments.Readers(r.Context(), team)
 	switch {
 	case errors.Is(err, payments.ErrNoProvider):
 	case err != nil:
@@ -45,17 +49,54 @@ func (h *Handlers) showReaders(w http.ResponseWriter, r *http.Request, m organiz
 	}
 	if web.WantsJSON(r) {
 		answer := struct {
+			Team    int64        `json:"team"`
 			Reader  string       `json:"reader"`
 			Readers []readerBody `json:"readers"`
-		}{p.Session.Reader, []readerBody{}}
+		}{m.Team, p.Session.Reader, []readerBody{}}
 		for _, one := range list {
 			answer.Readers = append(answer.Readers, readerBody(one))
 		}
 		return web.WriteJSON(w, status, answer)
 	}
 	p.Frame, p.Readers = h.frame(w, r, m, text.T(r.Context(), "Card reader")), list
-	p.Style = "desk.css till.css"
+	p.Style, p.Team = "desk.css till.css", team
 	return web.WritePage(w, r, status, desk.Readers(p))
+}
+
+// readerTeam is the team that readers have to be assigned to; 0: there is one team, which may use all.
+func (h *Handlers) readerTeam(r *http.Request, m organizers.Member) (int64, error) {
+	several, err := h.Organizers.Several(r.Context())
+	if err != nil || !several {
+		return 0, err
+	}
+	return m.Team, nil
+}
+
+// reader is a card reader that the team of a member may use; errNoReader if there is no such one.
+func (h *Handlers) reader(r *http.Request, team int64, id string) (payments.Reader, error) {
+	list, err := h.Orders.Payments.Readers(r.Context(), team)
+	if err != nil && !errors.Is(err, payments.ErrNoProvider) {
+		h.Log.WarnContext(r.Context(), "card readers", "error", err)
+		return payments.Reader{}, errReaders
+	}
+	at := slices.IndexFunc(list, func(one payments.Reader) bool { return one.ID == id })
+	if at < 0 {
+		return payments.Reader{}, errNoReader
+	}
+	return list[at], nil
+}
+
+// mayCharge refuses a reader that was taken away from the member's team since they chose it.
+func (h *Handlers) mayCharge(r *http.Request, m organizers.Member, s till.Session) error {
+	team, err := h.readerTeam(r, m)
+	if err != nil || team == 0 {
+		return err
+	}
+	_, err = h.reader(r, team, s.Reader)
+	if err == errNoReader {
+		return &seats.Conflict{Code: orders.CodeReader, Message: text.Mark("The card reader “%s” is not of your team. Nothing was sold. Choose another one at your till."), Args: []any{s.ReaderLabel}}
+	}
+	return err
 }
 
 var (
@@ -95,16 +136,15 @@ func (h *Handlers) useReader(r *http.Request, m organizers.Member, s till.Sessio
 	return h.Organizers.WithAudit(r.Context(), m, act, func(also seats.TxHook) error {
 		label := ""
 		if id != "" {
-			list, err := h.Orders.Payments.Readers(r.Context())
-			if err != nil && !errors.Is(err, payments.ErrNoProvider) {
-				h.Log.WarnContext(r.Context(), "card readers", "error", err)
-				return errReaders
+			team, err := h.readerTeam(r, m)
+			if err != nil {
+				return err
 			}
-			at := slices.IndexFunc(list, func(one payments.Reader) bool { return one.ID == id })
-			if at < 0 {
-				return errNoReader
+			one, err := h.reader(r, team, id)
+			if err != nil {
+				return err
 			}
-			label = list[at].Label
+			label = one.Label
 		}
 		return till.UseReader(r.Context(), h.Organizers, m, s.ID, id, label, also)
 	})
@@ -127,9 +167,14 @@ func (h *Handlers) sellAtReader(r *http.Request, m organizers.Member, form url.V
 		if err != nil {
 			return err
 		}
-		return begin(payments.AtTill{Reader: s.Reader, Label: s.ReaderLabel, Session: s.ID}, also)
+		if err := h.mayCharge(r, m, s); err != nil {
+			return err
+		}
+		return till.Begin(s.ID, func(open seats.TxHook) error {
+			return begin(payments.AtTill{Reader: s.Reader, Label: s.ReaderLabel, Session: s.ID}, seats.Both(open, also))
+		})
 	})
-	if err == nil && code == "" { // the form came before: the payment that it began
+	if err == nil && code == "" { // the form came before: the payment that it began. No other one begins
 		err = begin(payments.AtTill{}, nil)
 	}
 	return code, err

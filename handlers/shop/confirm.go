@@ -62,7 +62,7 @@ func (h *Handlers) ConfirmOrder(w http.ResponseWriter, r *http.Request) error {
 
 // ConfirmAgain answers POST /payments/{code}/mails
 func (h *Handlers) ConfirmAgain(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Payments.Find(r.Context(), r.PathValue("code"))
+	p, err := h.ownPayment(r)
 	if err != nil {
 		return err
 	}

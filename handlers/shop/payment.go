@@ -80,9 +80,18 @@ func (h *Handlers) leadToPayment(w http.ResponseWriter, r *http.Request, p payme
 	return nil
 }
 
+// ownPayment is the payment of the address. One at a card reader is of the box office, and has no page here.
+func (h *Handlers) ownPayment(r *http.Request) (payments.Payment, error) {
+	p, err := h.Orders.Payments.Find(r.Context(), r.PathValue("code"))
+	if err == nil && p.Till != nil {
+		err = payments.ErrNoPayment
+	}
+	return p, err
+}
+
 // Payment answers GET /payments/{code}
 func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Payments.Find(r.Context(), r.PathValue("code"))
+	p, err := h.ownPayment(r)
 	if err != nil {
 		return err
 	}
@@ -187,7 +196,10 @@ func (h *Handlers) showPayment(w http.ResponseWriter, r *http.Request, s *seats.
 //
 // A repeat needs no key: a payment that was stopped stays so.
 func (h *Handlers) StopPayment(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Orders.Payments.Stop(r.Context(), r.PathValue("code"))
+	p, err := h.ownPayment(r)
+	if err == nil {
+		p, err = h.Orders.Payments.Stop(r.Context(), p.Code)
+	}
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const CodeReader = "card_reader"
 // the reader shows the amount. Once a card is charged the orders are made, in the same way as those of the shop, and written into the
 // session of the till. It returns the code of the payment, which is that of its first order; a repeat with the same key gets the same one.
 //
-// Errors are those of SellTogetherAtOffice; a *seats.Conflict if the reader has another payment.
+// Errors are those of SellTogetherAtOffice; a *seats.Conflict if the reader has another payment, or if at names none and the key is new.
 func (o *Orders) PayAtOffice(ctx context.Context, name string, parts []OfficePart, at payments.AtTill, also seats.TxHook) (code string, err error) {
 	if parts, err = o.WithCodes(ctx, parts); err != nil {
 		return "", err
@@ -44,6 +44,9 @@ func (o *Orders) PayAtOffice(ctx context.Context, name string, parts []OfficePar
 	}
 	if before, err := o.soldBefore(ctx, key, nil); before != "" || err != nil {
 		return before, err
+	}
+	if at.Reader == "" {
+		return "", &seats.Conflict{Code: CodeReader, Message: text.Mark("Your till has no card reader. Nothing was sold. Choose one at your till first.")}
 	}
 	if x.total == 0 {
 		return "", &seats.ValidationError{Message: text.Mark("There is nothing to pay. Nothing was sold. Sell it as free.")}

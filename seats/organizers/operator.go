@@ -24,6 +24,16 @@ func (d *Desk) Operator(ctx context.Context, team string) (m Member, err error) 
 	return m, nil
 }
 
+const severalSQL = `SELECT count(*) > 1 FROM (SELECT FROM team LIMIT 2) t`
+
+// Several reports whether there is more than one team.
+func (d *Desk) Several(ctx context.Context) (several bool, err error) {
+	if err := d.db.QueryRow(ctx, severalSQL).Scan(&several); err != nil {
+		return false, fmt.Errorf("organizers: count teams: %w", err)
+	}
+	return several, nil
+}
+
 // operatorName is who did something by the command line, in the log.
 const operatorName = "the operator"
 

@@ -123,6 +123,11 @@ func (ps *Payments) try(ctx context.Context, id seats.ID, a attempt) (again bool
 	if p.Mandate != (seats.ID{}) {
 		defer ps.jobs.cards.Wake()
 	}
+	if p.Till != nil && p.Over() { // a node that gave it up may have died before its seats were free
+		if err := ps.release(ctx, p); err != nil {
+			return false, err
+		}
+	}
 	switch a.step {
 	case stepAuthorize:
 		return ps.authorize(ctx, p, a)

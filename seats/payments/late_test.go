@@ -236,3 +236,67 @@ func TestStop_IsTooLateOnceTheMoneyIsPromised(t *testing.T) {
 	h.until(t, p.Code, "captured")
 	h.wantMoney(t)
 }
+
+// A node learns that the money was taken, and is about to sell the seats, while the attendee stops the payment.
+func TestStop_WhileTheSeatsAreSoldRefundsNothing(t *testing.T) {
+	t.Parallel()
+	h := openShop(t, events.Settings{})
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 1))
+	h.bank.set(func(b *bank) { b.stands[p.ID].Stand, b.stands[p.ID].Captured = payments.Captured, p.Amount })
+	tx, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.Background())
+	if _, err := tx.Exec(t.Context(), `UPDATE payment SET state = 'authorized', captured = amount WHERE id = $1`, p.ID); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		_, err := h.orders.Payments.Stop(t.Context(), p.Code)
+		stopped <- err
+	}()
+	for deadline := time.Now().Add(time.Minute); h.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the stop does not wait for the node that sells")
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if err := h.orders.Payments.Ask(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+	h.until(t, p.Code, "captured")
+	if n := h.count(t, "refund"); n != 0 {
+		t.Errorf("%d refunds of an order that stands", n)
+	}
+	h.wantMoney(t)
+}
+
+// A node learns of money of a payment that it read before it was stopped.
+func TestLate_MoneyOfAPaymentThatWasStoppedMeanwhileSellsNothing(t *testing.T) {
+	t.Parallel()
+	h := openShop(t, events.Settings{})
+	h.bank.set(func(b *bank) { b.next = payments.Pending })
+	who := seats.NewID()
+	p := h.pays(t, who, h.claims(t, who, 1))
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	p = h.until(t, p.Code, "closed")
+	p.Reason = "Your time for paying is over. Nothing was charged."
+	h.bank.set(func(b *bank) { b.stands[p.ID].Stand, b.stands[p.ID].Captured = payments.Captured, p.Amount })
+	h.orders.Payments.Late(t, p)
+	if n := h.count(t, "orders"); n != 0 {
+		t.Errorf("%d orders of a payment that was stopped", n)
+	}
+	h.webhook(t, p, "late")
+	h.untilRefunded(t, p)
+	h.wantMoney(t)
+}

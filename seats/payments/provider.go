@@ -45,7 +45,8 @@ type Provider interface {
 	Authorize(ctx context.Context, c Charge) (Standing, error)
 	// Capture takes the amount that was authorized: Captured. Voided or Declined if that is no longer possible.
 	Capture(ctx context.Context, c Charge) (Standing, error)
-	// Void releases the amount that was authorized, and ends a Pending payment: Voided. Captured if it came too late.
+	// Void releases the amount that was authorized, and ends a Pending payment: Voided. Captured if it came too late. One at a
+	// Reader without a Reference has the Key of Authorize, which may not have been called.
 	Void(ctx context.Context, c Charge) (Standing, error)
 	// Refund gives back c.Refund of the captured amount and adds it to Standing.Refunded.
 	Refund(ctx context.Context, c Charge) (Standing, error)

@@ -29,12 +29,17 @@ func (ps *Payments) authorize(ctx context.Context, p Payment, a attempt) (again 
 	}
 	standing, err := ps.call(ctx, p, a.key(), 0, ask)
 	if err != nil {
+		if p.Till != nil && p.Age >= p.Length { // its seats must not wait until the provider answers
+			again, e := ps.lose(ctx, p, 0, reasonNoCard, "")
+			return again, errors.Join(e, err)
+		}
 		return false, err
 	}
 	return ps.settle(ctx, p, standing)
 }
 
-// settle acts on the state of an open payment at its provider.
+// settle acts on the state of an open payment at its provider. One at a card reader holds its seats itself, and is lost before it is
+// closed: something is due of it until they are free.
 func (ps *Payments) settle(ctx context.Context, p Payment, s Standing) (again bool, err error) {
 	if err := ps.refer(ctx, &p, s); err != nil {
 		return false, err
@@ -56,13 +61,16 @@ func (ps *Payments) settle(ctx context.Context, p Payment, s Standing) (again bo
 		}
 		switch {
 		case p.Till != nil:
-			return false, ps.close(ctx, p, reasonReader+because+" Nothing was charged.", 0)
+			return ps.lose(ctx, p, 0, reasonReader+because+" Nothing was charged.", "")
 		case p.Awaited():
 			return ps.lose(ctx, p, 0, reasonBounced+because+" Nothing was charged.", "")
 		}
 		return false, ps.close(ctx, p, "Your payment was declined"+because+" Nothing was charged.", 0)
 	case Voided:
-		if p.Awaited() && p.Till == nil {
+		switch {
+		case p.Till != nil:
+			return ps.lose(ctx, p, 0, reasonEnded, "")
+		case p.Awaited():
 			return ps.lose(ctx, p, 0, reasonBounced+". Nothing was charged.", "")
 		}
 		return false, ps.close(ctx, p, reasonEnded, 0)
@@ -82,18 +90,18 @@ func (ps *Payments) refer(ctx context.Context, p *Payment, s Standing) error {
 	return err
 }
 
-// Money with a refund is no longer promised. Whether the seats count for the person may have changed since the payment
+// Money with a refund is no longer promised, and that of a payment which was stopped is not wanted. Whether the seats count for the person may have changed since the payment
 // was read.
 const promiseSQL = `
 UPDATE payment SET state = 'authorized', captured = $2, card = coalesce(card, $3)
- WHERE id = $1 AND state = ANY($4::text[]) AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)
+ WHERE id = $1 AND state = ANY($4::text[]) AND reason <> $5 AND NOT EXISTS (SELECT FROM refund WHERE payment_id = $1)
 RETURNING counted`
 
 // promise stores that the money of a payment in one of these states is promised or there. It reports false if the payment
 // is in another state by now: another node sells its seats, or voids it.
 func (ps *Payments) promise(ctx context.Context, p *Payment, s Standing, from ...string) (is bool, err error) {
 	p.setCard(s)
-	err = ps.db.QueryRow(ctx, promiseSQL, p.ID, s.Captured, p.card, from).Scan(&p.counted)
+	err = ps.db.QueryRow(ctx, promiseSQL, p.ID, s.Captured, p.card, from, reasonStopped).Scan(&p.counted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -320,7 +328,7 @@ WITH lost AS (
     UPDATE payment
        SET state = 'lost', captured = greatest(captured, $2::bigint), reason = $3,
            attention = CASE WHEN $4 <> '' THEN $4 WHEN greatest(captured, $2::bigint) > 0 THEN 'It was paid, but there is no order: ' || $3 ELSE attention END
-     WHERE id = $1 AND (state IN ('open', 'lost') OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
+     WHERE id = $1 AND (state = 'open' OR state = 'lost' AND captured <= $2 OR state = 'authorized' AND $5 OR state = 'closed' AND (captured = 0 OR captured < $2))
     RETURNING id, captured, awaited_until, form
 ), done AS (
     UPDATE intention SET done_at = clock_timestamp()
@@ -350,19 +358,24 @@ func (ps *Payments) lose(ctx context.Context, p Payment, captured int64, reason,
 		}
 		q.Queue(loseSQL, p.ID, captured, reason, attention, p.State == authorized).QueryRow(func(r pgx.Row) error { return r.Scan(&lost) })
 		q.Queue(uncountSQL, p.ID)
-		QueueRefund(&q, p.Order, reason, nil)
-		return tx.SendBatch(ctx, &q).Close()
+		if err := tx.SendBatch(ctx, &q).Close(); err != nil || !lost {
+			return err // it was sold meanwhile, or its refund is due already. Money of an order that is being sold does not go back
+		}
+		var back pgx.Batch
+		QueueRefund(&back, p.Order, reason, nil)
+		return tx.SendBatch(ctx, &back).Close()
 	})
 	if err != nil || !lost {
-		return false, err // it was sold meanwhile, or its refund is due already
+		return false, err
 	}
 	ps.MailQueued()
 	return true, ps.release(ctx, p)
 }
 
-// release ends the time for paying of the seats of a payment. The visitor holds them for the rest of the hold.
+// release ends the time for paying of the seats of a payment. The visitor holds them for the rest of the hold. Those that the payment
+// holds itself are free again, however often it is released.
 func (ps *Payments) release(ctx context.Context, p Payment) error {
-	if p.State != open && p.State != authorized {
+	if p.State != open && p.State != authorized && p.AwaitedUntil == nil {
 		return nil // they were released, and may be in another payment
 	}
 	all, err := p.each()
@@ -410,11 +423,17 @@ func (ps *Payments) close(ctx context.Context, p Payment, reason string, voids i
 	return ps.release(ctx, p)
 }
 
-// Stop gives up an open payment for its attendee, or its seller. A payment with promised or awaited money stays as it is.
+// Stop gives up an open payment for its attendee, or its seller. A payment with promised or awaited money stays as it is. At a card
+// reader, one that was given up by itself is stopped as well: a card that is still charged gets its money back, and no seats.
 func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 	p, err := ps.Find(ctx, code)
-	if err != nil || p.State != open || p.Awaited() && p.Till == nil {
+	switch {
+	case err != nil:
 		return p, err
+	case p.State == open && (p.Till != nil || !p.Awaited()):
+	case p.State == lost && p.Till != nil && p.Captured == 0 && p.Reason != reasonStopped:
+	default:
+		return p, nil
 	}
 	if _, err := ps.lose(ctx, p, 0, reasonStopped, ""); err != nil {
 		return p, err
@@ -425,11 +444,13 @@ func (ps *Payments) Stop(ctx context.Context, code string) (Payment, error) {
 // void releases a promise, and ends the provider's page. An attendee who paid before paid late: their seats are tried
 // again.
 func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool, err error) {
-	if p.Reference == "" { // the provider may not have been asked: ask again, with the same key
-		key, err := ps.authorizeKey(ctx, p)
-		if err != nil {
+	key, unanswered := a.key(), p.Reference == "" // the provider may not have been asked: ask again, with the same key
+	if unanswered {
+		if key, err = ps.authorizeKey(ctx, p); err != nil {
 			return false, err
 		}
+	}
+	if unanswered && p.Till == nil {
 		s, err := ps.call(ctx, p, key, 0, Provider.Authorize)
 		if err != nil {
 			return false, err
@@ -440,10 +461,16 @@ func (ps *Payments) void(ctx context.Context, p Payment, a attempt) (again bool,
 		if s.Stand == Declined {
 			return false, ps.close(ctx, p, reasonEnded, a.tries)
 		}
+		key = a.key()
 	}
-	s, err := ps.call(ctx, p, a.key(), 0, Provider.Void)
+	s, err := ps.call(ctx, p, key, 0, Provider.Void)
 	if err != nil {
 		return false, err
+	}
+	if unanswered && p.Till != nil {
+		if err := ps.refer(ctx, &p, s); err != nil {
+			return false, err
+		}
 	}
 	switch s.Stand {
 	case Captured:

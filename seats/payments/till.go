@@ -40,7 +40,8 @@ type Reader struct {
 // ReaderProvider is a Provider with card readers at the box office. A Charge with a Reader is shown there, and stays Pending until a card
 // is read; Void ends it there.
 type ReaderProvider interface {
-	Readers(ctx context.Context) ([]Reader, error)
+	// Readers lists them: those that the account assigns to a team, or with 0 all.
+	Readers(ctx context.Context, team int64) ([]Reader, error)
 }
 
 // HasReaders reports whether the card provider has readers for the box office.
@@ -49,15 +50,15 @@ func (ps *Payments) HasReaders() bool {
 	return has
 }
 
-// Readers lists the card readers of the provider. ErrNoProvider if it has none.
-func (ps *Payments) Readers(ctx context.Context) ([]Reader, error) {
+// Readers lists the card readers of the provider that a team may use, or with 0 all. ErrNoProvider if it has none.
+func (ps *Payments) Readers(ctx context.Context, team int64) ([]Reader, error) {
 	provider, has := ps.providers[Card].(ReaderProvider)
 	if !has {
 		return nil, ErrNoProvider
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	list, err := provider.Readers(ctx)
+	list, err := provider.Readers(ctx, team)
 	if err != nil {
 		return nil, fmt.Errorf("payments: list card readers: %w", err)
 	}

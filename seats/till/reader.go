@@ -57,11 +57,27 @@ func ReaderOf(ctx context.Context, d *organizers.Desk, m organizers.Member, curr
 	return s, nil
 }
 
-// NoteCancel notes that a member cancels the payment with a code at a card reader, which is ended next. A repeat of the form notes nothing
+const takesSQL = `SELECT till_takes($1)`
+
+const openTill = "a payment begins in an open till"
+
+// Begin calls begin with what makes sure that a session is open when a payment at a card reader begins in it, in the transaction that
+// begins it. It is not closed until that payment is over.
+//
+// Errors: a *seats.Conflict if it is closed; those of begin.
+func Begin(session int64, begin func(also seats.TxHook) error) error {
+	err := begin(func(q *pgx.Batch) { q.Queue(takesSQL, session) })
+	if seats.IsConstraint(err, openTill) {
+		return &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+	}
+	return err
+}
+
+// NoteCancel notes that a member asks to cancel the payment with a code at a card reader, which is ended next if no card was charged. A repeat of the form notes nothing
 // more. Errors are those of Desk.Change.
 func NoteCancel(ctx context.Context, d *organizers.Desk, m organizers.Member, key, code, subject string, detail map[string]any) error {
 	return change(ctx, d, m, key, []any{"cancel", code}, func(tx pgx.Tx) error {
-		return organizers.Note(ctx, tx, m, text.Mark("cancelled a sale at the card reader"), subject, detail)
+		return organizers.Note(ctx, tx, m, text.Mark("asked to cancel a sale at the card reader"), subject, detail)
 	})
 }
 

@@ -265,6 +265,45 @@ func TestReader_CancelFreesTheSeats(t *testing.T) {
 	h.wantBooks(t)
 }
 
+// The provider did not answer when the sale began.
+func TestReader_CancelBeforeItWasReachedShowsNothingThere(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	h.bank.Down(true)
+	p := h.begins(t, "a", 0, 1)
+	p, err := h.orders.Payments.Stop(t.Context(), p.Code)
+	if err != nil || p.State != "lost" || p.Reference != "" {
+		t.Fatalf("the payment is %+v, %v", p, err)
+	}
+	h.bank.Down(false)
+	if p = h.asks(t, p); p.State != "closed" || h.bank.Lit(h.reader) != 0 {
+		t.Errorf("the payment is %+v, and the reader showed it %d times", p, h.bank.Lit(h.reader))
+	}
+	h.wantBooks(t)
+}
+
+// Stripe repeats an error of its own for the key of a call for a day; the reader may show the payment or not.
+func TestReader_UnclearAnswerEndsInASaleOrInNothing(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{false, true} {
+		h := openCounter(t)
+		h.bank.Breaks("/process_payment_intent", shown)
+		p := h.begins(t, "a", 0, 1)
+		if p.State != "open" || p.Reference == "" {
+			t.Fatalf("shown %t: the payment is %+v", shown, p)
+		}
+		want := "closed"
+		if shown {
+			want = "captured"
+			h.bank.Presents(h.reader, goodCard)
+		}
+		if p = h.asks(t, p); p.State != want {
+			t.Errorf("shown %t: the payment is %+v", shown, p)
+		}
+		h.wantBooks(t)
+	}
+}
+
 // The card is in the reader when the sale is cancelled: the reader does not stop, and takes the money.
 func TestReader_CardReadWhileTheSaleIsCancelledGetsItsMoneyBack(t *testing.T) {
 	t.Parallel()
@@ -276,8 +315,9 @@ func TestReader_CardReadWhileTheSaleIsCancelledGetsItsMoneyBack(t *testing.T) {
 		t.Fatalf("the payment is %+v, %v", p, err)
 	}
 	h.bank.Presents(h.reader, goodCard)
-	h.anotherNode(t)
+	o := h.anotherNode(t)
 	h.due(t)
+	o.Payments.Wake()
 	if p = h.until(t, p.Code, "closed"); p.Captured == 0 || !strings.Contains(p.Reason, "goes back") {
 		t.Errorf("the payment is %+v", p)
 	}
@@ -325,8 +365,9 @@ func TestReader_LateMoneyGetsTheSeatsIfTheyAreAvailable(t *testing.T) {
 			h.sold(t, h.session.ID, "", "", 1)
 		}
 		h.bank.Presents(h.reader, goodCard)
-		h.anotherNode(t)
+		o := h.anotherNode(t)
 		h.due(t)
+		o.Payments.Wake()
 		if taken {
 			p = h.until(t, p.Code, "closed")
 		} else {
@@ -336,6 +377,80 @@ func TestReader_LateMoneyGetsTheSeatsIfTheyAreAvailable(t *testing.T) {
 			t.Errorf("taken %t: the payment is %+v", taken, p)
 		}
 		h.wantBooks(t)
+	}
+}
+
+// Time is over, the seller cancels, and a card is charged after that.
+func TestReader_CancelAfterItsTimeSellsNothing(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	p := h.begins(t, "a", 0, 1)
+	h.bank.Inserts(h.reader)
+	h.exec(t, `UPDATE payment SET created_at = created_at - interval '6 minutes'`)
+	if p = h.asks(t, p); p.State != "lost" {
+		t.Fatalf("the payment is %+v", p)
+	}
+	for range 2 {
+		var err error
+		if p, err = h.orders.Payments.Stop(t.Context(), p.Code); err != nil || p.State != "lost" || !strings.HasPrefix(p.Reason, "You stopped the payment") {
+			t.Fatalf("cancelled, the payment is %+v, %v", p, err)
+		}
+	}
+	h.bank.Presents(h.reader, goodCard)
+	o := h.anotherNode(t)
+	h.due(t)
+	o.Payments.Wake()
+	if p = h.until(t, p.Code, "closed"); p.Captured == 0 || h.taken(t, 0) {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.wantBooks(t)
+}
+
+// The provider is down, and no node gives its seats to anyone else meanwhile.
+func TestReader_SeatsAreReleasedThoughTheProviderIsDown(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0}, BlockTerms: seats.BlockTerms{Kind: seats.BlockHouse}}); err != nil {
+		t.Fatal(err)
+	}
+	p := h.begins(t, "a", 0, 1)
+	h.bank.Down(true)
+	h.exec(t, `UPDATE payment SET created_at = created_at - interval '6 minutes'`)
+	if p = h.asks(t, p); p.State != "lost" {
+		t.Errorf("the payment is %+v", p)
+	}
+	if states := h.sale.Snapshot().States; states[0] != seats.Blocked || states[1] != seats.Free {
+		t.Errorf("the seats are %v", states[:2])
+	}
+	h.bank.Down(false)
+	if p = h.asks(t, p); p.State != "closed" || h.bank.Shows(h.reader) != 0 {
+		t.Errorf("the payment is %+v", p)
+	}
+	h.wantBooks(t)
+}
+
+// A node gives a payment up, and dies before its seats are free. They may have expired since.
+func TestReader_SeatsOfABlockGoBackThoughANodeDies(t *testing.T) {
+	t.Parallel()
+	for _, expired := range []bool{false, true} {
+		h := openCounter(t)
+		if _, err := h.sale.Block(t.Context(), seats.BlockRequest{Seats: []int{0, 1}, BlockTerms: seats.BlockTerms{Kind: seats.BlockHouse}}); err != nil {
+			t.Fatal(err)
+		}
+		p := h.begins(t, "a", 0, 1)
+		if expired {
+			h.exec(t, `WITH h AS (UPDATE hold SET expires_at = clock_timestamp() WHERE holder = $1 RETURNING holder, expires_at)
+				UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`, p.ID)
+		}
+		h.exec(t, `UPDATE payment SET state = 'lost', reason = 'No card was read in time. Nothing was charged.'`)
+		h.exec(t, `UPDATE intention SET step = 'void'`)
+		h.bank.Down(true) // the seats do not wait for the provider
+		if p = h.asks(t, p); p.State != "lost" {
+			t.Errorf("the payment is %+v", p)
+		}
+		if states := h.sale.Snapshot().States; states[0] != seats.Blocked || states[1] != seats.Blocked {
+			t.Errorf("expired %t: the seats are %v", expired, states[:2])
+		}
 	}
 }
 
@@ -459,6 +574,65 @@ func TestReader_CancelAndCardAtOnceEndInOneOfBoth(t *testing.T) {
 		}
 	}
 	h.wantBooks(t)
+}
+
+func TestReader_TillIsNotClosedWhileAPaymentIsThere(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	p := h.begins(t, "a", 0)
+	closing := func(key string) error {
+		return till.Close(t.Context(), h.desk, h.dora, key, h.session.ID, till.Closing{Counted: 200_00})
+	}
+	wantCode(t, closing("a"), till.CodeReader)
+	h.exec(t, `UPDATE payment SET state = 'authorized'`)
+	wantCode(t, closing("b"), till.CodeReader)
+	h.exec(t, `UPDATE payment SET state = 'open'`)
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	if err := closing("c"); err != nil {
+		t.Fatal(err)
+	}
+	err := till.Begin(h.session.ID, func(open seats.TxHook) error {
+		_, err := h.orders.PayAtOffice(t.Context(), "b", []orders.OfficePart{{Sale: h.sale, Form: orders.OfficeForm{Seats: []int{1}}}}, h.at(), open)
+		return err
+	})
+	wantCode(t, err, till.CodeClosed)
+	if h.taken(t, 1) || h.bank.Lit(h.reader) != 1 {
+		t.Error("a payment began in a closed till")
+	}
+}
+
+// A session was closed in spite of a payment: its sale is an entry of the next one, which has the reader.
+func TestReader_NextSessionHasTheReaderToo(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	h.exec(t, `UPDATE till_session SET number = 1, closed_at = clock_timestamp(), day = now()::date, counted = 0, expected = 0, taken = 0`)
+	h.exec(t, `SELECT till_session_for($1)`, h.session.ID)
+	if s, err := till.ReaderOf(t.Context(), h.desk, h.dora, h.session.Currency); err != nil || s.ID == h.session.ID || s.Reader != h.reader || s.ReaderLabel != "Front desk" {
+		t.Errorf("the session is %+v, %v", s, err)
+	}
+}
+
+// The form of a sale comes again, and nothing is known of the first one.
+func TestReader_RepeatWithoutAReaderBeginsNothing(t *testing.T) {
+	t.Parallel()
+	h := openCounter(t)
+	sells := func(key string) (string, error) {
+		return h.orders.PayAtOffice(t.Context(), key, []orders.OfficePart{{Sale: h.sale, Form: orders.OfficeForm{Seats: []int{0}}}}, payments.AtTill{}, nil)
+	}
+	p := h.begins(t, "a", 0)
+	if code, err := sells("a"); err != nil || code != p.Code {
+		t.Errorf("the repeat has the code %q, %v", code, err)
+	}
+	if _, err := h.orders.Payments.Stop(t.Context(), p.Code); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sells("b")
+	wantCode(t, err, orders.CodeReader)
+	if h.taken(t, 0) {
+		t.Error("a payment without a reader keeps the seat")
+	}
 }
 
 // A discount code for one order counts while the reader waits, and no more once the sale is cancelled.

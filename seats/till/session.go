@@ -135,6 +135,23 @@ UPDATE till_session
  WHERE id = $1 RETURNING number`
 )
 
+// A card may still be charged for it, and its sale is an entry.
+const atReaderSQL = `
+SELECT form->'till'->>'label' FROM payment WHERE form->'till'->>'session' = $1::bigint::text AND state IN ('open', 'authorized') AND form ? 'till' LIMIT 1`
+
+// refuseAtReader refuses to close a session while a payment of it is at a card reader.
+func refuseAtReader(ctx context.Context, tx pgx.Tx, id int64) error {
+	var label string
+	err := tx.QueryRow(ctx, atReaderSQL, id).Scan(&label)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &seats.Conflict{Code: CodeReader, Message: text.Mark("A payment is at the card reader “%s”. The till was not closed. Cancel the payment, or wait until it ends."), Args: []any{label}}
+}
+
 // Closing is the end of a session.
 type Closing struct {
 	Counted int64  // cash in the drawer, minor units
@@ -144,7 +161,7 @@ type Closing struct {
 // Close ends a session of the member: its report gets the next number of the team, and no entry comes to it any more. A repeat of
 // the form changes nothing more.
 //
-// Errors: *seats.ValidationError; a *seats.Conflict if it is closed; those of Desk.Change.
+// Errors: *seats.ValidationError; a *seats.Conflict if it is closed, or a payment of it is at a card reader; those of Desk.Change.
 func Close(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, id int64, c Closing) error {
 	c.Note = strings.TrimSpace(c.Note)
 	if c.Counted < 0 || c.Counted > mostCash || !seats.OneLine(c.Note, seats.MostReason) {
@@ -153,6 +170,9 @@ func Close(ctx context.Context, d *organizers.Desk, m organizers.Member, key str
 	return change(ctx, d, m, key, []any{"close", id, c}, func(tx pgx.Tx) error {
 		s, err := lock(ctx, tx, m, id)
 		if err != nil {
+			return err
+		}
+		if err := refuseAtReader(ctx, tx, id); err != nil {
 			return err
 		}
 		if s.Lines, err = lines(ctx, tx, id); err != nil {

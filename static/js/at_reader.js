@@ -46,15 +46,20 @@ export class AtReader {
     $('[data-reader-leave]', this.#dialog).hidden = state !== 'ending'
   }
 
+  // #cancel has the sale cancelled, also one whose time is over: else a card that is charged now would buy the seats. Only then the
+  // seller may leave while the reader stops.
   async #cancel() {
     const button = $('[data-reader-cancel]', this.#dialog)
-    if (this.#dialog.dataset.state === 'ending') return this.#leave()
     if (button.disabled) return
+    const ending = this.#dialog.dataset.state === 'ending'
     button.disabled = true
     const answer = await fetch(`${this.#path}/cancellation`, {
       method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify({key: this.#key}),
     }).catch(() => ({}))
     button.disabled = false
-    if (answer.ok) this.#show((await answer.json()).payment)
+    if (!answer.ok) return
+    const {payment} = await answer.json()
+    this.#show(payment)
+    if (ending && payment.state === 'ending') this.#leave()
   }
 }

@@ -366,7 +366,10 @@ async function sellCart() {
   }
   const {lead, total, rest = total, back, form} = sent
   let sold = await ask('sales', form, lead)
-  if (sold?.payment) sold = await atReader(sold.payment)
+  if (sold?.payment) {
+    if (sent) remember({...sent, code: sold.payment.code}) // a page that is loaded again waits for it
+    sold = await atReader(sold.payment)
+  }
   sell.removeAttribute('aria-busy')
   if (!sold) return quote()
   document.activeElement?.blur() // before the cart is seen empty: what is typed then is of the next sale
@@ -582,7 +585,8 @@ async function start() {
   }
   restore()
   await quote()
-  if (sent) refuse(T('There was no answer. Press again: nothing is sold twice.'))
+  if (sent?.code) inTurn(sellCart) // a card reader has it: the same sale, and its dialog
+  else if (sent) refuse(T('There was no answer. Press again: nothing is sold twice.'))
   setInterval(() => { if (others.size && !document.hidden) turn = turn.then(watch).catch(() => undefined) }, WATCH)
   document.body.dataset.till = 'ready'
 }

@@ -17,6 +17,7 @@ type ReadersPage struct {
 	Frame
 	Session till.Session
 	Readers []payments.Reader
+	Team    int64  // that readers have to be assigned to; 0: it is the only one
 	Message string // why what was asked was not done
 }
 

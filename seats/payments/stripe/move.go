@@ -26,6 +26,9 @@ func (s *Stripe) Capture(ctx context.Context, c payments.Charge) (payments.Stand
 
 // Void is part of payments.Provider: the page is closed, or what was promised there is given back.
 func (s *Stripe) Void(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	if c.Reader != "" && c.Reference == "" {
+		return s.voidUnanswered(ctx, c)
+	}
 	return s.move(ctx, c, func(session *api.CheckoutSession) error {
 		if c.Reader != "" {
 			return s.endAtReader(ctx, c, session.PaymentIntent)

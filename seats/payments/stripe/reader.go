@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	api "github.com/stripe/stripe-go/v85"
@@ -15,13 +16,16 @@ import (
 // Card readers at the box office: Stripe Terminal, in the server-driven integration (docs.stripe.com/terminal/payments/collect-card-payment).
 // A reader shows one PaymentIntent at a time, and charges the card that it reads. What it does stands in its latest action.
 
-// Readers is part of payments.ReaderProvider.
-func (s *Stripe) Readers(ctx context.Context) (list []payments.Reader, err error) {
+// Readers is part of payments.ReaderProvider. A reader is assigned by its metadata at Stripe: team is the number of the team.
+func (s *Stripe) Readers(ctx context.Context, team int64) (list []payments.Reader, err error) {
 	params := &api.TerminalReaderListParams{}
 	params.Limit = api.Int64(pageSize)
 	for r, err := range s.client.V1TerminalReaders.List(ctx, params).All(ctx) {
 		if err != nil {
 			return nil, err
+		}
+		if team != 0 && r.Metadata["team"] != strconv.FormatInt(team, 10) {
+			continue
 		}
 		list = append(list, payments.Reader{ID: r.ID, Label: r.Label, Online: r.Status == api.TerminalReaderStatusOnline})
 		if len(list) == pageSize {
@@ -31,14 +35,21 @@ func (s *Stripe) Readers(ctx context.Context) (list []payments.Reader, err error
 	return list, nil
 }
 
-// handOver makes the PaymentIntent of a charge and has the reader show it. If the reader refuses, the intent is given up.
-func (s *Stripe) handOver(ctx context.Context, c payments.Charge, amount int64) (payments.Standing, error) {
+// intentOf makes the PaymentIntent of a charge at a reader, which no reader shows yet; a repeat finds the same one.
+func (s *Stripe) intentOf(ctx context.Context, c payments.Charge, amount int64) (*api.PaymentIntent, error) {
 	params := &api.PaymentIntentCreateParams{
 		Amount: api.Int64(amount), Currency: api.String(strings.ToLower(c.Currency)), PaymentMethodTypes: []*string{api.String("card_present")},
 		CaptureMethod: api.String(string(api.PaymentIntentCaptureMethodAutomatic)), Description: api.String(c.What), Metadata: map[string]string{"payment": c.Payment.String()},
 	}
 	params.SetIdempotencyKey(c.Key)
-	intent, err := s.client.V1PaymentIntents.Create(ctx, params)
+	return s.client.V1PaymentIntents.Create(ctx, params)
+}
+
+// handOver makes the PaymentIntent of a charge and has the reader show it. If the reader refuses, the intent is given up. If it is not
+// known whether the reader shows it, it is pending: Stripe repeats an unclear answer for its key for a day, so the next question is
+// about the intent.
+func (s *Stripe) handOver(ctx context.Context, c payments.Charge, amount int64) (payments.Standing, error) {
+	intent, err := s.intentOf(ctx, c, amount)
 	if err != nil {
 		return refused(err)
 	}
@@ -53,13 +64,27 @@ func (s *Stripe) handOver(ctx context.Context, c payments.Charge, amount int64) 
 	case err == nil:
 		return s.Lookup(ctx, c)
 	case !errors.As(err, &e) || !settled(err) && e.HTTPStatusCode != http.StatusNotFound && e.Code != api.ErrorCodeTerminalReaderBusy:
-		return payments.Standing{}, err
+		return payments.Standing{Stand: payments.Pending, Reference: intent.ID, Amount: c.Amount, Currency: c.Currency}, nil
 	}
 	st, err := s.Void(ctx, c)
 	if err == nil && st.Stand == payments.Voided {
 		st.Stand, st.Reason = payments.Declined, whyNotShown(e)
 	}
 	return st, err
+}
+
+// voidUnanswered ends a charge at a reader of which no answer came, with the key of that call. The reader is not told to show it.
+func (s *Stripe) voidUnanswered(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	amount, ok := toStripe(c.Amount, c.Currency)
+	if !ok { // it was never asked for
+		return payments.Standing{Stand: payments.Declined, Amount: c.Amount, Currency: c.Currency}, nil
+	}
+	intent, err := s.intentOf(ctx, c, amount)
+	if err != nil {
+		return refused(err)
+	}
+	c.Reference = intent.ID
+	return s.Void(ctx, c)
 }
 
 // whyNotShown says why a reader did not take a payment.
@@ -145,21 +170,16 @@ func (s *Stripe) shown(ctx context.Context, reader, intent string) (*api.Termina
 	return nil, nil
 }
 
-// endAtReader ends what a reader shows of a charge, and gives its intent up. A card that is being read goes first. These calls have no
-// key: a repeat may be granted later, and changes nothing that is done.
+// endAtReader ends what a reader shows of a charge, and gives its intent up. The intent decides: a reader that is offline, or does not
+// answer, charges nothing of it afterwards. A card that is being read goes first. These calls have no key: a repeat may be granted
+// later, and changes nothing that is done.
 func (s *Stripe) endAtReader(ctx context.Context, c payments.Charge, intent *api.PaymentIntent) error {
 	if intent == nil || !slices.Contains(waiting, intent.Status) {
 		return nil
 	}
-	a, err := s.shown(ctx, c.Reader, intent.ID)
-	if err != nil {
-		return err
+	if a, err := s.shown(ctx, c.Reader, intent.ID); err == nil && a != nil && a.Status == api.TerminalReaderActionStatusInProgress {
+		_, _ = s.client.V1TerminalReaders.CancelAction(ctx, c.Reader, nil)
 	}
-	if a != nil && a.Status == api.TerminalReaderActionStatusInProgress {
-		if _, err := s.client.V1TerminalReaders.CancelAction(ctx, c.Reader, nil); err != nil {
-			return err
-		}
-	}
-	_, err = s.client.V1PaymentIntents.Cancel(ctx, intent.ID, nil)
+	_, err := s.client.V1PaymentIntents.Cancel(ctx, intent.ID, nil)
 	return err
 }

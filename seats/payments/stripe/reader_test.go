@@ -91,3 +91,73 @@ func TestReader_ThatReadsACardIsNotCancelled(t *testing.T) {
 		t.Errorf("it is %+v, %v; want it captured", st, err)
 	}
 }
+
+// Stripe repeats an error of its own for the key of a call for a day.
+func TestReader_AnErrorThatStripeRepeatsBlocksNoReader(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{false, true} {
+		fake := stripetest.New(t)
+		s := stripe.New("sk_test_123", stripetest.Secret, fake.URL)
+		c := atReader("a", fake.AddReader("Front desk"))
+		fake.Breaks("/process_payment_intent", shown)
+		st, err := s.Authorize(t.Context(), c)
+		if err != nil || st.Stand != payments.Pending || st.Reference == "" || st.Amount != 5000 || st.Currency != "EUR" {
+			t.Fatalf("shown %t: it is %+v, %v", shown, st, err)
+		}
+		if again, err := s.Authorize(t.Context(), c); err != nil || again.Stand != payments.Pending || again.Reference != st.Reference {
+			t.Errorf("shown %t: a repeat is %+v, %v", shown, again, err)
+		}
+		c.Reference = st.Reference
+		want := payments.Declined
+		if shown {
+			want = payments.Captured
+			fake.Presents(c.Reader, "4242424242424242")
+		}
+		if st, err = s.Lookup(t.Context(), c); err != nil || st.Stand != want {
+			t.Errorf("shown %t: it is %+v, %v; want it %s", shown, st, err, want)
+		}
+		if left := fake.Shows(c.Reader); left != 0 {
+			t.Errorf("shown %t: the reader shows %d", shown, left)
+		}
+	}
+}
+
+func TestReader_ThatIsOfflineChargesNothingOfACancelledSale(t *testing.T) {
+	t.Parallel()
+	fake := stripetest.New(t)
+	s := stripe.New("sk_test_123", stripetest.Secret, fake.URL)
+	c := atReader("a", fake.AddReader("Front desk"))
+	st, err := s.Authorize(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Reference = st.Reference
+	fake.Unplugs(c.Reader)
+	if st, err = s.Void(t.Context(), c); err != nil || st.Stand != payments.Voided || fake.Sessions()[0].Intent != "canceled" {
+		t.Errorf("it is %+v, %v, and the intent %s", st, err, fake.Sessions()[0].Intent)
+	}
+}
+
+func TestReader_IsNotLitByASaleThatIsCancelled(t *testing.T) {
+	t.Parallel()
+	fake := stripetest.New(t)
+	s := stripe.New("sk_test_123", stripetest.Secret, fake.URL)
+	c := atReader("a", fake.AddReader("Front desk"))
+	for range 2 {
+		if st, err := s.Void(t.Context(), c); err != nil || st.Stand != payments.Voided || st.Reference == "" {
+			t.Errorf("it is %+v, %v", st, err)
+		}
+	}
+	if n := fake.Lit(c.Reader); n != 0 || len(fake.Sessions()) != 1 {
+		t.Errorf("the reader showed it %d times, of %d intents", n, len(fake.Sessions()))
+	}
+
+	// The reader shows it, and the answer is lost.
+	c.Key = "b"
+	if _, err := s.Authorize(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := s.Void(t.Context(), c); err != nil || st.Stand != payments.Voided || fake.Shows(c.Reader) != 0 {
+		t.Errorf("it is %+v, %v, and the reader shows %d", st, err, fake.Shows(c.Reader))
+	}
+}

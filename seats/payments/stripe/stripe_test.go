@@ -66,7 +66,7 @@ func TestRequestsAreAsStripeDescribesThem(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), alone); err != nil {
 		t.Errorf("charge a card that is kept: %v", err)
 	}
-	if list, err := s.Readers(t.Context()); err != nil || len(list) == 0 {
+	if list, err := s.Readers(t.Context(), 0); err != nil || len(list) == 0 {
 		t.Errorf("readers: %+v, %v", list, err)
 	}
 	reader := charge(5000, "EUR")

@@ -24,6 +24,9 @@ type Fake struct {
 	sessions []*Session
 	named    map[string]*Session // by the name of the session, and of its money
 	answers  map[string][]byte   // by idempotency key
+	breaks   string              // the end of a path: the next request there with a key is answered by an error, and so is each repeat of the key
+	acts     bool                // that request does what it asks for all the same
+	broken   map[string]bool     // keys with an error for an answer
 	calls    map[string]int      // by method and the kind of path
 	down     bool
 	atOnce   bool
@@ -58,7 +61,7 @@ type Session struct {
 
 // Start starts a stand-in. Close ends it.
 func Start() *Fake {
-	f := &Fake{named: map[string]*Session{}, answers: map[string][]byte{}, calls: map[string]int{}}
+	f := &Fake{named: map[string]*Session{}, answers: map[string][]byte{}, calls: map[string]int{}, broken: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/checkout/sessions", f.create)
 	mux.HandleFunc("GET /v1/checkout/sessions/{id}", f.on(func(*Session, *http.Request) bool { return true }))
@@ -124,14 +127,31 @@ func (f *Fake) once(next http.Handler) http.Handler {
 			_, _ = w.Write(body)
 			return
 		}
+		breaks := key != "" && f.breaks != "" && strings.HasSuffix(r.URL.Path, f.breaks)
+		if f.broken[key] || breaks && !f.acts {
+			f.fails(w, key)
+			return
+		}
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, r)
+		if breaks {
+			f.fails(w, key)
+			return
+		}
 		if key != "" && answer.Code == http.StatusOK {
 			f.answers[key] = answer.Body.Bytes()
 		}
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	})
+}
+
+// fails answers a key by an error, now and from now on. The next one is answered again.
+func (f *Fake) fails(w http.ResponseWriter, key string) {
+	if !f.broken[key] {
+		f.broken[key], f.breaks = true, ""
+	}
+	refuse(w, http.StatusInternalServerError, "api_error", "", "an error of ours")
 }
 
 func (f *Fake) create(w http.ResponseWriter, r *http.Request) {

@@ -73,6 +73,14 @@ func (f *Fake) Down(down bool) {
 	f.down = down
 }
 
+// Breaks answers the next request with a key to a path with this end by an error of Stripe's own, and each repeat of its key: Stripe
+// stores such an answer as any other. acts says that what was asked for is done all the same.
+func (f *Fake) Breaks(path string, acts bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.breaks, f.acts = path, acts
+}
+
 // GivesBack gives money back at Stripe's own page, without a request from here.
 func (f *Fake) GivesBack(id string, amount int64) {
 	f.mu.Lock()

@@ -14,7 +14,9 @@ type reader struct {
 	action            string   // its state: in_progress, succeeded, failed
 	why               string   // code of the failure
 	reads             bool     // a card is in it, and is being asked for
+	team              string   // its metadata
 	tips              bool     // it asks for a tip first
+	lit               int      // how often it showed a payment
 }
 
 // Declined is the number of a test card that banks decline.
@@ -27,6 +29,13 @@ func (f *Fake) AddReader(label string) string {
 	r := &reader{id: fmt.Sprint("tmr_test_", len(f.readers)), label: label, status: "online"}
 	f.readers = append(f.readers, r)
 	return r.id
+}
+
+// Assigns writes a team into the metadata of a reader.
+func (f *Fake) Assigns(id, team string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readerOf(id).team = team
 }
 
 // Unplugs takes a reader offline.
@@ -94,6 +103,13 @@ func (f *Fake) Shows(id string) int64 {
 	return 0
 }
 
+// Lit is how often a reader showed a payment.
+func (f *Fake) Lit(id string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.readerOf(id).lit
+}
+
 // ReaderEvent is the body of a webhook about a reader's latest action.
 func (f *Fake) ReaderEvent(id, kind string) []byte {
 	f.mu.Lock()
@@ -115,7 +131,7 @@ func (f *Fake) readerOf(id string) *reader {
 }
 
 func (r *reader) object() map[string]any {
-	o := map[string]any{"id": r.id, "object": "terminal.reader", "label": r.label, "status": r.status, "device_type": "simulated_wisepos_e", "metadata": map[string]string{}}
+	o := map[string]any{"id": r.id, "object": "terminal.reader", "label": r.label, "status": r.status, "device_type": "simulated_wisepos_e", "metadata": map[string]string{"team": r.team}}
 	if r.intent != nil {
 		o["action"] = map[string]any{
 			"type": "process_payment_intent", "status": r.action, "failure_code": r.why,
@@ -149,7 +165,11 @@ func (f *Fake) handleReaders(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/terminal/readers/{id}", on(func(http.ResponseWriter, *reader, *http.Request) bool { return true }))
 	mux.HandleFunc("POST /v1/terminal/readers/{id}/process_payment_intent", on(f.process))
 	mux.HandleFunc("POST /v1/terminal/readers/{id}/cancel_action", on(func(w http.ResponseWriter, r *reader, _ *http.Request) bool {
-		if r.reads {
+		switch {
+		case r.status != "online":
+			refuse(w, http.StatusBadRequest, "invalid_request_error", "terminal_reader_offline", "it is offline")
+			return false
+		case r.reads:
 			refuse(w, http.StatusBadRequest, "invalid_request_error", "terminal_reader_busy", "a card is being read")
 			return false
 		}
@@ -175,6 +195,7 @@ func (f *Fake) process(w http.ResponseWriter, r *reader, q *http.Request) bool {
 	case s == nil || s.Method != cardPresent || s.Intent != "requires_payment_method":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this intent is not for a reader")
 	default:
+		r.lit++
 		r.intent, r.action, r.why, r.tips = s, "in_progress", "", q.FormValue("process_config[skip_tipping]") != "true"
 		return true
 	}
