@@ -231,13 +231,14 @@ func TestDeposit_OfAnEventThatWasCancelledIsNotRetained(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.exec(t, `UPDATE event SET status = 'cancelled'`)
-	h.sale.Event.Status = seats.Cancelled
+	cancelled := *h.sale // as another node reads it
+	cancelled.Event.Status = seats.Cancelled
 	for _, id := range []seats.ID{k.ID, lasts.ID} {
 		if list := h.owed(t); !slices.Contains(list, id.String()) {
 			t.Errorf("what is owed are %v", list)
 		}
-		refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
-		if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, id, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
+		refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), &cancelled, id, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+		if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), &cancelled, id, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
 			t.Error(err)
 		}
 	}

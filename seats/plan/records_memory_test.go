@@ -17,7 +17,7 @@ func TestSurvey_TakesLittleMoreThanTheFile(t *testing.T) {
 		"45 MB of cells without text": lines(2_300_000, strings.Repeat(",", 19)),
 		"one line of 45 MB":           lines(1, strings.Repeat(",", 45<<20)),
 		"one text of 45 MB":           lines(1, `"`+strings.Repeat("x", 45<<20)),
-		"200,000 points again":        []byte(`<svg><defs><g id="c">` + strings.Repeat(`<path d="M0 0`+strings.Repeat("h1", 4_990)+`"/>`, 40) + `</g>` + strings.Repeat(`<use href="#c"/>`, 300) + `</defs><circle r="3"/></svg>`),
+		"10,000 points again":         []byte(`<svg><defs><g id="c">` + strings.Repeat(`<path d="M0 0`+strings.Repeat("h1", 4_990)+`"/>`, 2) + `</g>` + strings.Repeat(`<use href="#c"/>`, 6_000) + `</defs><circle r="3"/></svg>`),
 		"a text of 1 MB in parts":     []byte(`<svg><circle r="3"/><text>` + strings.Repeat("<tspan>", 900) + strings.Repeat("x", 1<<20) + strings.Repeat("</tspan>", 900) + `</text></svg>`),
 		"groups with an id each":      []byte(`<svg>` + strings.Repeat(strings.Repeat(`<g id="a">`, 900)+strings.Repeat(`<line x2="9"/>`, 200)+strings.Repeat(`</g>`, 900), 10) + `<circle r="3"/></svg>`),
 	} {
