@@ -110,9 +110,9 @@ function nameOf(idx) {
 // quote asks what the cart costs, takes out what cannot be sold any more, and draws the cart.
 async function quote() {
   const before = quoted.rest
-  let said = await price()
   const code = pay?.elements.code.value
-  if (!said && size() && code) { // perhaps for its code
+  let said = await price()
+  if (!said && size() && code && pay.elements.code.value === code && document.activeElement !== pay.elements.code) { // perhaps for its code, which is not being typed
     pay.elements.code.value = ''
     said = await price()
     if (!said) pay.elements.code.value = code
