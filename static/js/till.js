@@ -112,7 +112,7 @@ async function quote() {
   const before = quoted.rest
   const code = pay?.elements.code.value
   let said = await price()
-  if (!said && size() && code && pay.elements.code.value === code && document.activeElement !== pay.elements.code) { // perhaps for its code, which is not being typed
+  if (!said && size() && code && pay.elements.code.value === code) { // perhaps for its code
     pay.elements.code.value = ''
     said = await price()
     if (!said) pay.elements.code.value = code
@@ -164,6 +164,15 @@ async function price() {
 }
 
 // order is the cart as a form of the server, which one performance leads.
+// typedCode is the code in the field; none while it is being typed.
+function typedCode() {
+  const field = pay?.elements.code
+  asked = field && document.activeElement !== field ? field.value : ''
+  return asked
+}
+
+let asked = '' // the code that the last quote was for
+
 function order() {
   const forms = {}
   for (const [slug, l] of lines()) {
@@ -172,7 +181,7 @@ function order() {
     form[`type.${l.label}`] = l.type
   }
   const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
-  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: pay?.elements.code.value ?? '', ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: typedCode(), ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
 }
 
 function draw() {
@@ -581,6 +590,7 @@ async function start() {
       else inTurn(sellCart)
     })
     pay.elements.code.addEventListener('change', () => { changes(); refuse(''); inTurn(quote) })
+    pay.elements.code.addEventListener('blur', event => { if (event.target.value !== asked) inTurn(quote) })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }
   restore()
