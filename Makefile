@@ -70,6 +70,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 	@$(COMPILE) go vet -tags figures,sizes ./e2e ./seats/sales ./cmd/usher/rush
 	@$(COMPILE) $(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
+	@for patch in tools/mutants/*.patch; do read -r _ _ package test <$$patch; grep -q "^func $$test(" $$package/*_test.go || { echo "$$patch names $$test, which $$package does not have"; exit 1; }; done
 	@cd tools && $(COMPILE) go vet ./... && $(COMPILE) $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
