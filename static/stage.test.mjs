@@ -7,6 +7,7 @@ import test from 'node:test'
 const module = source => 'data:text/javascript,' + encodeURIComponent(source)
 const stubs = {
   geometry: 'export const unpack = house => house, inside = () => false',
+  label: 'export const nameFloors = () => {}',
   page: 'export const data = {}, $ = (selector, root) => root.parts[selector], $$ = () => []',
   sheet: readFileSync(new URL('js/sheet.js', import.meta.url), 'utf8'),
   overlay: 'export const start = () => {}',

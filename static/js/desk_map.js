@@ -1,7 +1,8 @@
 // The house on the desk: the same picture as the attendees', in the colours of an organizer. What is sold is a full disc,
 // what is held a ring, what is free a small dot; colours tell the state, the price or the time of the sale.
 
-import {labelOf, numberOf, words} from 'usher/geometry'
+import {labelOf, numberOf} from 'usher/geometry'
+import {words} from 'usher/label'
 import {Replay} from 'usher/desk_replay'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, locale, number, price} from 'usher/page'

@@ -27,19 +27,18 @@ export const editPart = (plan, key, label) => mapSections(plan, section => {
   return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
 })
 
-// sellWhole says whether the seats of a row or table are sold together only.
-export const sellWhole = (plan, key, whole) => mapSections(plan, section => {
-  const told = part => part[KEY] === key ? assign(part, {whole: whole || undefined, shared: whole ? undefined : part.shared}) : part
+// sell says how the seats of a row or table are sold: whole, shared, or each by itself.
+const sell = (plan, key, sold) => mapSections(plan, section => {
+  const told = part => part[KEY] === key ? assign(part, {whole: undefined, shared: undefined, ...sold}) : part
   const rows = mapped(section.rows, told), tables = mapped(section.tables, told)
   return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
 })
 
+// sellWhole says whether the seats of a row or table are sold together only.
+export const sellWhole = (plan, key, whole) => sell(plan, key, {whole: whole || undefined})
+
 // share says how many seats each party has at a row or table; nothing if it is not shared.
-export const share = (plan, key, shared) => mapSections(plan, section => {
-  const told = part => part[KEY] === key ? assign(part, {shared, whole: shared ? undefined : part.whole}) : part
-  const rows = mapped(section.rows, told), tables = mapped(section.tables, told)
-  return rows === section.rows && tables === section.tables ? section : assign(section, {rows, tables, generate: undefined})
-})
+export const share = (plan, key, shared) => sell(plan, key, {shared})
 
 // editSeat changes the number of one seat, or where it is.
 export const editSeat = (plan, key, fields) => mapSections(plan, section => mapParts(section, part => set(part, 'seats', mapped(part.seats, seat => seat[KEY] === key ? assign(seat, fields) : seat))))

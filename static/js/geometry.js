@@ -1,7 +1,5 @@
 // The drawing as numbers: where each seat is, what it costs, what it is called.
 
-import {T} from 'usher/text'
-
 // sums undoes second-order differences: first value, first difference, then differences of differences; tenths of a unit.
 function sums(coded, into, at) {
   let value = coded[0], step = 0
@@ -12,10 +10,7 @@ function sums(coded, into, at) {
   }
 }
 
-let above = new Map() // the floors of sections, by their names, where the plan has floors
-
 export function unpack(g) {
-  above = new Map(g.floors && g.sections.map(s => [s.name, g.floors[s.floor ?? 0]]))
   const n = g.sections.reduce((most, s) => Math.max(most, s.first + s.count), 0)
   const house = {
     here: s => house.floor === undefined || house.floor === (s.floor ?? 0), // one floor is seen at a time, or all are
@@ -75,13 +70,6 @@ export function together(house, idx) {
 
 // labelOf is the seat's label, as claims name it.
 export const labelOf = (house, idx) => `${house.sections[house.section[idx]].name}/${house.rows[house.row[idx]].name}/${numberOf(house, idx)}`
-
-// words says a label as people do, after its floor if it has one.
-export function words(label) {
-  const [name, row, seat] = label.split('/'), floor = above.get(name), section = floor && floor !== name ? T('%s, %s', floor, name) : name
-  if (!seat) return T('%s, place %s', section, row)
-  return row.length > 4 || row.includes(' ') ? T('%s, %s, seat %s', section, row, seat) : T('%s, row %s, seat %s', section, row, seat)
-}
 
 export function inside(outline, x, y) {
   let yes = false

@@ -1,7 +1,7 @@
 // What this attendee holds: claims and releases one after another, the tray, and the time that runs.
 
 import {clock} from 'usher/clock'
-import {words} from 'usher/geometry'
+import {words} from 'usher/label'
 import {live} from 'usher/live'
 import {$, $$, countdown, data, key, path, price, say, span} from 'usher/page'
 import {N, T} from 'usher/text'

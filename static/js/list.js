@@ -1,7 +1,7 @@
 // The rows as checkboxes: what is ticked is mine. A tick claims, taking it away lets go; arrows walk the seats.
 
 import {filter} from 'usher/filter'
-import {words} from 'usher/geometry'
+import {words} from 'usher/label'
 import {claim, hold, release} from 'usher/hold'
 import {live} from 'usher/live'
 import {$, $$, data, number, path, say} from 'usher/page'

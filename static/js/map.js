@@ -2,7 +2,8 @@
 // rows; whatever is tapped here goes the way of the checkboxes.
 
 import {filter} from 'usher/filter'
-import {labelOf, numberOf, together, words} from 'usher/geometry'
+import {labelOf, numberOf, together} from 'usher/geometry'
+import {words} from 'usher/label'
 import {hold} from 'usher/hold'
 import {follow as followHouse, freeIn, openSection, toggle, word} from 'usher/list'
 import {live} from 'usher/live'

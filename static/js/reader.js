@@ -8,13 +8,16 @@ async function look(path) {
   return answer.ok ? (await answer.json()).payment : undefined
 }
 
+// underWay reports whether a payment may still be sold.
+export const underWay = state => state === 'waiting' || state === 'ending'
+
 // watch asks how a payment stands, again and again, and tells each answer. It ends with the last one, or once left says so.
 export async function watch(path, told, left = () => false) {
   for (let misses = 0; !left();) {
     const payment = await look(path)
     misses = payment ? 0 : misses + 1
     if (payment) told(payment)
-    if (payment && !/waiting|ending/.test(payment.state)) return payment
+    if (payment && !underWay(payment.state)) return payment
     await new Promise(go => { setTimeout(go, EVERY * Math.min(2 ** misses, 8)) })
   }
   return undefined

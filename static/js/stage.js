@@ -2,6 +2,7 @@
 // it is drawn anew. What is written on it comes later.
 
 import {inside, unpack} from 'usher/geometry'
+import {nameFloors} from 'usher/label'
 import {$, $$, data} from 'usher/page'
 import {along} from 'usher/sheet'
 import {View} from 'usher/view'
@@ -24,7 +25,8 @@ export class Stage extends EventTarget {
   async load() {
     const answer = await fetch(data.geometry)
     if (!answer.ok) throw answer
-    const house = this.house = unpack(await answer.json()), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
+    const drawing = await answer.json(), house = this.house = unpack(drawing), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
+    nameFloors(drawing)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]', this.frame)?.dataset.floor
     if (floor) this.#floors(Number(floor))
     view.most = Math.max(SEAT / Math.min(...house.sections.map(s => s.pitch).filter(Boolean)), view.least * 2)

@@ -3,10 +3,12 @@
 // The cart has tickets of many performances, and is of this tab: the page shows the plan of one of them.
 
 import {AtReader} from 'usher/at_reader'
-import {labelOf, numberOf, together, words} from 'usher/geometry'
+import {labelOf, numberOf, together} from 'usher/geometry'
+import {words} from 'usher/label'
 import {live, start as startLive} from 'usher/live'
 import {$, $$, data, key as newKey, money, number} from 'usher/page'
 import {Painter} from 'usher/paint'
+import {underWay} from 'usher/reader'
 import {Stage} from 'usher/stage'
 import {Shows} from 'usher/shows'
 import {N, T} from 'usher/text'
@@ -110,12 +112,12 @@ function nameOf(idx) {
 // quote asks what the cart costs, takes out what cannot be sold any more, and draws the cart.
 async function quote() {
   const before = quoted.rest
-  const code = pay?.elements.code.value
   let said = await price()
+  const code = asked
   if (!said && size() && code && pay.elements.code.value === code) { // perhaps for its code
     pay.elements.code.value = ''
     said = await price()
-    if (!said) pay.elements.code.value = code
+    if (!said) pay.elements.code.value ||= code
   }
   if (!said && size() && card && why === 'gift_card') {
     card = undefined
@@ -163,16 +165,16 @@ async function price() {
   return {[lead]: first, ...also}
 }
 
-// order is the cart as a form of the server, which one performance leads.
-// typedCode is the code in the field; none while it is being typed.
+let asked = '' // the code of the last request
+
+// typedCode is the code in the field. While it is being typed there is none: a half of it would be refused.
 function typedCode() {
   const field = pay?.elements.code
   asked = field && document.activeElement !== field ? field.value : ''
   return asked
 }
 
-let asked = '' // the code that the last quote was for
-
+// order is the cart as a form of the server, which one performance leads.
 function order() {
   const forms = {}
   for (const [slug, l] of lines()) {
@@ -221,7 +223,7 @@ function drawGift() {
 // keep stores the cart for the page of the next performance.
 function keep() {
   const all = Object.fromEntries(others)
-  if (cart.size) all[data.slug] = {words: data.show, lines: [...cart.values()].map(l => ({...l, name: fares.find(f => f.key === l.type)?.name}))}
+  if (cart.size) all[data.slug] = {words: data.show, lines: [...cart.values()].map(l => ({...l, words: words(l.label), name: fares.find(f => f.key === l.type)?.name}))}
   sessionStorage.setItem(store, JSON.stringify(all))
 }
 
@@ -240,16 +242,17 @@ function drawShow(slug) {
 }
 
 function drawLine(slug, idx, line, i) {
+  const said = line.words ?? words(line.label) // a seat of another performance is named by its plan
   const row = document.createElement('li'), name = document.createElement('span'), cost = document.createElement('b'), away = document.createElement('button')
   row.classList.toggle('marked', i === marked)
   row.dataset.seat = line.label
   row.dataset.of = slug
-  name.textContent = words(line.label)
+  name.textContent = said
   cost.textContent = line.price === undefined ? '' : money(line.price)
   away.type = 'button'
   away.className = 'quiet'
   away.textContent = '×'
-  away.ariaLabel = T('Remove %s', words(line.label))
+  away.ariaLabel = T('Remove %s', said)
   away.addEventListener('click', () => inTurn(() => remove([[slug, line.label]])))
   row.append(name, ...idx === undefined ? [typeName(line)] : typeChoice(idx, line), cost, away)
   return row
@@ -397,7 +400,7 @@ async function sellCart() {
 
 // atReader waits for a card, and returns what was sold. What failed is said, and the cart stays: the next press is another sale.
 async function atReader(begun) {
-  const payment = /waiting|ending/.test(begun.state) ? await reader.wait(begun) : begun
+  const payment = underWay(begun.state) ? await reader.wait(begun) : begun
   if (payment.state === 'sold') return payment
   for (let looks = 0; looks < 20 && [...cart.keys()].some(taken); looks++) await new Promise(go => { setTimeout(go, 100) }) // the plan hears of it a moment later
   refuse(T('%s The tickets are still in the cart. Try again, or choose another way to pay.', payment.reason))
@@ -589,7 +592,7 @@ async function start() {
       if (document.activeElement === pay.elements.code) pay.elements.code.blur() // a code is looked at first
       else inTurn(sellCart)
     })
-    pay.elements.code.addEventListener('change', () => { changes(); refuse(''); inTurn(quote) })
+    pay.elements.code.addEventListener('change', () => { changes(); refuse('') })
     pay.elements.code.addEventListener('blur', event => { if (event.target.value !== asked) inTurn(quote) })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }

@@ -131,7 +131,7 @@ export class World {
   async open() {
     const script = this.machine(), text = script('text'), page = script('page', {text}), clock = script('clock'), wire = script('wire'), live = script('live', {clock, wire, page, text})
     await this.forgets(clock)
-    this.hold = await import(script('hold', {clock, wire, page, live, text, geometry: script('geometry', {text})}))
+    this.hold = await import(script('hold', {clock, wire, page, live, text, label: script('label', {text})}))
     this.live = await import(live)
     this.tray = document.querySelector('#tray')
     document.parts.set('[data-countdown]', this.tray.querySelector('[data-countdown]')).get('[data-countdown]').dataset.countdown = '%s left'
