@@ -172,21 +172,21 @@ func (c *migrate) plan(ctx context.Context, sh *shell) (err error) {
 // writeLocks tells an operator what an update locks.
 func writeLocks(w io.Writer, planned []migrations.Planned) error {
 	text := &strings.Builder{}
-	fmt.Fprintf(text, "%d migrations are to come; nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.\n", len(planned))
+	fmt.Fprintf(text, "Migrations to come: %d. Nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.\n", len(planned))
 	for _, migration := range planned {
 		fmt.Fprintf(text, "\n%s\n", migration.Name)
 		for _, lock := range migration.Locks {
 			work := "for a moment"
 			switch size := megabytes(lock.Bytes); {
 			case lock.Rewrites:
-				work = "while it writes the table anew, " + size
+				work = "while it rewrites the table, " + size
 			case lock.Reads:
 				work = "while it reads the table, " + size
 			}
 			fmt.Fprintf(text, "  %-24s %s wait %s\n", lock.Table, lock.Blocks(), work)
 		}
 		if len(migration.Locks) == 0 {
-			text.WriteString("  locks no table that there is\n")
+			text.WriteString("  locks no existing table\n")
 		}
 	}
 	_, err := io.WriteString(w, text.String())

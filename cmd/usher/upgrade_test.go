@@ -44,7 +44,7 @@ func TestUpgrade_HousesOfEarlierReleasesGoOn(t *testing.T) {
 			t.Errorf("%s: %d migrations were applied; %d orders, %d events, %d vouchers; %v", file, applied, orders, events, vouchers, err)
 		}
 		pool.Close()
-		if out, err := tryWith(t, env, "migrate", "--plan"); err != nil || !strings.HasPrefix(out, "0 migrations are to come; nothing was changed.") {
+		if out, err := tryWith(t, env, "migrate", "--plan"); err != nil || !strings.HasPrefix(out, "Migrations to come: 0. Nothing was changed.") {
 			t.Errorf("%s: %v\n%s", file, err, out)
 		}
 	}
@@ -61,21 +61,21 @@ func TestMigrate_PlanSaysWhatIsLockedForHowMuch(t *testing.T) {
 		}},
 		{Name: "0002_two.sql"},
 	})
-	want := `2 migrations are to come; nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.
+	want := `Migrations to come: 2. Nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.
 
 0001_one.sql
   event                    reads and writes wait for a moment
   orders                   writes wait while it reads the table, 1234.6 MB
-  mail                     reads and writes wait while it writes the table anew, 50.0 MB
+  mail                     reads and writes wait while it rewrites the table, 50.0 MB
 
 0002_two.sql
-  locks no table that there is
+  locks no existing table
 `
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	before := seatstest.DB(t).Config().ConnString()
-	if out, err := tryWith(t, map[string]string{"DATABASE_URL": before}, "migrate", "--plan"); err != nil || !strings.HasPrefix(out, "0 migrations") {
+	if out, err := tryWith(t, map[string]string{"DATABASE_URL": before}, "migrate", "--plan"); err != nil || !strings.HasPrefix(out, "Migrations to come: 0.") {
 		t.Error(out, err)
 	}
 	if _, err := tryWith(t, map[string]string{"DATABASE_URL": before}, "migrate", "--plan", "--grant-to", "box"); !misused(err) {

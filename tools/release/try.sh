@@ -32,6 +32,7 @@ if [ ! -f "$here/checksums.txt.sig" ]; then # an unsigned release is signed by a
 	ALLOWED_SIGNERS=$here/signers
 	echo "usher $(cat "$here/key.pub")" > "$ALLOWED_SIGNERS"
 fi
+: "${ALLOWED_SIGNERS:?is to name the file with the public key of the signature}"
 ssh-keygen -Y verify -f "$ALLOWED_SIGNERS" -I usher -n usher-release -s "$here/checksums.txt.sig" < dist/checksums.txt
 (cd dist && sha256sum --quiet --check checksums.txt)
 debootstrap --variant=minbase --include=postgresql,ca-certificates bookworm "$chroot" >"$here/debootstrap.log" || { tail "$here/debootstrap.log"; exit 1; }
