@@ -124,7 +124,7 @@ func (p *Plan) FloorOf(section int) string {
 	return p.Floors[p.Sections[section].Floor].Name
 }
 
-// SectionIn is a section by its name, after the floor it is on: "Balcony, Left". A section that is called as its floor is said once.
+// SectionIn is a section by its name, after the floor it is on: "Balcony, Left". A section with the same name as its floor is named once.
 func (p *Plan) SectionIn(ctx context.Context, section int) string {
 	name := p.Sections[section].Name
 	if floor := p.FloorOf(section); floor != "" && floor != name {

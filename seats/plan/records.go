@@ -244,7 +244,7 @@ func (r *Records) Guess(name string) Mapping {
 		Name: name, Section: r.guess("section"), Row: r.guess("row"), Number: r.guess("number"), Category: r.guess("category"),
 		X: r.guess("x"), Y: r.guess("y"), ID: r.guess("id"), Flags: r.guess("flags"), Capacity: r.guess("capacity"),
 	}
-	if slices.ContainsFunc(r.Rows, func(row []string) bool { return r.isSeat(row, &m) }) {
+	if m.Capacity != "" && slices.ContainsFunc(r.Rows, func(row []string) bool { return r.isSeat(row, &m) }) {
 		m.Capacity = "" // it is that of the section of each seat
 	}
 	switch {
@@ -269,16 +269,17 @@ func (r *Records) isSeat(row []string, m *Mapping) bool {
 var seatNames = []string{"seat", "chair", "sitz", "platz", "siege", "siège", "place", "asiento", "butaca", "posto", "poltrona", "stoel"}
 
 func (r *Records) guessSeats() (column, value string) {
+	classes, ids := r.Classes(20), r.Values("id 1", 20)
 	for _, name := range seatNames {
-		for _, class := range r.Classes(20) {
+		for _, class := range classes {
 			if strings.HasPrefix(strings.ToLower(class.Text), name) {
 				return "class", class.Text
 			}
 		}
-		if column := "data-" + name; len(r.Values(column, 1)) > 0 {
+		if column := "data-" + name; slices.Contains(r.Columns, column) {
 			return column, "*"
 		}
-		for _, v := range r.Values("id 1", 20) {
+		for _, v := range ids {
 			if strings.EqualFold(strings.TrimRight(v.Text, "s0123456789"), name) && v.Count > 1 {
 				return "id 1", v.Text
 			}
@@ -468,8 +469,7 @@ func (r *Records) groundsOf(list []record) map[int][]seats.Point {
 				case "polygon":
 					grounds[at] = slices.Clone(s.Points)
 				case "ellipse":
-					grounds[at] = oval(s.Center, s.RX, s.RY)
-					turnAround(grounds[at], s.Center, s.Rotation)
+					grounds[at] = ovalOf(&s)
 				}
 			}
 		}

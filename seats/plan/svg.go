@@ -298,9 +298,14 @@ func (k *knot) role(open []*knot) string {
 		if role := roleOf(words); role != "other" {
 			return role
 		}
-		for role, names := range map[string][]string{"wall": {"wall", "wand", "mauer"}, "table": {"table", "tisch", "mesa", "tavol"}} {
-			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(words, name) }) {
-				return role
+		for _, name := range []string{"wall", "wand", "mauer"} {
+			if strings.Contains(words, name) {
+				return "wall"
+			}
+		}
+		for _, name := range []string{"table", "tisch", "mesa", "tavol"} {
+			if strings.Contains(words, name) {
+				return "table"
 			}
 		}
 	}

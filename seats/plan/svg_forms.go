@@ -53,12 +53,17 @@ func (m matrix) count(s *seats.Shape) int {
 	return 1 + len(s.Points)
 }
 
+// ovalOf is an ellipse as a polygon.
+func ovalOf(s *seats.Shape) []seats.Point {
+	points := oval(s.Center, s.RX, s.RY)
+	turnAround(points, s.Center, s.Rotation)
+	return points
+}
+
 // moved is a shape where the matrix puts it.
 func (m matrix) moved(s seats.Shape) seats.Shape {
 	if s.Kind == "ellipse" && !m.even() {
-		points := oval(s.Center, s.RX, s.RY)
-		turnAround(points, s.Center, s.Rotation)
-		return seats.Shape{Kind: "polygon", Role: s.Role, Points: m.put(points)}
+		return seats.Shape{Kind: "polygon", Role: s.Role, Points: m.put(ovalOf(&s))}
 	}
 	s.Points = m.put(s.Points)
 	s.Center.X, s.Center.Y = m.at(s.Center.X, s.Center.Y)
