@@ -618,7 +618,7 @@ type late struct {
 	meant   map[int]bool      // seats that one claim tries in the next batch
 	short   map[Scope]int     // the number that was not to be had last: see runs.norFor; and
 	left    map[Scope]int     // what was
-	whole   map[Scope]bool    // and whether rows sold whole or shared were left there
+	grouped map[Scope]bool    // and whether rows sold whole or shared were left there
 	soon    map[Scope]int     // the number that was to be had last only of seats meant for other claims
 }
 
@@ -628,7 +628,7 @@ func (b *batch) ask(m *seatMap) {
 		return
 	}
 	b.asks = true
-	b.late = late{mapped: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, whole: map[Scope]bool{}, soon: map[Scope]int{}}
+	b.late = late{mapped: []int32{}, ends: map[int]time.Time{}, meant: map[int]bool{}, short: map[Scope]int{}, left: map[Scope]int{}, grouped: map[Scope]bool{}, soon: map[Scope]int{}}
 	for idx, state := range m.states {
 		if state == Expired {
 			b.late.mapped = append(b.late.mapped, int32(idx))
@@ -673,7 +673,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	l, at, n := &b.late, c.choice.Scope, c.choice.n
 	known := c.choice.plain() // else other claims say nothing of this one
 	if least, tried := l.short[at]; tried && known && b.sale.runs.norFor(n, least) {
-		return Hold{}, b.sale.runs.noneLeft(l.left[at], n, len(old), l.whole[at])
+		return Hold{}, b.sale.runs.noneLeft(l.left[at], n, len(old), l.grouped[at])
 	}
 	if least, tried := l.soon[at]; tried && known && b.sale.runs.norFor(n, least) {
 		return Hold{}, errChooseAgain
@@ -703,7 +703,7 @@ func (b *batch) chooseLate(c *command) (Hold, error) {
 	}
 	grouped := b.sale.groupedLeft(at)
 	if known {
-		l.short[at], l.left[at], l.whole[at] = n, len(left), grouped
+		l.short[at], l.left[at], l.grouped[at] = n, len(left), grouped
 	}
 	return Hold{}, b.sale.runs.noneLeft(len(left), n, len(old), grouped)
 }

@@ -9,7 +9,7 @@ import (
 
 // A plan may say that a row or a table is shared: it is sold by the chair, and each party at it has a least and a most number of
 // chairs. What a hold or a sale has there in the end is judged, with what it had before: every command that gives seats to people asks
-// refuseParty. A ticket that is given back afterwards leaves a smaller party, which may stay, and so may one that takes all that is free.
+// refuseParty, but renewals (keep.go). A ticket that is given back afterwards leaves a smaller party, which may stay, and so may one that takes all that is free.
 
 // Shared is how many chairs a party has at a row or table that is shared.
 type Shared struct {
@@ -378,7 +378,7 @@ type lostSeat struct {
 // noteLost notes that a seat is taken from an expired hold.
 func (b *batch) noteLost(idx int, by ID) {
 	t, r := b.sale.runs, b.rows[idx]
-	if t.shared != nil && t.shared[t.of[idx]] != nil && r.holder != by && r.holder != waitList && (r.state == Held || r.state == Paying || r.state == Expired) {
+	if t.sharing(t.of[idx]) != nil && r.holder != by && r.holder != waitList && (r.state == Held || r.state == Paying || r.state == Expired) {
 		b.lost = append(b.lost, lostSeat{t.of[idx], r.holder})
 	}
 }

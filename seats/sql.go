@@ -357,7 +357,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 func (b *batch) availableOnly() bool {
 	t := b.sale.runs
 	return slices.ContainsFunc(b.commands, func(c *command) bool {
-		return c.choice != nil || t.shared != nil && slices.ContainsFunc(c.seats, func(idx int) bool { return t.shared[t.of[idx]] != nil })
+		return c.choice != nil || slices.ContainsFunc(c.seats, func(idx int) bool { return t.sharing(t.of[idx]) != nil })
 	})
 }
 

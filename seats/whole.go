@@ -70,9 +70,6 @@ func (s *Sale) Whole(idx int) []int {
 	return []int{idx}
 }
 
-// SoldWhole reports whether a seat is sold with the others of its row only.
-func (s *Sale) SoldWhole(idx int) bool { return s.runs.isWhole(s.runs.of[idx]) }
-
 // LargestWhole is how many seats the largest row has that is sold whole; 0 if there is none.
 func (s *Sale) LargestWhole() (most int) {
 	for i, r := range s.runs.all {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
@@ -74,7 +74,7 @@ const slow = .25
 // observe returns what is to be told of each answer of a route.
 func (m *metrics) observe(route string) func(status int, took time.Duration, request string) {
 	times := sync.OnceValue(func() prometheus.Observer { return m.times.WithLabelValues(route) }) // a route without requests has no lines
-	open := staysOpen(route)
+	open := web.StaysOpen(route)
 	return func(status int, took time.Duration, request string) {
 		m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 		switch seconds := took.Seconds(); {
@@ -220,6 +220,3 @@ func (s sources) Collect(to chan<- prometheus.Metric) {
 		gauge(roomPhaseDesc, 1, room.Slug, string(state.Phase))
 	}
 }
-
-// staysOpen reports whether a route's answers last as long as a page is open.
-func staysOpen(route string) bool { return strings.HasSuffix(route, "/live") }

@@ -66,14 +66,7 @@ func describeDeposit(d *bookings.Deposit) *depositBody {
 	if d == nil {
 		return nil
 	}
-	utc := func(t *time.Time) *time.Time {
-		if t == nil {
-			return nil
-		}
-		at := t.UTC()
-		return &at
-	}
-	return &depositBody{d.Amount, d.Due.UTC(), utc(d.Refundable), utc(d.PaidAt), d.Method, d.Outcome, utc(d.EndedAt), shop.DepositPath(d.Code)}
+	return &depositBody{d.Amount, d.Due.UTC(), web.UTC(d.Refundable), web.UTC(d.PaidAt), d.Method, d.Outcome, web.UTC(d.EndedAt), shop.DepositPath(d.Code)}
 }
 
 // sumOf puts what a booking costs beside it: its order, or its option at this moment.
@@ -315,9 +308,7 @@ func (h *Handlers) companyOf(r *http.Request, m organizers.Member, form url.Valu
 			Country: f.text(orders.FieldCountry), VATID: f.text(orders.FieldVATID),
 		}
 	}
-	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err == nil {
-		seller.Refused = h.RefusedVATID(r, b)
-	}
+	seller, err = h.Seller(r, m.Team, b)
 	return b, seller, err
 }
 

@@ -37,14 +37,11 @@ func (h *Handlers) showReaders(w http.ResponseWriter, r *http.Request, m organiz
 	if err != nil {
 		return err
 	}
-	list, err := h.Orders.Payments.Readers(r.Context(), team)
+	list, err := h.readers(r, team)
 	switch {
-	case errors.Is(err, payments.ErrNoProvider):
+	case err != nil && web.WantsJSON(r):
+		return err
 	case err != nil:
-		h.Log.WarnContext(r.Context(), "card readers", "error", err)
-		if web.WantsJSON(r) {
-			return errReaders
-		}
 		p.Message = errReaders.In(r.Context())
 	}
 	if web.WantsJSON(r) {
@@ -72,12 +69,21 @@ func (h *Handlers) readerTeam(r *http.Request, m organizers.Member) (int64, erro
 	return m.Team, nil
 }
 
-// reader is a card reader that the team of a member may use; errNoReader if there is no such one.
-func (h *Handlers) reader(r *http.Request, team int64, id string) (payments.Reader, error) {
+// readers are the card readers that a team may use; none without a provider that has some, errReaders if it does not answer.
+func (h *Handlers) readers(r *http.Request, team int64) ([]payments.Reader, error) {
 	list, err := h.Orders.Payments.Readers(r.Context(), team)
 	if err != nil && !errors.Is(err, payments.ErrNoProvider) {
 		h.Log.WarnContext(r.Context(), "card readers", "error", err)
-		return payments.Reader{}, errReaders
+		return nil, errReaders
+	}
+	return list, nil
+}
+
+// reader is a card reader that the team of a member may use; errNoReader if there is no such one.
+func (h *Handlers) reader(r *http.Request, team int64, id string) (payments.Reader, error) {
+	list, err := h.readers(r, team)
+	if err != nil {
+		return payments.Reader{}, err
 	}
 	at := slices.IndexFunc(list, func(one payments.Reader) bool { return one.ID == id })
 	if at < 0 {

@@ -14,10 +14,7 @@ func (h *Handlers) seller(r *http.Request, s *seats.Sale, form orders.Form) (sel
 	if form.Billing == nil || s.Event.Demo {
 		return seller, nil
 	}
-	if seller.Country, seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err == nil {
-		seller.Refused = h.RefusedVATID(r, form.Billing)
-	}
-	return seller, err
+	return h.Seller(r, s.Event.Team, form.Billing)
 }
 
 // typedBilling is the company of a form; nil if no invoice for one is wanted.
@@ -36,10 +33,9 @@ func (h *Handlers) showBilling(r *http.Request, s *seats.Sale, p *shop.CheckoutP
 	if s.Event.Demo {
 		return nil
 	}
-	if p.Form.Seller.Country, p.Form.Seller.VATID, err = h.Server.Invoices.Issuer(r.Context(), s.Event.Team); err != nil {
+	if p.Form.Seller, err = h.Seller(r, s.Event.Team, p.Form.Billing); err != nil {
 		return err
 	}
-	p.Form.Seller.Refused = h.RefusedVATID(r, p.Form.Billing)
 	p.Bills, p.Recharge = p.Form.Seller.Country != "", p.Form.Seller.VATID != "" && s.Event.Online.On && s.Event.Rules.Tax.Rate > 0
 	if p.Form = p.Form.WithBilling(s.Event); p.Form.Billing == nil {
 		return nil

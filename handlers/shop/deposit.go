@@ -28,14 +28,6 @@ type depositAnswer struct {
 	Reference  string     `json:"reference,omitempty"` // of a bank transfer
 }
 
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	at := t.UTC()
-	return &at
-}
-
 // Deposit answers GET /deposits/{code}
 func (h *Handlers) Deposit(w http.ResponseWriter, r *http.Request) error {
 	event, k, err := h.Bookings.ByDeposit(r.Context(), r.PathValue("code"))
@@ -64,7 +56,7 @@ func (h *Handlers) Deposit(w http.ResponseWriter, r *http.Request) error {
 		page.Transfer.Reference, page.Transfer.Amount, page.Transfer.Currency = banktransfer.Reference(k.ID), d.Amount, s.Event.Currency
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, depositAnswer{s.Event.Slug, k.State, due, d.Amount, s.Event.Currency, d.Due.UTC(), utc(d.Refundable), utc(d.PaidAt), d.Outcome, page.Transfer.Reference})
+		return web.WriteJSON(w, http.StatusOK, depositAnswer{s.Event.Slug, k.State, due, d.Amount, s.Event.Currency, d.Due.UTC(), web.UTC(d.Refundable), web.UTC(d.PaidAt), d.Outcome, page.Transfer.Reference})
 	}
 	return web.WritePage(w, r, http.StatusOK, shop.Deposit(page))
 }

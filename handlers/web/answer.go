@@ -30,6 +30,15 @@ func IsForm(r *http.Request) bool {
 	return strings.HasPrefix(kind, "application/x-www-form-urlencoded") || strings.HasPrefix(kind, "multipart/form-data")
 }
 
+// UTC is a moment that may be missing, in UTC.
+func UTC(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.UTC()
+	return &at
+}
+
 // WriteJSON answers a program.
 func WriteJSON(w http.ResponseWriter, status int, answer any) error {
 	w.Header()["Content-Type"] = TypeJSON

@@ -80,8 +80,16 @@ func (h *Server) WriteInvoice(w http.ResponseWriter, r *http.Request, d invoices
 	return nil
 }
 
-// RefusedVATID is the VAT ID of a company if VIES is switched on and does not have it. Without an answer, format and check digit decide.
-func (h *Server) RefusedVATID(r *http.Request, b *orders.Billing) string {
+// Seller is a team as an invoice for a company needs it.
+func (h *Server) Seller(r *http.Request, team int64, b *orders.Billing) (s orders.Seller, err error) {
+	if s.Country, s.VATID, err = h.Invoices.Issuer(r.Context(), team); err == nil {
+		s.Refused = h.refusedVATID(r, b)
+	}
+	return s, err
+}
+
+// refusedVATID is the VAT ID of a company if VIES is switched on and does not have it. Without an answer, format and check digit decide.
+func (h *Server) refusedVATID(r *http.Request, b *orders.Billing) string {
 	v := &h.Invoices.VIES
 	if b == nil || v.Address == "" {
 		return ""

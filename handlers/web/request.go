@@ -48,6 +48,9 @@ func (h *Server) About(w http.ResponseWriter, r *http.Request) *slog.Logger {
 
 func routeOf(r *http.Request) string { return cmp.Or(r.Pattern, "none") }
 
+// StaysOpen reports whether a route's answers last as long as a page is open.
+func StaysOpen(route string) bool { return strings.HasSuffix(route, "/live") }
+
 // Observe returns for a route what is told of each of its answers: the status, how long it took, and the request's id.
 type Observe func(route string) func(status int, took time.Duration, request string)
 
@@ -73,7 +76,7 @@ func (h *Server) Observed(pattern string, next http.HandlerFunc) http.HandlerFun
 				panic(cause)
 			}
 			note(status, took, w.Header().Get(RequestID))
-			if h.LogEvery > 0 && (status >= http.StatusInternalServerError || took > slowAnswer || rand.IntN(h.LogEvery) == 0) {
+			if h.LogEvery > 0 && (status >= http.StatusInternalServerError || took > slowAnswer && !StaysOpen(pattern) || rand.IntN(h.LogEvery) == 0) {
 				h.About(w, r).Info("answered", "status", status, "ms", float64(took.Microseconds())/1000)
 			}
 		}()

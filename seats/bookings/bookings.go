@@ -89,11 +89,11 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
             WHEN k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() THEN 'expired' ELSE 'option' END, s.idxs,
        coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
        d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome,
-       coalesce(b.order_id IS NULL AND e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS NULL OR d.refundable_until < x.at), false),
+       coalesce(` + mayRetain + `, false),
        d.withdrawn_at IS NOT NULL
   FROM booking b JOIN block k ON k.id = b.id JOIN event e ON e.id = b.event_id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
-       LATERAL (SELECT coalesce(b.cancelled_at, least(k.ends_at, k.ended_at)) AS at) x,
+       ` + ofEnd + `,
        LATERAL (SELECT coalesce(array_agg(idx ORDER BY idx), '{}') AS idxs FROM (
            SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
             UNION ALL

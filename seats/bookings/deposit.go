@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -139,14 +138,11 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 	if k.Deposit.Paid() {
 		return errDepositPaid
 	}
-	if t == nil {
-		if _, err := tx.Exec(ctx, askNoneSQL, k.ID); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, mailSQL, k.ID, MailOption)
-		return err
+	sql, args := askNoneSQL, []any{k.ID}
+	if t != nil {
+		sql, args = askSQL, []any{k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable}
 	}
-	tag, err := tx.Exec(ctx, askSQL, k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable)
+	tag, err := tx.Exec(ctx, sql, args...)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = errDepositPaid
 	}
@@ -159,15 +155,15 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 
 // lower queues that a group is not asked for more than its seats cost, and that its contact is told.
 func (k Booking) lower(q *pgx.Batch, total int64) {
-	switch {
-	case k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= total:
-	case total == 0:
-		q.Queue(askNoneSQL, k.ID)
-		q.Queue(mailSQL, k.ID, MailOption)
-	default:
-		q.Queue(lowerSQL, k.ID, total)
-		q.Queue(mailSQL, k.ID, MailOption)
+	if k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= total {
+		return
 	}
+	if total == 0 {
+		q.Queue(askNoneSQL, k.ID)
+	} else {
+		q.Queue(lowerSQL, k.ID, total)
+	}
+	q.Queue(mailSQL, k.ID, MailOption)
 }
 
 // taxed is the part of a deposit that is taxed at a rate.
@@ -198,22 +194,15 @@ func spread(amount int64, cost pricing.Cost) (list []taxed) {
 	var before, given int64
 	for i, t := range list {
 		before += t.Amount
-		upTo := part(amount, before, cost.Total)
+		upTo := pricing.Part(amount, before, cost.Total)
 		gross := upTo - given
 		tax := int64(0)
 		if t.Amount > 0 {
-			tax = part(t.Tax, gross, t.Amount)
+			tax = pricing.Part(t.Tax, gross, t.Amount)
 		}
 		list[i], given = taxed{t.Rate, gross, tax}, upTo
 	}
 	return slices.DeleteFunc(list, func(t taxed) bool { return t.Amount == 0 })
-}
-
-// part is so much of an amount as some is of whole, rounded down; none of them is negative.
-func part(amount, some, whole int64) int64 {
-	high, low := bits.Mul64(uint64(amount), uint64(some))
-	n, _ := bits.Div64(high, low, uint64(whole))
-	return int64(n)
 }
 
 // DepositPayment is money that came for a deposit.
@@ -294,13 +283,17 @@ type DepositEnd struct {
 	Entry   seats.TxHook `json:"-"` // of the till that paid it back; nil: none
 }
 
-// A deposit may be kept if the booking ended after the time until which it is refundable, and it was paid before that end. Nothing of an event that
-// was cancelled is.
-const mayRetainSQL = `
-SELECT e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS NULL OR d.refundable_until < x.at)
-  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id JOIN event e ON e.id = d.event_id,
-       LATERAL (SELECT coalesce(b.cancelled_at, least(k.ends_at, k.ended_at)) AS at) x
+// A deposit may be kept if the booking ended, at x.at, after the time until which it is refundable, and it was paid before that end. Nothing of an
+// event that was cancelled is.
+const (
+	ofEnd     = `LATERAL (SELECT coalesce(b.cancelled_at, least(k.ends_at, k.ended_at)) AS at) x`
+	mayRetain = `b.order_id IS NULL AND e.status <> 'cancelled' AND d.paid_at < x.at AND (d.refundable_until IS NULL OR d.refundable_until < x.at)`
+
+	mayRetainSQL = `
+SELECT ` + mayRetain + `
+  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id JOIN event e ON e.id = d.event_id, ` + ofEnd + `
  WHERE d.booking_id = $1`
+)
 
 const endDepositSQL = `UPDATE deposit SET ended_at = clock_timestamp(), outcome = $2, back = $3 WHERE booking_id = $1`
 

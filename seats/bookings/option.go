@@ -153,7 +153,7 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 // onlyWhole refuses to choose n seats: there are as many, but some of them are sold whole.
 func onlyWhole(n int) *seats.Conflict {
 	return &seats.Conflict{
-		Code: seats.CodeWholeTable, Message: text.Mark("Some tables or rows are sold whole, and no choice of them comes to exactly %s. Nothing was changed. Ask for another number, or choose the seats."),
+		Code: seats.CodeWholeTable, Message: text.Mark("Some tables or rows are sold whole, or only to parties of a certain size, and no choice of them comes to exactly %s. Nothing was changed. Ask for another number, or choose the seats."),
 		Args: []any{text.Some(n, "%d seat", "%d seats")},
 	}
 }

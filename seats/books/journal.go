@@ -79,15 +79,21 @@ func journal(ctx context.Context, tx pgx.Tx, team int64, f Filter, add func(e En
 	if err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
-	from, to := f.bounds()
-	if err := eachPosting(ctx, tx, events, from, to, func(p Posting) {
+	post := func(p Posting) {
 		if p.Amount != 0 && p.Method != payments.Demo && f.has(p.Day()) {
 			add(Entry{Day: p.Day(), Event: p.Event.Slug, Text: p.Event.Name, Line: p.Line, Method: p.Method, Rate: p.Rate, Currency: p.Event.Currency}, p.Amount, p.Tax)
 		}
-	}); err != nil {
+	}
+	from, to := f.bounds()
+	if err := eachHistory(ctx, tx, events, from, to, func(h *history) { h.post(post) }); err != nil {
 		return err
 	}
-	if err := eachDeposit(ctx, tx, events, func(d deposit) { d.add(f, add) }); err != nil {
+	if err := eachDeposit(ctx, tx, events, func(d deposit) {
+		d.add(f, add)
+		if d.outcome == "retained" {
+			post(d.retained())
+		}
+	}); err != nil {
 		return err
 	}
 	if f.Event != "" || f.Series != "" {

@@ -1,7 +1,6 @@
 package books
 
 import (
-	"math/bits"
 	"time"
 
 	"github.com/usherbox/usher/seats/pricing"
@@ -146,9 +145,7 @@ func share(amount, some, whole int64) int64 {
 	if whole == 0 {
 		return 0
 	}
-	high, low := bits.Mul64(uint64(amount), uint64(some))
-	n, _ := bits.Div64(high, low, uint64(whole))
-	return int64(n)
+	return pricing.Part(amount, some, whole)
 }
 
 // posting is an empty posting about a part in a moment.

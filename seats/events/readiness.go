@@ -8,7 +8,7 @@ type Point string
 // The points of the checklist, in the order in which an organizer meets them.
 const (
 	PointPlan    Point = "plan"
-	PointTables  Point = "tables" // one person may book a table that is sold whole, and what a party needs; only if the plan has such tables
+	PointTables  Point = "tables" // one person may book a table that is sold whole, and what a party needs; only if a table is sold whole, or a party needs more
 	PointPrices  Point = "prices"
 	PointPage    Point = "page"    // description and picture
 	PointPayment Point = "payment" // a way to pay that moves money

@@ -331,7 +331,7 @@ func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds [
 		m = append(m, Mistake{FieldEmail, wrong})
 	}
 	m = append(m, form.Billing.mistakes()...)
-	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) && !(f.reader && form.Method == payments.Card) {
+	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) && !f.reader {
 		m = append(m, Mistake{FieldMethod, text.Mark("Choose how it is paid.")})
 	}
 	if len(m) > 0 {

@@ -32,7 +32,7 @@ func (o *Orders) PayAtOffice(ctx context.Context, name string, parts []OfficePar
 	x := readerSale{id: seats.NewID(), at: at, lines: make([][]seats.Line, len(parts)), joint: joint{method: payments.Card}}
 	var asked []any
 	for i, part := range parts {
-		one, err := x.add(ctx, i, part, o.AtTill)
+		one, err := x.add(ctx, i, part)
 		if err != nil {
 			return "", refusedPart(i, part.Sale, err)
 		}
@@ -84,7 +84,7 @@ type readerSale struct {
 }
 
 // add adds a part, and returns what was asked for.
-func (x *readerSale) add(ctx context.Context, i int, part OfficePart, atTill func(*pgx.Batch, int64, seats.ID)) (asked any, err error) {
+func (x *readerSale) add(ctx context.Context, i int, part OfficePart) (asked any, err error) {
 	s, f := part.Sale, part.Form
 	switch {
 	case s.Event.TestOf != 0 || s.Event.Demo:
@@ -103,13 +103,13 @@ func (x *readerSale) add(ctx context.Context, i int, part OfficePart, atTill fun
 		return nil, err
 	}
 	x.total += cost.Total
-	form.Method, form.Hold, form.Till = payments.Card, seats.NewID(), &x.at
+	form.Hold, form.Till = seats.NewID(), &x.at
 	if f.found != nil && cost.Applied.Code {
 		form.Discount, form.Uses = &f.found.Discount, f.found.Uses(nil)
 	} else {
 		f.found = nil
 	}
-	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: x.id, form: form, keys: []seats.ID{}, atTill: atTill}
+	p := placed{id: seats.NewID(), code: seal.NewCode(), holder: x.id, form: form, keys: []seats.ID{}}
 	d := seats.Purchase{Holder: x.id, Order: p.id, Hold: form.Hold, Seats: form.Seats, Types: kinds, AtOffice: true, Uses: form.Uses}
 	d.Check = func(lines []seats.Line) error { return f.check(s, form, lines) }
 	d.Write = func(_ *pgx.Batch, lines []seats.Line) { x.lines[i] = lines }

@@ -161,6 +161,9 @@ func (p Payment) Done() bool { return p.State == sold || p.State == captured }
 // Over reports whether no order will come of the payment.
 func (p Payment) Over() bool { return p.State == lost || p.State == closed }
 
+// Ending reports whether the payment was given up while its provider may still take money for it.
+func (p Payment) Ending() bool { return p.State == lost && p.Captured == 0 }
+
 const paymentColumns = `
 SELECT p.id, e.slug, p.order_id, p.code, p.holder, p.form, p.method, p.currency, p.amount, p.state, p.reference, p.page,
        p.captured, p.reason, p.attention, p.created_at, e.name,

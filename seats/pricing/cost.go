@@ -149,7 +149,7 @@ func (t Terms) taxes(c *Cost) {
 		eachOf(c.Lines, c.Extras, rate, func(amount int64, tax *int64) {
 			before += amount
 			if sum > 0 {
-				upTo := part(whole, before, sum)
+				upTo := Part(whole, before, sum)
 				*tax, given = upTo-given, upTo
 			}
 		})
@@ -246,8 +246,8 @@ func rounded(amount, some, of int64) int64 {
 	return int64(share)
 }
 
-// part is amount × some / of, rounded down; some is at most of.
-func part(amount, some, of int64) int64 {
+// Part is amount × some / of, rounded down; some is at most of, and none of them is negative.
+func Part(amount, some, of int64) int64 {
 	high, low := bits.Mul64(uint64(amount), uint64(some))
 	share, _ := bits.Div64(high, low, uint64(of))
 	return int64(share)

@@ -45,7 +45,7 @@ func (d Discount) off(lines []Line) []int64 {
 	whole, before, given := min(d.Amount, sum), int64(0), int64(0)
 	for _, i := range chosen {
 		before += lines[i].Price - off[i]
-		upTo := part(whole, before, sum)
+		upTo := Part(whole, before, sum)
 		off[i], given = off[i]+upTo-given, upTo
 	}
 	return off

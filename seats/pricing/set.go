@@ -38,7 +38,7 @@ func Split(amount int64, weights []int64) []int64 {
 			w, of = 1, int64(len(weights))
 		}
 		before += w
-		upTo := part(amount, before, of)
+		upTo := Part(amount, before, of)
 		parts[i], given = upTo-given, upTo
 	}
 	return parts

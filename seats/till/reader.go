@@ -50,7 +50,7 @@ func ReaderOf(ctx context.Context, d *organizers.Desk, m organizers.Member, curr
 	s, open := InCurrency(list, currency)
 	switch {
 	case !open:
-		return s, &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+		return s, errSellClosed
 	case s.Reader == "":
 		return s, &seats.Conflict{Code: CodeReader, Message: text.Mark("Your till has no card reader. Nothing was sold. Choose one at your till first.")}
 	}
@@ -68,7 +68,7 @@ const openTill = "a payment begins in an open till"
 func Begin(session int64, begin func(also seats.TxHook) error) error {
 	err := begin(func(q *pgx.Batch) { q.Queue(takesSQL, session) })
 	if seats.IsConstraint(err, openTill) {
-		return &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+		return errSellClosed
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func Selling(ctx context.Context, d *organizers.Desk, m organizers.Member, curre
 	case name != "" && !slices.Contains(set.Methods, name):
 		return 0, &seats.ValidationError{Message: text.Mark("Your team has no way to pay “%s”. Nothing was sold."), Args: []any{name}}
 	case !open && set.Required:
-		return 0, &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+		return 0, errSellClosed
 	}
 	return s.ID, nil
 }

@@ -48,8 +48,9 @@ func (s Session) Difference() int64 { return s.Counted - s.Expected }
 
 // Errors of the till.
 var (
-	errNoSession = &seats.ValidationError{Unknown: true, Message: text.Mark("There is no such till session. Nothing was changed.")}
-	errClosed    = &seats.Conflict{Code: CodeClosed, Message: text.Mark("This till session is closed. Nothing was changed. Open another one.")}
+	errNoSession  = &seats.ValidationError{Unknown: true, Message: text.Mark("There is no such till session. Nothing was changed.")}
+	errSellClosed = &seats.Conflict{Code: CodeClosed, Message: text.Mark("Your till is closed. Nothing was sold. Open it, then sell again.")}
+	errClosed     = &seats.Conflict{Code: CodeClosed, Message: text.Mark("This till session is closed. Nothing was changed. Open another one.")}
 )
 
 // Codes of refusals.

@@ -45,7 +45,7 @@ func StandsAt(p payments.Payment) AtReader {
 	switch {
 	case p.Done():
 		return ReaderSold
-	case p.State == "lost" && p.Captured == 0:
+	case p.Ending():
 		return ReaderEnding
 	case p.Over():
 		return ReaderFailed

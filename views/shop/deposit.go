@@ -41,7 +41,7 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The booking has ended. We kept the deposit of %[1]s by its rule.", amount)
 	case d.Paid() && k.State == bookings.Option && e.Status != seats.Cancelled:
 		return text.T(ctx, "We received the deposit of %[1]s on %[2]s. It is taken off the invoice.", amount, views.DayIn(ctx, e.Local(*d.PaidAt)))
-	case d.Paid() && backFor(e, k):
+	case k.Owed(e) && !d.Keepable:
 		return text.T(ctx, "We pay the deposit of %s back to you.", amount)
 	case d.Paid():
 		return text.T(ctx, "The booking has ended. The organizer decides by the rule whether the deposit of %s is paid back.", amount)
@@ -55,11 +55,6 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The booking has ended, and no deposit is needed any more. Do not pay it.")
 	}
 	return text.T(ctx, "Deposit of %[1]s, due on %[2]s", amount, views.DayTimeIn(ctx, e, d.Due))
-}
-
-// backFor reports whether the team may not keep an open deposit, whatever its rule is.
-func backFor(e seats.Event, k bookings.Booking) bool {
-	return e.Status == seats.Cancelled || k.State == bookings.Confirmed || k.State != bookings.Option && !k.Deposit.Keepable
 }
 
 // DepositRule says when a deposit goes back.

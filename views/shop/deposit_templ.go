@@ -153,7 +153,7 @@ func Deposit(p DepositPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if k.Deposit.Outcome == "" && (k.Deposit.Paid() && !backFor(p.Event, k) || DepositDue(p.Event, k)) {
+			if k.Deposit.Outcome == "" && (k.Deposit.Paid() && (!k.Owed(p.Event) || k.Deposit.Keepable) || DepositDue(p.Event, k)) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
