@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/wallets"
 	mails "github.com/usherbox/usher/views/mail"
 	"github.com/usherbox/usher/views/shop"
@@ -56,6 +57,24 @@ func TestTickets_NameTheirFloor(t *testing.T) {
 	}
 	if !strings.Contains(page.String(), `href="#hall1"`) {
 		t.Error("the small drawing beside the ticket is of another floor")
+	}
+}
+
+func TestSubscription_ItsSectionsNameTheirFloor(t *testing.T) {
+	t.Parallel()
+	p := upstairs(t)
+	sale := &seats.Sale{Event: p.Event, Plan: p.Plan}
+	prices := map[string]int64{}
+	for _, c := range p.Plan.Categories {
+		prices[c.Key] = 1000
+	}
+	house := &subscriptions.House{Subscription: subscriptions.Subscription{Slug: "season", Now: sale.Event.StartsAt, ClosesAt: sale.Event.StartsAt.AddDate(0, 0, 1), Performances: []subscriptions.Performance{{Prices: prices}}}, First: sale, Sales: []*seats.Sale{sale}}
+	var page bytes.Buffer
+	if err := shop.Subscription(shop.SubscriptionPage{House: house, States: make([]seats.State, len(p.Plan.Seats)), Section: len(p.Plan.Sections) - 1}).Render(t.Context(), &page); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), ">Gallery, Left<"); n != 2 {
+		t.Errorf("the list of sections and the rows name the floor %d times of 2", n)
 	}
 }
 

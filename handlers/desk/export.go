@@ -207,7 +207,7 @@ func (h *Handlers) exportTaxes(ctx context.Context, s *seats.Sale, to sheet) err
 // exportSeats writes a row for each seat. A sold one has the price and the type of its ticket, another one those that it is sold
 // at now.
 func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) error {
-	if err := to.row("seat", "section", "row", "number", "category", "price", "state", "blocked because", "order", "name", "type"); err != nil {
+	if err := to.row("seat", "section", "row", "number", "category", "price", "state", "blocked because", "order", "name", "type", "floor"); err != nil {
 		return err
 	}
 	of := map[int]orders.Line{}
@@ -234,7 +234,7 @@ func (h *Handlers) exportSeats(ctx context.Context, s *seats.Sale, to sheet) err
 				l.Price, _ = s.Prices.Price(running.Phase, kind, seat.Category)
 			}
 		}
-		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{l.Price, d}, m.States[idx].Shown().String(), why[idx], l.Order, cmp.Or(l.Friend, l.Name), l.Type); err != nil {
+		if err := to.row(s.Plan.Label(idx), s.Plan.Sections[seat.Section].Name, seat.Row, seat.Number, c.Name, amount{l.Price, d}, m.States[idx].Shown().String(), why[idx], l.Order, cmp.Or(l.Friend, l.Name), l.Type, s.Plan.FloorOf(seat.Section)); err != nil {
 			return err
 		}
 	}
