@@ -71,6 +71,9 @@ func (r *Records) background(d *draft, taken []bool) {
 	if left > 0 {
 		d.warn(text.Say("The drawing beside the seats has more than a map can show. Its smallest parts were left out: %d.", left))
 	}
+	if r.pictures > 0 {
+		d.warn(text.Say("The drawing has pictures, which a map cannot show. To draw over one, add it as a picture in the editor: %d.", r.pictures))
+	}
 }
 
 // mostGrounds is how many polygons may be the outline of a section, and for how many sections they are looked for.

@@ -29,7 +29,8 @@ type Records struct {
 	Columns []string
 	Rows    [][]string
 
-	forms []form // of a drawing: what its parts look like
+	forms    []form // of a drawing: what its parts look like
+	pictures int    // images in a drawing, which a map does not show
 }
 
 const (

@@ -75,6 +75,7 @@ type svgReader struct {
 	sketched int
 	moved    int         // points so far
 	cells    int         // texts of all things
+	pictures int         // images that are seen
 	ground   seats.Point // how large the drawing is; zero if it does not say
 }
 
@@ -162,6 +163,9 @@ func (in *svgReader) start(e xml.StartElement) {
 		in.ground = groundOf(k.attr)
 	case k.name == "svg":
 		k.to = k.to.times(matrix{1, 0, 0, 1, firstNumber(k.attr["x"]), firstNumber(k.attr["y"])})
+	}
+	if k.name == "image" && !k.hidden && !k.unseen && !k.never {
+		in.pictures++
 	}
 	in.drawn(k)
 	in.open = append(in.open, k)
@@ -505,7 +509,7 @@ func (in *svgReader) lettered() {
 
 // records are the things under columns; ids that are made of the same number of parts get a column for each part.
 func (in *svgReader) records() *Records {
-	r := &Records{Kind: KindSVG, forms: in.forms}
+	r := &Records{Kind: KindSVG, forms: in.forms, pictures: in.pictures}
 	parts := 0
 	for _, thing := range in.found {
 		if n := len(idParts(thing["id"])); n > 1 && n < 6 {

@@ -175,6 +175,25 @@ func TestDrawing_AnEndlessBackgroundIsCutAndSaid(t *testing.T) {
 	}
 }
 
+func TestDrawing_PicturesThatAMapCannotShowAreNamed(t *testing.T) {
+	t.Parallel()
+	const seats = `<circle class="seat" r="3" cx="9"/><circle class="seat" r="3" cx="18"/>`
+	for drawing, told := range map[string]bool{
+		`<svg><image href="data:image/png;base64,AA=="/>` + seats + `</svg>`:                   true,
+		`<svg><g display="none"><image href="a.png"/></g>` + seats + `</svg>`:                  false,
+		`<svg><defs><pattern id="p"><image href="a.png"/></pattern></defs>` + seats + `</svg>`: false,
+	} {
+		r := surveyed(t, drawing)
+		o, err := r.Open(r.Guess("P"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := slices.ContainsFunc(o.Warnings, func(w text.Message) bool { return strings.Contains(w.String(), "has pictures") }); said != told {
+			t.Errorf("of %s the warnings are %q", drawing, o.Warnings)
+		}
+	}
+}
+
 func TestPath_IsFollowed(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[string]string{
