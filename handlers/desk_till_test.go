@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,9 +151,44 @@ func TestTill_CountsOrdersThatArePaidAndRefundsThatArePaidOut(t *testing.T) {
 	sold, _, _ = strings.Cut(sold, "?")
 	s.does(t, owner, sold+"/cancellations", url.Values{"all": {"on"}})
 	s.does(t, owner, sold+"/payouts", url.Values{"till": {"cash"}})
+	sold = s.does(t, owner, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(s.inRows(t, 2)[1])}, "method": {"terminal"}})
+	sold, _, _ = strings.Cut(sold, "?")
+	s.does(t, owner, sold+"/cancellations", url.Values{"all": {"on"}})
+	s.does(t, owner, sold+"/payouts", url.Values{"till": {"terminal"}})
 	s.asks(t, owner, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &open)
-	if open.Expected != 100_00+later.Total || open.Taken != later.Total || len(open.Lines) != 3 {
+	if open.Expected != 100_00+later.Total || open.Taken != later.Total || len(open.Lines) != 5 {
 		t.Errorf("of an order of %d, the till has %+v", later.Total, open)
+	}
+	s.wantBooks(t)
+}
+
+func TestTill_CountsTheDifferenceOfAnExchange(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{})
+	slug := s.matinee(t, owner)
+	at := "/desk/events/" + slug
+	s.does(t, owner, at+"/series", url.Values{"dates": {"2030-05-09 15:00"}})
+	next := slug + "-2030-05-09"
+	s.does(t, owner, "/desk/events/"+next+"/status", url.Values{"status": {"on sale"}, "anyway": {"on"}})
+	sale, err := s.office.Sale(t.Context(), slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := sale.Plan
+	seat := func(category int) string {
+		return plan.Label(slices.IndexFunc(plan.Seats, func(s seats.Seat) bool { return s.Category == category }))
+	}
+	more := plan.Categories[0].Price - plan.Categories[1].Price
+	sold, _, _ := strings.Cut(s.does(t, owner, at+"/sales", url.Values{"seat": {seat(1)}, "method": {"cash"}}), "?")
+	exchange := url.Values{"ticket": {s.one(t, `SELECT id FROM ticket`)}, "event": {next}, "seats": {seat(0)}, "method": {"terminal"}}
+	s.does(t, owner, "/desk/till", url.Values{"required": {"on"}})
+	s.refused(t, owner, sold+"/exchanges", exchange, http.StatusConflict, "till is closed")
+	var session, open tillAnswer
+	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"UTC","float":"100"}`, http.StatusCreated, &session)
+	s.does(t, owner, sold+"/exchanges", exchange)
+	s.asks(t, owner, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &open)
+	if open.Expected != 100_00 || open.Taken != more || len(open.Lines) != 1 || open.Lines[0].Method != "terminal" || open.Lines[0].Tickets != 0 {
+		t.Errorf("after an exchange with %d to pay the till has %+v", more, open)
 	}
 	s.wantBooks(t)
 }

@@ -347,7 +347,7 @@ func (h *Handlers) PayDeposit(w http.ResponseWriter, r *http.Request, m organize
 		if f.err != nil {
 			return f.err
 		}
-		session, err := h.tillTaking(r, m, s.Event.Currency, form, false)
+		session, err := h.tillTaking(r, m, s.Event.Currency, form)
 		if err != nil {
 			return err
 		}
@@ -373,7 +373,7 @@ func (h *Handlers) EndDeposit(w http.ResponseWriter, r *http.Request, m organize
 		if end.Outcome == bookings.Retained {
 			return h.Bookings.EndDeposit(r.Context(), m, key, s, id, end)
 		}
-		session, err := h.tillTaking(r, m, s.Event.Currency, form, true)
+		session, err := h.tillTaking(r, m, s.Event.Currency, form)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -37,7 +39,7 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 		return err
 	}
 	if form.Get("show") == "" {
-		return h.doOrder(w, r, m, s, order, form, h.exchange(r, s))
+		return h.doOrder(w, r, m, s, order, form, h.exchange(r, m, s))
 	}
 	to, f, err := h.exchangeForm(r, s, form)
 	var q orders.Quote
@@ -56,11 +58,21 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 	return h.showOrder(w, r, m, s, order, http.StatusOK, desk.OrderPage{Form: form, Exchange: &desk.DeskExchange{Quote: q, To: to}})
 }
 
-func (h *Handlers) exchange(r *http.Request, s *seats.Sale) orderAct {
+// exchange takes a difference into the open till session of the member, as a sale.
+func (h *Handlers) exchange(r *http.Request, m organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{text.Mark("exchanged tickets"), "exchanged", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		to, f, err := h.exchangeForm(r, s, form)
 		if err != nil {
 			return err
+		}
+		session, err := till.Selling(r.Context(), h.Organizers, m, to.Event.Currency, "")
+		if closed := (*seats.Conflict)(nil); errors.As(err, &closed) {
+			f.Closed = closed
+		} else if err != nil {
+			return err
+		}
+		if session != 0 {
+			f.Entry = till.OfSale(session, "")
 		}
 		f.Key = key
 		_, err = h.Orders.ExchangeAtDesk(r.Context(), to, o, f, also)

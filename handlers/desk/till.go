@@ -291,24 +291,24 @@ func (h *Handlers) showSession(w http.ResponseWriter, r *http.Request, m organiz
 // tillEntry returns what notes money of an order in the open session of a member, if the form says that it came into their till, or
 // out of it as a refund. Money of a test sale is in no till. A *seats.Conflict if none is open.
 func (h *Handlers) tillEntry(r *http.Request, m organizers.Member, o orders.Order, form url.Values, refund bool) (seats.TxHook, error) {
-	session, err := h.tillTaking(r, m, o.Currency, form, refund)
+	session, err := h.tillTaking(r, m, o.Currency, form)
 	switch {
 	case err != nil || session == 0:
 		return nil, err
 	case refund:
-		return till.OfRefund(session, o.Code), nil
+		return till.OfRefund(session, o.Code, form.Get("till")), nil
 	}
 	return till.OfPayment(session, o.Code, form.Get("till"), ""), nil
 }
 
-// tillTaking is the open session of a member in a currency, if the form says that money came into their till, or out of it as a refund; 0
-// if it does not.
-func (h *Handlers) tillTaking(r *http.Request, m organizers.Member, currency string, form url.Values, refund bool) (session int64, err error) {
+// tillTaking is the open session of a member in a currency, if the form says that money came into their till, or went out of it; 0 if it does
+// not.
+func (h *Handlers) tillTaking(r *http.Request, m organizers.Member, currency string, form url.Values) (session int64, err error) {
 	method := form.Get("till")
 	if method == "" || m.Test {
 		return 0, nil
 	}
-	if method != payments.Cash && (refund || method != payments.Terminal) {
+	if method != payments.Cash && method != payments.Terminal {
 		return 0, &seats.ValidationError{Message: text.Mark("Choose how it is paid.")}
 	}
 	list, err := till.Current(r.Context(), h.Organizers, m)

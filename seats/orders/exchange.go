@@ -77,6 +77,9 @@ type ExchangeForm struct {
 	Difference *int64     // to pay, or less than 0 to get back, as the page showed it; nil: it showed none
 	Language   string     // that the buyer reads; empty: not known
 	NoFee      bool       // the member waives the fee of the policy
+
+	Closed error                                            // of a member: why the box office takes no difference now; nil: it does
+	Entry  func(q *pgx.Batch, order seats.ID, byCard int64) // of a member: commits with the order, if a difference is paid; nil: nothing does
 }
 
 // Swap is one old seat and the new one for its ticket.
@@ -514,7 +517,7 @@ func exchangeRefused(err error) error {
 }
 
 // ExchangeAtDesk is Exchange by a member, who is not bound by the policy: for seats without a holder, or that are blocked, and with the
-// difference paid at the box office. It returns the code of the new order; a repeat with the same key gets the same one.
+// difference paid at the box office, into the till of the member. It returns the code of the new order; a repeat with the same key gets the same one.
 //
 // Errors: those of Exchange; idempotency.ErrNoKey.
 func (o *Orders) ExchangeAtDesk(ctx context.Context, to *seats.Sale, order Order, f ExchangeForm, also seats.TxHook) (code string, err error) {
@@ -546,6 +549,9 @@ func (o *Orders) ExchangeAtDesk(ctx context.Context, to *seats.Sale, order Order
 		if x.Received, p.form.Method = q.Difference, f.Method; !slices.Contains(q.Methods, f.Method) {
 			return "", Mistakes{{FieldMethod, text.Mark("Choose how it is paid.")}}
 		}
+		if f.Closed != nil {
+			return "", f.Closed
+		}
 	}
 	p.holder, p.keys = seats.NewID(), nil
 	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: p.form.Seats, Types: kinds, AtOffice: true}
@@ -558,6 +564,9 @@ func (o *Orders) ExchangeAtDesk(ctx context.Context, to *seats.Sale, order Order
 	d.Write = func(q *pgx.Batch, sold []seats.Line) { p.queue(q, to, sold) }
 	err = o.swap(ctx, to, order, x, d, func(q *pgx.Batch) {
 		key.Insert(q, []byte(p.code))
+		if f.Entry != nil && x.Received > 0 {
+			f.Entry(q, p.id, 0)
+		}
 		if also != nil {
 			also(q)
 		}

@@ -20,7 +20,7 @@ type Kind string
 const (
 	Sale    Kind = "sale"    // an order of the box office
 	Payment Kind = "payment" // of an order that was placed before
-	Refund  Kind = "refund"  // of an order, paid out of the drawer
+	Refund  Kind = "refund"  // of an order, paid back
 	In      Kind = "in"      // paid in, with a reason
 	Out     Kind = "out"     // paid out, with a reason
 
@@ -104,11 +104,11 @@ func lines(ctx context.Context, tx pgx.Tx, session int64) ([]Line, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
 }
 
-// Tickets are counted once: with what is paid beside a gift card, if there is such a rest.
+// Tickets are counted once: with what is paid beside a gift card, if there is such a rest. Those of an exchange were sold before.
 const saleSQL = `
 INSERT INTO till_entry (session_id, kind, method, name, amount, order_id, tickets)
 SELECT till_session_for($1), 'sale', w.method, CASE w.method WHEN 'terminal' THEN $3 ELSE '' END, w.amount, o.id,
-       CASE WHEN w.method = o.method THEN (SELECT count(*) FROM ticket WHERE order_id = o.id) ELSE 0 END
+       CASE WHEN w.method = o.method AND NOT EXISTS (SELECT FROM exchange WHERE to_order = o.id) THEN (SELECT count(*) FROM ticket WHERE order_id = o.id) ELSE 0 END
   FROM orders o, LATERAL (SELECT o.method, o.received AS amount WHERE o.received > 0 OR $4 = 0 UNION ALL SELECT 'credit', $4::bigint WHERE $4 > 0) w
  WHERE o.id = $2`
 
@@ -131,12 +131,12 @@ func OfPayment(session int64, order, method, name string) seats.TxHook {
 // The refunds were noted as paid out by the statement before, in this transaction.
 const refundSQL = `
 INSERT INTO till_entry (session_id, kind, method, amount, order_id)
-SELECT till_session_for($1), 'refund', 'cash', sum(r.amount - r.by_credit), o.id
+SELECT till_session_for($1), 'refund', $3, sum(r.amount - r.by_credit), o.id
   FROM orders o JOIN refund r ON r.order_id = o.id WHERE o.code = $2 AND r.by_hand AND r.done_at >= transaction_timestamp() GROUP BY o.id`
 
-// OfRefund returns what writes the entry of refunds that are paid out of the drawer, after they were noted as paid out.
-func OfRefund(session int64, order string) seats.TxHook {
-	return func(q *pgx.Batch) { q.Queue(refundSQL, session, order) }
+// OfRefund returns what writes the entry of refunds that are paid back at the till, after they were noted as paid out.
+func OfRefund(session int64, order, method string) seats.TxHook {
+	return func(q *pgx.Batch) { q.Queue(refundSQL, session, order, method) }
 }
 
 const depositSQL = `
