@@ -82,12 +82,40 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			check(t, dora.page.Keyboard().Type("friends"))
 			dora.strikes("Enter")
 			dora.saysAt("[data-discount]", "off")
+			dora.namesACustomer("Zoë Kassa", "zoe"+d.String()+"@example.org")
 			dora.strikes("F9", "Enter")
 			dora.saysAt("[data-count]", "No tickets yet")
+			dora.prints(2)
+			dora.strikes("F6")
+			dora.prints(3)
+			if left, err := dora.page.Locator("[name=name]").InputValue(); left != "" || err != nil {
+				t.Errorf("the next sale is for %q, %v", left, err)
+			}
+			dora.strikes("F4")
+			dora.saysAt("table.found", "Zoë Kassa")
+			dora.atTill(slug)
 			dora.takesAGiftCard(o)
 			dora.settlesTheTill(o, slug)
 		})
 	}
+}
+
+// namesACustomer types for whom the sale is.
+func (p *person) namesACustomer(name, email string) {
+	p.t.Helper()
+	p.strikes("F1")
+	check(p.t, p.page.Keyboard().Type(name))
+	p.strikes("Tab")
+	check(p.t, p.page.Keyboard().Type(email))
+	p.strikes("Enter")
+	p.inBothLights("desk-till-customer")
+}
+
+// prints waits until so many sales were printed.
+func (p *person) prints(n int) {
+	p.t.Helper()
+	_, err := p.page.WaitForFunction(fmt.Sprintf("window.printed === %d", n), nil)
+	check(p.t, err)
 }
 
 // takesAGiftCard sells two seats for a gift card, which pays a part, and cash, by keyboard; and then sees that nothing is left on it.

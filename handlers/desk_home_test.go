@@ -131,13 +131,14 @@ func TestHome_EachRoleSeesWhatItMay(t *testing.T) {
 	s.exec(t, `INSERT INTO event (slug, name, starts_at, seats, plan_id, status) SELECT 'hidden', 'Evening in secret', clock_timestamp() + interval '3 days', 1, plan_id, 'draft' FROM event`)
 	s.exec(t, `INSERT INTO counter (event_id, free, held, sold, blocked) SELECT id, '{1}', '{0}', '{0}', '{0}' FROM event WHERE slug = 'hidden'`)
 	team := s.sale.Event.Team
-	manager, viewer, door := s.memberOf(t, "max", organizers.Manager, team), s.memberOf(t, "vera", organizers.Viewer, team), s.memberOf(t, "dora", organizers.Till, team)
+	manager, viewer := s.memberOf(t, "max", organizers.Manager, team), s.memberOf(t, "vera", organizers.Viewer, team)
+	teller, door := s.memberOf(t, "tess", organizers.Till, team), s.memberOf(t, "dora", organizers.Door, team)
 	for _, c := range []struct {
 		who                               *http.Client
 		name                              string
 		sales, needs, order, draft, makes bool
 	}{
-		{ann, "owner", true, true, true, true, true}, {manager, "manager", true, true, true, true, true}, {viewer, "viewer", true, true, true, true, false}, {door, "door", false, false, false, false, false},
+		{ann, "owner", true, true, true, true, true}, {manager, "manager", true, true, true, true, true}, {viewer, "viewer", true, true, true, true, false}, {teller, "till", false, false, true, false, false}, {door, "door", false, false, false, false, false},
 	} {
 		_, home := s.page(t, c.who, "/desk")
 		for said, want := range map[string]bool{"Sales today": c.sales, "Needs attention": c.needs, "Starts soon and is a draft": c.makes, "New event": c.makes, "Starts at": true} {
@@ -158,8 +159,11 @@ func TestHome_EachRoleSeesWhatItMay(t *testing.T) {
 			}
 		}
 	}
-	if found := strings.Join(s.searched(t, door, "evening"), "\n"); strings.Contains(found, "/orders") || !strings.Contains(found, "| /desk/events/evening/seats") {
+	if found := strings.Join(s.searched(t, door, "evening"), "\n"); strings.Contains(found, "/orders") || !strings.Contains(found, "| /desk/events/evening/doors") {
 		t.Errorf("the door finds %s", found)
+	}
+	if found := strings.Join(s.searched(t, teller, "evening"), "\n"); !strings.Contains(found, "/orders") || !strings.Contains(found, "| /desk/events/evening/till") {
+		t.Errorf("the till finds %s", found)
 	}
 }
 

@@ -34,9 +34,9 @@ var keys = map[string]struct {
 	scopes []organizers.Scope
 	may    []organizers.Need
 }{
-	"key to manage of a viewer": {organizers.Viewer, []organizers.Scope{organizers.ScopeLook, organizers.ScopeManage}, []organizers.Need{organizers.Enter, organizers.Look}},
-	"key to look of an owner":   {organizers.Owner, []organizers.Scope{organizers.ScopeLook}, []organizers.Need{organizers.Enter, organizers.Look}},
-	"key of an owner":           {organizers.Owner, organizers.Scopes(), []organizers.Need{organizers.Enter, organizers.Look, organizers.Sell, organizers.Admit, organizers.Promote, organizers.Account, organizers.Manage}},
+	"key to manage of a viewer": {organizers.Viewer, []organizers.Scope{organizers.ScopeLook, organizers.ScopeManage}, []organizers.Need{organizers.Enter, organizers.Look, organizers.Find}},
+	"key to look of an owner":   {organizers.Owner, []organizers.Scope{organizers.ScopeLook}, []organizers.Need{organizers.Enter, organizers.Look, organizers.Find}},
+	"key of an owner":           {organizers.Owner, organizers.Scopes(), []organizers.Need{organizers.Enter, organizers.Look, organizers.Find, organizers.Sell, organizers.Exchange, organizers.Admit, organizers.Promote, organizers.Account, organizers.Manage}},
 }
 
 // mayKnock reports whether a role or a key meets a need.

@@ -162,9 +162,10 @@ func TestTill_CountsOrdersThatArePaidAndRefundsThatArePaidOut(t *testing.T) {
 	s.wantBooks(t)
 }
 
-func TestTill_CountsTheDifferenceOfAnExchange(t *testing.T) {
+func TestTill_ItsRoleFindsAnOrderAndItsSessionCountsTheExchange(t *testing.T) {
 	t.Parallel()
 	s, owner := withPress(t, seats.Fees{})
+	teller := s.memberOf(t, "tess", organizers.Till, s.sale.Event.Team)
 	slug := s.matinee(t, owner)
 	at := "/desk/events/" + slug
 	s.does(t, owner, at+"/series", url.Values{"dates": {"2030-05-09 15:00"}})
@@ -182,11 +183,23 @@ func TestTill_CountsTheDifferenceOfAnExchange(t *testing.T) {
 	sold, _, _ := strings.Cut(s.does(t, owner, at+"/sales", url.Values{"seat": {seat(1)}, "method": {"cash"}}), "?")
 	exchange := url.Values{"ticket": {s.one(t, `SELECT id FROM ticket`)}, "event": {next}, "seats": {seat(0)}, "method": {"terminal"}}
 	s.does(t, owner, "/desk/till", url.Values{"required": {"on"}})
-	s.refused(t, owner, sold+"/exchanges", exchange, http.StatusConflict, "till is closed")
+	s.refused(t, teller, sold+"/exchanges", exchange, http.StatusConflict, "till is closed")
 	var session, open tillAnswer
-	s.asks(t, owner, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"UTC","float":"100"}`, http.StatusCreated, &session)
-	s.does(t, owner, sold+"/exchanges", exchange)
-	s.asks(t, owner, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &open)
+	s.asks(t, teller, "POST", "/desk/till/sessions", `{"key":"o","currency":"EUR","zone":"UTC","float":"100"}`, http.StatusCreated, &session)
+	for _, page := range []string{at + "/orders", "/desk/search?q=" + sold[strings.LastIndex(sold, "/")+1:]} {
+		if _, body := s.page(t, teller, page); !strings.Contains(body, sold) {
+			t.Errorf("%s does not lead to %s: %s", page, sold, words(body))
+		}
+	}
+	if _, body := s.page(t, teller, sold); !strings.Contains(body, "/exchanges") || strings.Contains(body, "/refunds") || strings.Contains(body, "nofee") {
+		t.Errorf("the page of the order for the till: %s", words(body))
+	}
+	s.refused(t, teller, sold+"/cancellations", url.Values{"all": {"on"}}, http.StatusForbidden)
+	exchange.Set("nofee", "on")
+	s.refused(t, teller, sold+"/exchanges", exchange, http.StatusUnprocessableEntity, "Only managers waive the fee")
+	exchange.Del("nofee")
+	s.does(t, teller, sold+"/exchanges", exchange)
+	s.asks(t, teller, "GET", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10), "", http.StatusOK, &open)
 	if open.Expected != 100_00 || open.Taken != more || len(open.Lines) != 1 || open.Lines[0].Method != "terminal" || open.Lines[0].Tickets != 0 {
 		t.Errorf("after an exchange with %d to pay the till has %+v", more, open)
 	}

@@ -41,7 +41,7 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 	if form.Get("show") == "" {
 		return h.doOrder(w, r, m, s, order, form, h.exchange(r, m, s))
 	}
-	to, f, err := h.exchangeForm(r, s, form)
+	to, f, err := h.exchangeForm(r, m, s, form)
 	var q orders.Quote
 	if err == nil {
 		q, err = h.Orders.QuoteAtDesk(r.Context(), to, order, f)
@@ -61,7 +61,7 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 // exchange takes a difference into the open till session of the member, as a sale.
 func (h *Handlers) exchange(r *http.Request, m organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{text.Mark("exchanged tickets"), "exchanged", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
-		to, f, err := h.exchangeForm(r, s, form)
+		to, f, err := h.exchangeForm(r, m, s, form)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (h *Handlers) exchange(r *http.Request, m organizers.Member, s *seats.Sale)
 }
 
 // exchangeForm reads an exchange, and finds the performance that it is for.
-func (h *Handlers) exchangeForm(r *http.Request, s *seats.Sale, form url.Values) (to *seats.Sale, f orders.ExchangeForm, err error) {
+func (h *Handlers) exchangeForm(r *http.Request, m organizers.Member, s *seats.Sale, form url.Values) (to *seats.Sale, f orders.ExchangeForm, err error) {
 	dates, err := h.otherDates(r, s)
 	if err != nil {
 		return nil, f, err
@@ -92,7 +92,9 @@ func (h *Handlers) exchangeForm(r *http.Request, s *seats.Sale, form url.Values)
 	if to, err = h.Inventory.Sale(r.Context(), form.Get("event")); err != nil {
 		return nil, f, err
 	}
-	f.Method, f.NoFee = form.Get("method"), form.Get("nofee") != ""
+	if f.Method, f.NoFee = form.Get("method"), form.Get("nofee") != ""; f.NoFee && !m.May(organizers.Manage) {
+		return nil, f, &seats.ValidationError{Message: text.Mark("Only managers waive the fee. Nothing was exchanged.")}
+	}
 	if n, err := strconv.ParseInt(form.Get("difference"), 10, 64); err == nil {
 		f.Difference = &n
 	}

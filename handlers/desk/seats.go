@@ -349,7 +349,7 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 
 // soldPath is the page of an order that was sold; the door has none of orders.
 func soldPath(m organizers.Member, slug, code string) string {
-	if m.May(organizers.Look) {
+	if m.May(organizers.Find) {
 		return desk.OrderPath(slug, code)
 	}
 	return shop.OrderPath(code)

@@ -26,7 +26,7 @@ const (
 // Scopes are all of them, as people choose from them.
 func Scopes() []Scope { return []Scope{ScopeLook, ScopeSell, ScopeManage} }
 
-var scoped = map[Need]Scope{Look: ScopeLook, Sell: ScopeSell, Admit: ScopeSell, Promote: ScopeManage, Account: ScopeManage, Manage: ScopeManage}
+var scoped = map[Need]Scope{Look: ScopeLook, Find: ScopeLook, Exchange: ScopeManage, Sell: ScopeSell, Admit: ScopeSell, Promote: ScopeManage, Account: ScopeManage, Manage: ScopeManage}
 
 // KeyStart is what every key begins with, so that people and programs that look for lost secrets know one.
 const KeyStart = "usher_"

@@ -24,8 +24,10 @@ type Need int
 const (
 	Enter   Need = iota // be a member: the list of events
 	Self                // be a person: one's own account
-	Look                // see an event, its figures and its orders
+	Look                // see an event and its figures
+	Find                // find orders, see them, and print their tickets
 	Sell                // sell at the box office
+	Exchange            // exchange tickets for those of another performance
 	Admit               // check people in
 	Promote             // pages, pictures, mails, codes and what they bring
 	Account             // books, invoices, bank transfers
@@ -34,13 +36,13 @@ const (
 )
 
 var may = map[Role][]Need{
-	Owner:      {Enter, Self, Look, Sell, Admit, Promote, Account, Manage, Own},
-	Manager:    {Enter, Self, Look, Sell, Admit, Promote, Account, Manage},
-	Marketing:  {Enter, Self, Look, Promote},
-	Accounting: {Enter, Self, Look, Account},
-	Till:       {Enter, Self, Sell, Admit},
+	Owner:      {Enter, Self, Look, Find, Sell, Exchange, Admit, Promote, Account, Manage, Own},
+	Manager:    {Enter, Self, Look, Find, Sell, Exchange, Admit, Promote, Account, Manage},
+	Marketing:  {Enter, Self, Look, Find, Promote},
+	Accounting: {Enter, Self, Look, Find, Account},
+	Till:       {Enter, Self, Find, Sell, Exchange, Admit},
 	Door:       {Enter, Self, Admit},
-	Viewer:     {Enter, Self, Look},
+	Viewer:     {Enter, Self, Look, Find},
 }
 
 // May reports whether a role may do what needs need.

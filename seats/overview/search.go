@@ -47,13 +47,13 @@ SELECT s.slug, l.name, n.dates, n.first, n.last, l.time_zone, n.seats, n.sold
  WHERE s.team_id = desk_team() AND l.found_by LIKE ALL ((SELECT words FROM folded)::text[]) AND n.dates > 0
  ORDER BY n.last < clock_timestamp(), n.first, s.id LIMIT $1`
 
-// Search finds what a member means by what was typed, at most MostTyped characters of it. Members who may not look find events
-// that were announced, and nothing else.
+// Search finds what a member means by what was typed, at most MostTyped characters of it. Members who may not look find of
+// events those that were announced, and no series; members who may not find orders find none.
 func (o *Overview) Search(ctx context.Context, m organizers.Member, typed string) (found Found, err error) {
 	if typed = strings.Join(strings.Fields(cut(typed, MostTyped)), " "); typed == "" {
 		return found, nil
 	}
-	looks := m.May(organizers.Look)
+	looks, finds := m.May(organizers.Look), m.May(organizers.Find)
 	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
 		if found.Events, err = readEvents(ctx, tx, Filter{Show: near, Words: typed, Public: !looks}, mostEvents); err != nil {
 			return fmt.Errorf("overview: search events: %w", err)
@@ -70,7 +70,7 @@ func (o *Overview) Search(ctx context.Context, m organizers.Member, typed string
 		}
 		return nil
 	})
-	if err != nil || !looks {
+	if err != nil || !finds {
 		return found, err
 	}
 	ids, err := o.orders.Everywhere(ctx, m.Team, typed, mostOrders)

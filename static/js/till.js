@@ -22,7 +22,7 @@ const pay = $('[data-pay]'), list = $('[data-lines]'), refused = $('[data-refuse
 
 // cart is what is about to be sold of this performance: a label, its ticket type and its price, by idx. The painter shows its seats as
 // those of the visitor. others are those of other performances, by slug: their words, and their lines.
-const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`
+const cart = new Map(), others = new Map(), store = `till ${data.currency}`, storeLast = `${store} last`, storeSent = `${store} sent`, storeCustomer = `${store} customer`
 let stage, house, shows, reader, type = fares[0]?.key, category = '', latest = [], marked = -1
 let quoted = {total: 0, discount: 0, by: {}, pays: 0, rest: 0}, card, method = {method: 'cash', name: ''}, given, key = newKey(), last, byLabel
 
@@ -374,7 +374,7 @@ async function sellCart() {
   refuse('')
   if (!sent) {
     const [lead, form] = order()
-    remember({lead, total: quoted.total, rest: quoted.rest, back: given === undefined ? 0 : given - quoted.rest, form: {...form, key, paid_by: method.name, name: '', email: ''}})
+    remember({lead, total: quoted.total, rest: quoted.rest, back: given === undefined ? 0 : given - quoted.rest, form: {...form, key, paid_by: method.name, name: pay.elements.name.value.trim(), email: pay.elements.email.value.trim()}})
   }
   const {lead, total, rest = total, back, form} = sent
   let sold = await ask('sales', form, lead)
@@ -394,6 +394,7 @@ async function sellCart() {
   card = undefined
   changes()
   pay.elements.code.value = pay.elements.given.value = ''
+  nameCustomer()
   await chooseMethod($('[data-method=cash]'))
   print()
 }
@@ -424,7 +425,7 @@ function showLast(sale) {
   const links = sale.orders.map(({code, event, words: of}) => {
     const link = document.createElement('a')
     link.dataset.order = code
-    link.href = $('[data-key=F4]') ? `/desk/events/${event}/orders/${code}` : `/orders/${code}`
+    link.href = `/desk/events/${event}/orders/${code}`
     link.textContent = sale.orders.length > 1 ? of : said
     return link
   })
@@ -509,6 +510,10 @@ function keydown(event) {
   event.preventDefault()
   if (event.repeat) return
   if (button.matches('input, select')) return button.focus()
+  if (button.matches('summary')) {
+    button.parentElement.open = true
+    return pay.elements.name.focus()
+  }
   if (button.matches('a')) return button.click()
   inTurn(() => button.offsetParent ? act(button) : undefined)
 }
@@ -558,6 +563,15 @@ function restore() {
   }
   const sale = JSON.parse(sessionStorage.getItem(storeLast) ?? 'null')
   if (sale) showLast(sale)
+  if (pay) nameCustomer(...JSON.parse(sessionStorage.getItem(storeCustomer) ?? '[]'))
+}
+
+// nameCustomer says whom the sale is for. The order and its mail have it; of most sales at the counter it stays empty.
+function nameCustomer(name = '', email = '') {
+  pay.elements.name.value = name
+  pay.elements.email.value = email
+  $('[data-customer]').open = Boolean(name || email)
+  if (!name && !email) sessionStorage.removeItem(storeCustomer)
 }
 
 async function start() {
@@ -589,11 +603,16 @@ async function start() {
   if (pay) {
     pay.addEventListener('submit', event => {
       event.preventDefault()
-      if (document.activeElement === pay.elements.code) pay.elements.code.blur() // a code is looked at first
+      const typed = document.activeElement
+      if (typed === pay.elements.code || typed.closest('[data-customer]')) typed.blur() // a code is looked at first
       else inTurn(sellCart)
     })
     pay.elements.code.addEventListener('change', () => { changes(); refuse('') })
     pay.elements.code.addEventListener('blur', event => { if (event.target.value !== asked) inTurn(quote) })
+    $('[data-customer]').addEventListener('change', () => {
+      changes()
+      sessionStorage.setItem(storeCustomer, JSON.stringify([pay.elements.name.value, pay.elements.email.value]))
+    })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }
   restore()

@@ -185,9 +185,9 @@ func Guests(p GuestsPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 string
-				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "No guests yet. Guests get complimentary tickets: with an email address by email, and the door finds all of them by name."))
+				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "No guests yet. Guests get complimentary tickets: with an email address by email, and all are on the list for the door, to print."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/guests.templ`, Line: 31, Col: 156}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/guests.templ`, Line: 31, Col: 164}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
@@ -745,7 +745,7 @@ func guestRow(p GuestsPage, g guests.Guest) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.to(organizers.Look, OrderPath(p.Event.Slug, g.Order)))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.to(organizers.Find, OrderPath(p.Event.Slug, g.Order)))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -352,8 +352,8 @@ func actionResults(ctx context.Context, m organizers.Member, typed string, found
 	if len(found.Events) > 0 && strings.TrimSpace(typed) != "" {
 		e := found.Events[0]
 		for _, t := range []tab{
-			{text.Mark("Sell tickets"), "/seats", organizers.Sell},
-			{text.Mark("Orders"), "/orders", organizers.Look},
+			{text.Mark("Sell tickets"), "/till", organizers.Sell},
+			{text.Mark("Orders"), "/orders", organizers.Find},
 			{text.Mark("Door"), "/doors", organizers.Admit},
 			{text.Mark("Settings"), "/settings", organizers.Manage},
 		} {

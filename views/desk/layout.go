@@ -157,7 +157,7 @@ func (d Frame) EventHome(slug string) string {
 	case d.Member.May(organizers.Look):
 		return EventPath(slug)
 	case d.Member.May(organizers.Sell):
-		return EventPath(slug) + "/seats"
+		return EventPath(slug) + "/till"
 	}
 	return EventPath(slug) + "/doors"
 }
@@ -206,7 +206,7 @@ var (
 // eventTabs are the pages about one event.
 var eventTabs = []tab{
 	{text.Mark("Live"), "", organizers.Look},
-	{text.Mark("Orders"), "/orders", organizers.Look},
+	{text.Mark("Orders"), "/orders", organizers.Find},
 	{text.Mark("Seats"), "/seats", organizers.Sell},
 	{text.Mark("Guests"), "/guests", organizers.Sell},
 	{text.Mark("Groups"), "/bookings", organizers.Sell},
