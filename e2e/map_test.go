@@ -331,3 +331,14 @@ func (p *person) fingers() func(kind string, at ...point) {
 		check(p.t, err)
 	}
 }
+
+func TestMap_APageThatIsLeftWhileItLoadsComplainsOfNothing(t *testing.T) {
+	t.Parallel()
+	o := boxOffice
+	ann := someone(t, o, "ann", desktop)
+	asked := make(chan struct{})
+	check(t, ann.page.Route("**/geometry/*", func(playwright.Route) { close(asked) })) // it gets no answer
+	ann.visit("/events/" + o.event(t, "theatre"))
+	<-asked
+	ann.visit("/events")
+}

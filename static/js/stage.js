@@ -9,6 +9,23 @@ import {View} from 'usher/view'
 
 const SEAT = 56 // px between two seats where the map is closest
 
+// loaded is JSON for this page. For a page that is being left, browsers break off what they load, and nothing waits for it any more.
+async function loaded(address) {
+  let leaving = false
+  const leave = () => { leaving = true }
+  addEventListener('beforeunload', leave)
+  try {
+    const answer = await fetch(address)
+    if (!answer.ok) throw answer
+    return await answer.json()
+  } catch (error) {
+    if (leaving) await new Promise(() => {})
+    throw error
+  } finally {
+    removeEventListener('beforeunload', leave)
+  }
+}
+
 // Stage sends "move" when the view moved, and "draw" with detail = the time of a frame, after the seats were drawn; who
 // sets more then has another frame.
 export class Stage extends EventTarget {
@@ -23,9 +40,7 @@ export class Stage extends EventTarget {
 
   // load fetches the house.
   async load() {
-    const answer = await fetch(data.geometry)
-    if (!answer.ok) throw answer
-    const drawing = await answer.json(), house = this.house = unpack(drawing), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
+    const drawing = await loaded(data.geometry), house = this.house = unpack(drawing), [x, y, w, h] = this.drawing.getAttribute('viewBox').split(' ').map(Number)
     nameFloors(drawing)
     const view = this.view = new View(this.frame, this.canvas, {x, y, w, h}), floor = $('.floors [aria-current]', this.frame)?.dataset.floor
     if (floor) this.#floors(Number(floor))
