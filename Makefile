@@ -128,11 +128,11 @@ torture: postgres faketime ## break four nodes on purpose for ten minutes, then 
 attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
 	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'
 
-client: postgres ## make clients of openapi.yaml in Go and TypeScript, and buy tickets with each (tools/client)
+client: postgres ## lint openapi.yaml, make clients of it in Go and TypeScript, and buy tickets with each (tools/client)
 	@cd tools/client && mkdir -p api && GOWORK=off go tool oapi-codegen -generate types,client -package api -o api/api.gen.go ../../handlers/openapi.yaml
 	@cd tools/client/typescript && { cmp -s package-lock.json node_modules/.installed || \
 	  { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed; }; } && \
-	  npx --no-install openapi-typescript ../../../handlers/openapi.yaml -o api.ts >/dev/null && npx --no-install tsc
+	  node lint.js ../../../handlers/openapi.yaml && npx --no-install openapi-typescript ../../../handlers/openapi.yaml -o api.ts >/dev/null && npx --no-install tsc
 	@cd tools/client && GOWORK=off $(TEST) -count=1 .
 
 release: ## archives for Linux and macOS, checksums, a bill of materials: into dist/ (docs/releases.md; SIGNING_KEY=key of SSH)
