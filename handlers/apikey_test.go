@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -122,5 +124,19 @@ func TestAPIKey_ItsLimitIsToldAndHeld(t *testing.T) {
 	}
 	if a, _ := send(t, customerOf(s.gives(t, "other", "evening", organizers.ScopeLook)), "GET", s.url+"/api/v1/desk", ""); a.StatusCode != http.StatusOK {
 		t.Errorf("another key waits, too: %d", a.StatusCode)
+	}
+}
+
+func TestAPIKey_ARequestWithoutAKeyOfItsOwnIsDoneEachTime(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	program, at := w.people["key of an owner"], w.url+"/desk/events/evening/blocks"
+	for n := range 2 {
+		if a, body := send(t, program, "POST", at, fmt.Sprintf(`{"seats":%q,"reason":"a camera"}`, w.label(t, n)), "Content-Type", "application/json"); a.StatusCode/100 != 2 {
+			t.Errorf("%d: %d %s", n, a.StatusCode, body)
+		}
+	}
+	if a, _ := send(t, w.people["owner"], "POST", at, "seats="+url.QueryEscape(w.label(t, 2)), "Content-Type", "application/x-www-form-urlencoded"); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a form without a key: %d", a.StatusCode)
 	}
 }

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -21,8 +22,24 @@ import (
 )
 
 // deskForm reads what a form of the desk says; programs send the same names as one JSON object of texts, numbers, truths,
-// and lists of texts.
+// and lists of texts. A program that sends no key gets one of its own: it repeats nothing.
 func deskForm(r *http.Request) (url.Values, error) {
+	form, err := fieldsOf(r)
+	if key := keyOf(r, form.Get("key")); err == nil && key != "" {
+		form.Set("key", key)
+	}
+	return form, err
+}
+
+// keyOf is the key of a request: that of its header or of its body. Forms and scripts of pages send one; a program may leave it out.
+func keyOf(r *http.Request, sent string) string {
+	if sent == "" && r.Header.Get("Authorization") != "" {
+		sent = seats.NewID().String()
+	}
+	return cmp.Or(r.Header.Get("Idempotency-Key"), sent)
+}
+
+func fieldsOf(r *http.Request) (url.Values, error) {
 	if web.IsForm(r) {
 		if err := web.ParseForm(r); err != nil {
 			return nil, err
@@ -84,12 +101,7 @@ func formOfObject(object map[string]any) (url.Values, error) {
 }
 
 // deskKeyOf is the key of a form; programs may send it as a header.
-func deskKeyOf(r *http.Request, form url.Values) string {
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		return key
-	}
-	return form.Get("key")
-}
+func deskKeyOf(r *http.Request, form url.Values) string { return cmp.Or(r.Header.Get("Idempotency-Key"), form.Get("key")) }
 
 // MemberKey is the key of what a member does with orders, made of the one of their form: two members have never the same.
 func MemberKey(m organizers.Member, key string) string {

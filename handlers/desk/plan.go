@@ -250,10 +250,7 @@ func (h *Handlers) SavePlan(w http.ResponseWriter, r *http.Request, m organizers
 	if unread != nil {
 		asked.Document = nil // refused below, once it is known that the plan is there
 	}
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		asked.Key = key
-	}
-	version, err := h.Organizers.SavePlan(r.Context(), m, asked.Key, id, asked.Base, strings.TrimSpace(asked.Note), asked.Document)
+	version, err := h.Organizers.SavePlan(r.Context(), m, keyOf(r, asked.Key), id, asked.Base, strings.TrimSpace(asked.Note), asked.Document)
 	var late *organizers.NotNewest
 	if errors.As(err, &late) {
 		p := planError(err)

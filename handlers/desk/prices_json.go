@@ -61,6 +61,7 @@ func pricesForm(r *http.Request, s *seats.Sale) (url.Values, error) {
 	case b.Version != nil && *b.Version != s.Prices.Version:
 		return nil, errPricesChanged
 	}
+	b.Key = keyOf(r, b.Key)
 	return b.form(s)
 }
 

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -236,7 +235,7 @@ func (h *Handlers) defineByProgram(w http.ResponseWriter, r *http.Request, m org
 		return err
 	}
 	f := subscriptions.Form{Name: asked.Name, Events: asked.Performances, Prices: asked.Prices, Places: asked.Places, OpensAt: asked.OpensAt, ClosesAt: asked.ClosesAt, Renews: asked.Renews, KeepUntil: asked.KeepUntil}
-	slug, err := h.Server.Subscriptions.Define(r.Context(), m, f, cmp.Or(r.Header.Get("Idempotency-Key"), asked.Key))
+	slug, err := h.Server.Subscriptions.Define(r.Context(), m, f, keyOf(r, asked.Key))
 	if err != nil {
 		return err
 	}
