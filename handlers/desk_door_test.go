@@ -41,3 +41,27 @@ func TestTheDeskMakesLinksOfADoorAndClosesThem(t *testing.T) {
 		t.Errorf("the closed link answers %d", a.StatusCode)
 	}
 }
+
+func TestDoors_ListToPrintHasEachPartyByName(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	dora := s.memberOf(t, "dora", organizers.Door, s.sale.Event.Team)
+	s.soldTo(t, ann, "Zoë", "zoe@example.org", 7)
+	gone := s.soldTo(t, ann, "Gustav", "gustav@example.org", 8)
+	s.soldTo(t, ann, "", "", 9)
+	s.soldTo(t, ann, "anton", "anton@example.org", 10)
+	s.does(t, ann, "/desk/events/evening/orders/"+gone+"/cancellations", url.Values{"all": {"on"}})
+	a, page := s.page(t, dora, "/desk/events/evening/doors?print=1")
+	if a.StatusCode != http.StatusOK {
+		t.Fatal(a.StatusCode, words(page))
+	}
+	list := words(page[strings.Index(page, "<tbody>"):])
+	at := func(what string) int { return strings.Index(list, what) }
+	if at("anton") < 0 || at("anton") > at("Zoë") || at("Box office") > at("Zoë") || at(s.sale.Plan.Words(9)) < 0 || at("Gustav") >= 0 || strings.Count(list, "☐") != 3 {
+		t.Errorf("the list is %s", list)
+	}
+	if n := s.one(t, `SELECT count(*) FROM deed WHERE what = 'exported attendees'`); n != "1" {
+		t.Errorf("%s such lists are in the log", n)
+	}
+}

@@ -17,8 +17,12 @@ import (
 
 // Doors answers GET /desk/events/{slug}/doors
 //
-// The page asks for itself every few seconds while it is open. If nothing happened since, it is not made.
+// The page asks for itself every few seconds while it is open. If nothing happened since, it is not made. With print, it is the list
+// of all attendees by name, on paper.
 func (h *Handlers) Doors(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if !web.WantsJSON(r) && r.URL.Query().Get("print") != "" {
+		return h.doorPaper(w, r, m, s)
+	}
 	if !web.WantsJSON(r) && !s.Event.Online.On {
 		mark, err := h.Orders.DoorMark(r.Context(), s.Event.ID) // read before the page: what happens in between is in both
 		if err != nil {
@@ -91,6 +95,21 @@ func (h *Handlers) showDoors(w http.ResponseWriter, r *http.Request, m organizer
 	page.Frame, page.Plan, page.Turnout = h.eventFrame(w, r, m, s, text.T(r.Context(), "Door")), s.Plan, turnout
 	page.Style, page.Script = "desk.css desk_live.css", "desk_doors.js"
 	return web.WritePage(w, r, status, desk.Doors(page))
+}
+
+func (h *Handlers) doorPaper(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if err := h.Organizers.Record(r.Context(), m, "exported attendees", "events/"+s.Event.Slug+"/doors", map[string]string{"as": "print"}); err != nil {
+		return err
+	}
+	p := desk.DoorPaperPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Attendees")), Plan: s.Plan}
+	if err := h.Orders.Lines(r.Context(), s.Event.Slug, func(l orders.Line) error {
+		p.Add(l)
+		return nil
+	}); err != nil {
+		return err
+	}
+	p.Style = "desk.css till.css"
+	return web.WritePage(w, r, http.StatusOK, desk.DoorPaper(p))
 }
 
 // OpenDoor answers POST /desk/events/{slug}/doors

@@ -126,3 +126,50 @@ func saidAtDoor(ctx context.Context, e seats.Event, s orders.Passage) string {
 	}
 	return strings.Join(append([]string{doorMoment(ctx, e, s.At)}, said...), " · ")
 }
+
+// DoorPaperPage is the list of attendees for a door without a device.
+type DoorPaperPage struct {
+	Frame
+	Plan    *seats.Plan
+	parties []*party
+	at      map[[2]string]*party // by order and name
+}
+
+// party is who comes under one name with the tickets of one order.
+type party struct {
+	Name  string
+	Seats []int
+	in    int // tickets that were checked in
+}
+
+// Add puts a ticket on the list, if it is valid, under the name on it, of the friend who has it, or of the buyer.
+func (p *DoorPaperPage) Add(l orders.Line) {
+	if l.Revoked {
+		return
+	}
+	if p.at == nil {
+		p.at = map[[2]string]*party{}
+	}
+	key := [2]string{l.Order, cmp.Or(l.On, l.Friend, l.Name)}
+	of := p.at[key]
+	if of == nil {
+		of = &party{Name: key[1]}
+		p.at[key], p.parties = of, append(p.parties, of)
+	}
+	if of.Seats = append(of.Seats, l.Idx); l.In != nil {
+		of.in++
+	}
+}
+
+// byName is the list as people look for them at a door.
+func (p DoorPaperPage) byName() []*party {
+	slices.SortStableFunc(p.parties, func(a, b *party) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Seats[0], b.Seats[0]))
+	})
+	return p.parties
+}
+
+// boxes has one to tick for each ticket; those that were checked in are ticked.
+func (p *party) boxes() string {
+	return strings.Repeat("☑", p.in) + strings.Repeat("☐", len(p.Seats)-p.in)
+}
