@@ -113,6 +113,14 @@ func (u *user) write(name, text string) error {
 	return os.Rename(next, name)
 }
 
+// Archive returns the archive of the server; nil if it has none, or if another process runs the server and looks after it.
+func (p *Server) Archive() *Archive {
+	if p.owner == nil {
+		return nil
+	}
+	return p.archive
+}
+
 // makeArchiveFolder refuses an archive that would be lost with the data, and makes its folder for the server's user.
 func (p *Server) makeArchiveFolder(who *user, place string) error {
 	if strings.HasPrefix(place, "s3://") {
