@@ -71,14 +71,8 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.checkRestored(ctx, sh.stdout, db, dump, r), db.close())
-}
-
-func (c *restore) checkRestored(ctx context.Context, w io.Writer, db *database, dump openedBackup, r postgres.Restored) error {
-	if err := db.check(ctx, w, &c.DatabaseSettings, dump); err != nil {
-		return err
-	}
-	return tellLost(ctx, w, db.dsn, c, r)
+	err = db.check(ctx, sh.stdout, &c.DatabaseSettings, dump)
+	return errors.Join(err, tellLost(ctx, sh.stdout, db.dsn, c, r), db.close())
 }
 
 const clock = "2006-01-02 15:04:05.000000 MST"
