@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -204,6 +205,13 @@ func TestRestore_BringsBackAnySecondOfALostDatabase(t *testing.T) {
 	if _, err := house.db.Exec(t.Context(), `SET session_replication_role = replica; DELETE FROM event`); err != nil {
 		t.Fatal(err)
 	}
+	refuses := func(says string, args ...string) {
+		t.Helper()
+		if _, err := try(t, append([]string{"restore", "--archive", archive}, args...)...); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", args, err, says)
+		}
+	}
+	refuses("another usher runs", "--to", "latest", "--data", house.folder)
 	t.Logf("the archive had it after %s", house.reaches(t))
 	house.lose(t)
 
@@ -226,6 +234,12 @@ func TestRestore_BringsBackAnySecondOfALostDatabase(t *testing.T) {
 	}
 	back("first", "--to", first.Format(time.RFC3339Nano))
 	has("first", 1, 1)
+	refuses("a restore replaces nothing", "--to", "latest", "--data", in("first"))
+	refuses("its first backup ended at", "--to", "2026-02-28 20:15:03+01:00", "--data", in("none"))
+	refuses("there is no backup", "--to", "latest", "--archive", in("no-archive"), "--data", in("none"))
+	if _, err := os.Stat(in("none/postgres")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a restore that was refused left something: %v", err)
+	}
 	back("second", "--to", second.In(time.FixedZone("", 2*60*60)).Format("2006-01-02 15:04:05.999999Z07:00"))
 	if _, err := os.Stat(in("second/postgres.archive")); err == nil {
 		t.Error("a database that was brought back archives by itself: a drill would add to the archive of the house")

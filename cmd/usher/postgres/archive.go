@@ -313,9 +313,11 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 		return nil, fmt.Errorf("the archive cannot be read: %w\n%s", err, out)
 	}
 	var stanzas []struct {
-		Status struct {
-			Code    int
-			Message string
+		Repo []struct {
+			Status struct {
+				Code    int
+				Message string
+			}
 		}
 		Backup []struct {
 			Label, Type string
@@ -328,8 +330,10 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 		return nil, fmt.Errorf("the archive cannot be read: %w\n%s", err, out)
 	}
 	for _, stanza := range stanzas {
-		if stanza.Status.Code >= unreadable {
-			return nil, fmt.Errorf("the archive cannot be read: %s", stanza.Status.Message)
+		for _, repo := range stanza.Repo {
+			if repo.Status.Code >= unreadable {
+				return nil, fmt.Errorf("the archive cannot be read: %s", repo.Status.Message)
+			}
 		}
 		for _, b := range stanza.Backup {
 			if b.Error || len(b.Archive.Start) < 8 {
