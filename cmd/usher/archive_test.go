@@ -68,21 +68,3 @@ func TestArchive_ThatFallsBehindIsSeen(t *testing.T) {
 	}
 	look(false, 7200, "the archive has all")
 }
-
-func TestRestore_GivesNoIDASecondTime(t *testing.T) {
-	t.Parallel()
-	db := seatstest.DB(t)
-	next := func() (id int64) {
-		if err := db.QueryRow(t.Context(), `SELECT nextval('intention_id_seq')`).Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-	before := next()
-	if err := skipIDs(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	if after := next(); after < before+1_000_000 {
-		t.Errorf("a provider that was asked with key %d is asked with %d after a restore", before, after)
-	}
-}

@@ -123,7 +123,7 @@ func (a *archived) reaches(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
 	var segment string
-	if err := a.db.QueryRow(t.Context(), `SELECT pg_walfile_name(pg_current_wal_lsn())`).Scan(&segment); err != nil {
+	if err := a.db.QueryRow(t.Context(), `SELECT pg_walfile_name(pg_logical_emit_message(false, 'usher', 'all before this'))`).Scan(&segment); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the archive has what was sold", func() (is bool) {
@@ -159,7 +159,7 @@ func (a *archived) lose(t *testing.T) {
 }
 
 // orderedIn is what a folder has after a restore.
-func orderedIn(t *testing.T, folder string) (events, orders int) {
+func orderedIn(t *testing.T, folder string) (events, orders int, lastID int64) {
 	t.Helper()
 	p, err := postgres.Start(t.Context(), folder, newLog(&lockedBuffer{}, "text"))
 	if err != nil {
@@ -171,10 +171,11 @@ func orderedIn(t *testing.T, folder string) (events, orders int) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM orders)`).Scan(&events, &orders); err != nil {
+	const sql = `SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM orders), (SELECT last_value FROM intention_id_seq)`
+	if err := db.QueryRow(t.Context(), sql).Scan(&events, &orders, &lastID); err != nil {
 		t.Fatal(err)
 	}
-	return events, orders
+	return events, orders, lastID
 }
 
 func openFolder(t *testing.T) string {
@@ -228,8 +229,12 @@ func TestRestore_BringsBackAnySecondOfALostDatabase(t *testing.T) {
 	}
 	has := func(name string, wantEvents, wantOrders int) {
 		t.Helper()
-		if events, orders := orderedIn(t, in(name)); events != wantEvents || orders != wantOrders {
+		events, orders, lastID := orderedIn(t, in(name))
+		if events != wantEvents || orders != wantOrders {
 			t.Errorf("%s has %d events and %d orders, want %d and %d", name, events, orders, wantEvents, wantOrders)
+		}
+		if lastID < 1_000_000 {
+			t.Errorf("%s asks a provider once more with key %d", name, lastID+1)
 		}
 	}
 	back("first", "--to", first.Format(time.RFC3339Nano))
@@ -250,6 +255,9 @@ func TestRestore_BringsBackAnySecondOfALostDatabase(t *testing.T) {
 	again.sell(t)
 	again.reaches(t)
 	again.lose(t)
+	if list, err := filepath.Glob(filepath.Join(archive, "archive", "usher", "*", "00000002.history*")); err != nil || len(list) == 0 {
+		t.Errorf("the archive does not know where the timelines parted (%v): another restore would choose the same", err)
+	}
 	key, err := os.ReadFile(in("second/secret.key")) // of which an operator has a copy elsewhere
 	if err == nil {
 		err = errors.Join(os.Mkdir(in("third"), 0o755), os.WriteFile(in("third/secret.key"), key, 0o600))
