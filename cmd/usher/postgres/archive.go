@@ -228,6 +228,9 @@ func (p *Server) prepareArchive(ctx context.Context, who *user, fresh bool) (err
 	return err
 }
 
+// archiveAnswers is how long an archive that is in use already may take to answer when the server starts. It starts without it.
+const archiveAnswers = 10 * time.Second
+
 // beginArchive makes sure that the archive is of this database. Its settings get their name once it is. Settings that stay as
 // they were tell since when all was archived.
 func (p *Server) beginArchive(ctx context.Context) error {
@@ -235,19 +238,34 @@ func (p *Server) beginArchive(ctx context.Context) error {
 		return nil
 	}
 	a := p.archive
-	if out, err := a.run(ctx, "stanza-create", "--no-online"); err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == otherDatabase {
-			return fmt.Errorf("the archive %s belongs to another database, or to another version of PostgreSQL: name another one", p.place)
-		}
-		return fmt.Errorf("the archive %s cannot be used: %w\n%s", p.place, err, out)
-	}
 	next, config := a.config, archiveConfig(p.dir)
-	a.config = config
 	text, err := os.ReadFile(next)
 	if err != nil {
 		return err
 	}
-	if before, err := os.ReadFile(config); err == nil && bytes.Equal(before, text) {
+	before, err := os.ReadFile(config)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	goesOn := bytes.Equal(before, text)
+	if goesOn {
+		some, cancel := context.WithTimeout(ctx, archiveAnswers)
+		defer cancel()
+		ctx = some
+	}
+	out, err := a.run(ctx, "stanza-create", "--no-online")
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && exit.ExitCode() == otherDatabase:
+		return fmt.Errorf("the archive %s belongs to another database, or to another version of PostgreSQL: name another one", p.place)
+	case !goesOn:
+		return fmt.Errorf("the archive %s cannot be used: %w\n%s", p.place, err, out)
+	default:
+		p.log.Error("the archive does not answer; what is sold now goes there once it does", "archive", p.place, "error", err, "words", string(out))
+	}
+	a.config = config
+	if goesOn {
 		return os.Remove(next)
 	}
 	if err := p.archiveHistory(a.who); err != nil {

@@ -101,6 +101,16 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 			t.Errorf("a start with %q begins anew: %v", place, err)
 		}
 	}
+	// An archive that is in use already, and is broken or away, does not close the box office.
+	for _, name := range []string{"archive.info", "archive.info.copy"} {
+		if err := os.WriteFile(filepath.Join(in("archive"), "archive", "usher", name), []byte("rust"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err := archiving(t, in("one"), in("archive")); err != nil || p.archive == nil {
+		t.Errorf("a start while the archive cannot be read: %v", err)
+	}
+	refuses(in("other"), in("archive"), "cannot be used")
 	if p, err := archiving(t, in("one"), NoArchive); err != nil || p.archive != nil {
 		t.Errorf("it goes on: %v", err)
 	}

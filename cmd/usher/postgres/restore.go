@@ -45,9 +45,6 @@ func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger
 	if err := os.Remove(p.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return r, fmt.Errorf("there is something in %s, and a restore replaces nothing: name another folder with --data, or move that one away", p.dir)
 	}
-	if p.binaries, err = findBinaries(p.dir); err != nil {
-		return r, err
-	}
 	who, err := serverUser(p.dir)
 	if err != nil {
 		return r, err
@@ -81,9 +78,6 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 	if err := who.makeFolder(p.dir); err != nil {
 		return r, err
 	}
-	if err := who.reach(p.dir, p.binaries); err != nil {
-		return r, err
-	}
 	args := []string{"restore", "--set=" + first.Label}
 	if !to.At.IsZero() {
 		args = append(args, "--type=time", "--target="+to.At.UTC().Format("2006-01-02 15:04:05.999999+00"), "--target-action=promote")
@@ -93,6 +87,12 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 	}
 	if out, err := a.run(ctx, args...); err != nil {
 		return r, fmt.Errorf("restore from the archive: %w\n%s", err, out)
+	}
+	if p.binaries, err = findBinaries(p.dir); err != nil { // of the version that made the data
+		return r, err
+	}
+	if err := who.reach(p.dir, p.binaries); err != nil {
+		return r, err
 	}
 	r, err = p.replay(ctx, who)
 	r.Backup = first.Label

@@ -235,8 +235,10 @@ func (p *Server) initdb(ctx context.Context, who *user) error {
 	if err := who.reach(unfinished, p.binaries); err != nil {
 		return err
 	}
-	args := []string{"-D", unfinished, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--data-checksums", "--no-instructions",
-		fmt.Sprintf("--wal-segsize=%d", segmentSize)}
+	args := []string{
+		"-D", unfinished, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--data-checksums", "--no-instructions",
+		fmt.Sprintf("--wal-segsize=%d", segmentSize),
+	}
 	if slices.Contains(p.settings, "fsync=off") {
 		args = append(args, "--no-sync")
 	}
