@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Archive is where pgBackRest stores backups of a private PostgreSQL and its log (WAL), so that it can be brought back as
@@ -298,9 +300,23 @@ func (p *Server) archiveHistory(who *user) error {
 // settings are those of a server that archives.
 func (a *Archive) settings() []string {
 	return []string{
+		// A server that restarts by itself would not begin its timeout: it ends, and keepAlive starts it.
+		"restart_after_crash=off",
 		"archive_mode=on", fmt.Sprintf("archive_timeout=%d", archiveTimeout),
 		"archive_command=" + strings.ReplaceAll(quoted(a.program)+" --config="+quoted(a.config), "%", "%%") + ` --stanza=usher archive-push "%p"`,
 	}
+}
+
+// beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have gone to sleep before the server was
+// ready, when no timeout counts, and sleeps until the first checkpoint is due: five minutes.
+func (p *Server) beginTimeout(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, p.address("postgres"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	_, err = conn.Exec(ctx, `SELECT pg_reload_conf()`)
+	return err
 }
 
 // quoted is a word for a shell.

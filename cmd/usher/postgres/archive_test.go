@@ -119,6 +119,40 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 	}
 }
 
+// A server that was just started archives within its timeout, and not only from its first checkpoint on, after five minutes.
+func TestArchive_HasWhatIsCommittedRightAfterAStart(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	for _, place := range []string{filepath.Join(all, "archive"), ""} {
+		p, err := StartArchiving(t.Context(), filepath.Join(all, "data"), place, silent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stopped(t, p) })
+		conn := connect(t, p)
+		if place == "" {
+			kill(t, p) // the next one comes after a crash
+			conn = connect(t, p)
+		}
+		var segment string
+		if err := conn.QueryRow(t.Context(), `SELECT pg_walfile_name(pg_logical_emit_message(true, 'usher', 'sold'))`).Scan(&segment); err != nil {
+			t.Fatal(err)
+		}
+		for deadline, is := time.Now().Add(30*time.Second), false; !is; time.Sleep(20 * time.Millisecond) {
+			if err := conn.QueryRow(t.Context(), `SELECT coalesce(last_archived_wal >= $1, false) FROM pg_stat_archiver`, segment).Scan(&is); err != nil {
+				t.Fatal(err)
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("it is not in the archive after 30 seconds")
+			}
+		}
+		if err := conn.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stopped(t, p)
+	}
+}
+
 func TestArchive_WithoutPgBackRestSaysHowToInstallIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	all := place(t, "")

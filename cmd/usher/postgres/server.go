@@ -261,6 +261,9 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 		if err = p.ready(ctx, server.ended); err == nil {
 			err = p.owned(server)
 		}
+		if err == nil && p.archive != nil {
+			err = p.beginTimeout(ctx)
+		}
 		if err == nil {
 			return server, nil
 		}
