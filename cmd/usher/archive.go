@@ -43,6 +43,8 @@ func (x *archiving) backUp(ctx context.Context) error {
 		if err != nil {
 			x.log.Error("no backup was written into the archive; it is tried again", "in", backupPause.String(), "error", err)
 			pause = backupPause
+			now := time.Now() // where it is not known what is due, something is
+			x.due.CompareAndSwap(nil, &now)
 		}
 		if err := wait(ctx, pause); err != nil {
 			return err

@@ -307,8 +307,8 @@ func (a *Archive) settings() []string {
 	}
 }
 
-// beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have gone to sleep before the server was
-// ready, when no timeout counts, and sleeps until the first checkpoint is due: five minutes.
+// beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have begun to wait before the server
+// was ready, when no timeout counts, and waits until the first checkpoint is due: five minutes.
 func (p *Server) beginTimeout(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
 	if err != nil {
