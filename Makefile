@@ -26,7 +26,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants release tryout image test check postgres schema poppler openssl faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -76,14 +76,14 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema poppler openssl ## all tests but those in a browser, in random order; with the race detector where goroutines share memory
+unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines share memory
 	@$(TEST) -race -timeout 20m $(RACED)
 	@$(TEST) -timeout 20m $(OTHERS)
 	@cd tools && $(TEST) -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
-race: postgres schema poppler openssl ## the race detector in the packages that make unit runs without it (half an hour); after a change to handlers or a job
+race: postgres schema poppler openssl pgbackrest ## the race detector in the packages that make unit runs without it (half an hour); after a change to handlers or a job
 	@$(TEST) -race -timeout 60m $(OTHERS) -skip '$(WALKS)' # they ask for one address after another: it finds nothing in them
 	@cd tools && $(TEST) -race -timeout 60m -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)'
 
@@ -119,7 +119,7 @@ torment: postgres ## a million bad requests, to every address and socket; none m
 slow: ## a thousand slow connections beside a visitor of a box office that runs (URL=http://localhost:8080/events/seagull)
 	@contrib/slow.sh $(or $(URL),http://localhost:8080/events/seagull)
 
-mutants: postgres ## plant each mutant of tools/mutants in a copy, and each open door of tools/attack; demand that its test or attack tells
+mutants: postgres pgbackrest ## plant each mutant of tools/mutants in a copy, and each open door of tools/attack; demand that its test or attack tells
 	@tools/mutants/run.sh && tools/attack/planted.sh
 
 torture: postgres faketime ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
@@ -175,6 +175,11 @@ openssl:
 	@command -v openssl >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends openssl >/dev/null; \
 	  else echo "the tests of passes need OpenSSL:  sudo apt-get install -y openssl"; exit 1; fi; }
+
+pgbackrest:
+	@command -v pgbackrest >/dev/null || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbackrest >/dev/null; \
+	  else echo "the tests of archives need pgBackRest:  sudo apt-get install -y pgbackrest"; exit 1; fi; }
 
 faketime:
 	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || { \

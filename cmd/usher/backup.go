@@ -101,9 +101,13 @@ func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (
 	return sealed.Close()
 }
 
-// restore reads a backup into an empty database and then holds every promise against it: exit status 0 if they hold.
+// restore reads a backup into an empty database, or brings a private one back from its archive, and then holds every promise
+// against it: exit status 0 if they hold.
 type restore struct {
-	File     string `arg:"" help:"The backup."`
+	File     string `arg:"" optional:"" help:"The backup."`
+	To       string `placeholder:"TIME" help:"Instead of a backup: bring the private PostgreSQL back from its archive, as of a time such as 2026-11-28T20:15:03+01:00, or latest."`
+	Archive  string `setting:"USHER_ARCHIVE" placeholder:"PLACE" help:"Archive of the private PostgreSQL, as serve has it."`
+	Timeline int    `placeholder:"N" help:"Follow this timeline of the archive, and not the latest one: to reach what an earlier restore left out."`
 	Erased   string `placeholder:"FILE" help:"List of persons who were erased since then, as backup --erased writes it: they are erased again."`
 	Identity string `setting:"USHER_BACKUP_IDENTITY_FILE" placeholder:"FILE" help:"File with the key of age that opens an encrypted backup, as age-keygen writes it."`
 	DatabaseSettings
@@ -111,6 +115,13 @@ type restore struct {
 
 // Run is the command.
 func (c *restore) Run(ctx context.Context, sh *shell) error {
+	log := newLog(sh.stderr, "text")
+	if c.To != "" {
+		return c.fromArchive(ctx, sh, log)
+	}
+	if c.File == "" {
+		return usageError{"name the file of a backup, or a time with --to"}
+	}
 	dump, err := openBackup(c.File, c.Identity)
 	if err != nil {
 		return err
@@ -121,7 +132,7 @@ func (c *restore) Run(ctx context.Context, sh *shell) error {
 		}
 	}
 	defer func() { _ = dump.file.Close() }() // it was only read
-	db, err := reachEmpty(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
+	db, err := reachEmpty(ctx, &c.DatabaseSettings, log)
 	if err != nil {
 		return err
 	}
@@ -175,10 +186,15 @@ func openBackup(name, identity string) (b openedBackup, err error) {
 
 const ageStart = "age-encryption.org/"
 
-func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) (err error) {
+func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) error {
 	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction"); err != nil {
 		return err
 	}
+	return db.check(ctx, w, cfg, dump)
+}
+
+// check holds every promise against a restored database.
+func (db *database) check(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) error {
 	if err := prepare(ctx, db.dsn); err != nil { // an older backup is brought up to date
 		return err
 	}
@@ -187,6 +203,9 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 		return err
 	}
 	defer pool.Close()
+	if err := skipIDs(ctx, pool); err != nil {
+		return err
+	}
 	if db.box, err = cfg.secretBox(); err != nil {
 		return err
 	}

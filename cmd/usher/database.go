@@ -54,7 +54,7 @@ func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger)
 		return nil, err
 	}
 	if db.dsn == "" {
-		if db.private, err = postgres.Start(ctx, cfg.Data, log); err != nil {
+		if db.private, err = postgres.StartArchiving(ctx, cfg.Data, cfg.archive, log); err != nil {
 			return nil, err
 		}
 		db.dsn = db.private.DSN

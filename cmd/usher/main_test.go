@@ -143,6 +143,13 @@ func TestCall_InvalidCallIsRefusedWithAHint(t *testing.T) {
 		{"room set tour --opens noon", `--opens "noon"`},
 		{"room set tour --pause --end", "can't be used together"},
 		{"keys --new doors", "tickets"},
+		{"restore", "the file of a backup, or a time with --to"},
+		{"restore house.dump --to latest --archive here", "name one of them"},
+		{"restore --to latest", "--to needs --archive"},
+		{"restore --to noon --archive here", "a time with its zone"},
+		{"restore --to 2026-02-28T20:15:03 --archive here", "a time with its zone"},
+		{"restore --to 2999-01-01T00:00:00Z --archive here", "has not come yet"},
+		{"restore --to latest --archive here --timeline=-1", "it is 1 or more"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()

@@ -31,6 +31,9 @@ type metrics struct {
 	looks    *prometheus.CounterVec
 	lastLook prometheus.Gauge
 	lookTime prometheus.Gauge
+
+	archiveLag prometheus.Gauge // of a private PostgreSQL that archives; else 0
+	backupLate prometheus.Gauge
 }
 
 // answerTimes are the bounds of the histogram of answers, in seconds.
@@ -57,11 +60,17 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 		lookTime: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "usher_books_look_seconds", Help: "How long the last look at the books took.",
 		}),
+		archiveLag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "usher_archive_lag_seconds", Help: "How long the oldest segment of the log of the private PostgreSQL has waited for the archive; 0 without an archive.",
+		}),
+		backupLate: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "usher_archive_backup_late_seconds", Help: "How long a backup into the archive has been due; 0 without an archive.",
+		}),
 	}
 	for _, result := range []string{"fine", "broken", "failed"} {
 		m.looks.WithLabelValues(result) // so that each is there from the beginning
 	}
-	m.registry.MustRegister(m.requests, m.times, m.broken, m.looks, m.lastLook, m.lookTime,
+	m.registry.MustRegister(m.requests, m.times, m.broken, m.looks, m.lastLook, m.lookTime, m.archiveLag, m.backupLate,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(from...)
 	return m

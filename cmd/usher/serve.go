@@ -89,6 +89,11 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	group.start(ctx, "limits", n.limits.Run)
 	group.start(ctx, "wait lists", n.waits.Run)
 	group.start(ctx, "books", watchBooks(watch, counts, log))
+	if db.private != nil && db.private.Archive() != nil {
+		x := &archiving{archive: db.private.Archive(), pool: db.pool, counts: counts, log: log}
+		group.start(ctx, "archive", x.watch)
+		group.start(ctx, "backups", x.backUp)
+	}
 	group.start(ctx, "jobs", n.jobs.Run)
 	group.start(ctx, "organizers", n.organizers.Run)
 	group.start(ctx, "refusals", n.sales.Run)

@@ -31,6 +31,7 @@ type DatabaseSettings struct {
 	Data          string `name:"data" setting:"USHER_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the private Postgres."`
 
 	SecretFile string `kong:"-"` // the file of SecretKey, if it came from one
+	archive    string // of the private Postgres; empty: as it was
 }
 
 // AfterApply notes the file of the secret key: a node reads it again when the keys change.
@@ -52,6 +53,7 @@ type Config struct {
 	Claims        int           `name:"claims-per-visitor" setting:"USHER_CLAIMS_PER_VISITOR" default:"${claims}" placeholder:"CLAIMS" help:"Most claims that one visitor sends within a minute, to this node; 0: no limit."`
 	Joins         int           `name:"joins-per-network" setting:"USHER_JOINS_PER_NETWORK" default:"${joins}" placeholder:"PEOPLE" help:"Most people of one network (IPv4 /24, IPv6 /56) that join a waiting room within a minute; 0: no limit."`
 	Looks         int           `name:"looks-per-second" setting:"USHER_LOOKS_PER_SECOND" default:"${looks}" placeholder:"LOOKS" help:"How often in a second all pages of a waiting room without a socket may ask for its state, each from once in 3 s to once in 30 s; ten times as often while no seat is free; more with a cache in front."`
+	Archive       string        `name:"archive" setting:"USHER_ARCHIVE" placeholder:"PLACE" help:"Archive of the private Postgres, from which restore --to brings it back as of any second: a folder outside the data folder, or s3://bucket/prefix (needs pgBackRest); none: end archiving; empty: as before."`
 	Header        string        `name:"address-header" setting:"USHER_ADDRESS_HEADER" placeholder:"HEADER" help:"Header in which a proxy in front adds the address of the browser, such as X-Forwarded-For; empty: there is no proxy."`
 	Proxies       string        `name:"proxies" setting:"USHER_PROXIES" placeholder:"NETWORKS" help:"Networks of proxies that may set the address header, such as 192.0.2.0/28,2001:db8::/64; empty: this machine and private networks."`
 	HooksInside   bool          `name:"hooks-inside" setting:"USHER_HOOKS_INSIDE" help:"Let webhooks go to this machine and the networks around it, and by http. Every owner of a team can then make such calls."`
@@ -113,6 +115,10 @@ func (cfg *Config) check() error {
 	if cfg.Drain < 0 || cfg.Drain > time.Minute {
 		return usageError{fmt.Sprintf("--drain is %s; it may be 0s to 1m", cfg.Drain)}
 	}
+	if cfg.Archive != "" && cfg.DatabaseURL != "" {
+		return usageError{"--archive is for the private PostgreSQL; docs/operating.md says how to archive your own with pgBackRest"}
+	}
+	cfg.archive = cfg.Archive
 	if cfg.DirectURL != "" && cfg.DatabaseURL == "" {
 		return usageError{"DATABASE_DIRECT_URL is of no use without DATABASE_URL"}
 	}

@@ -30,6 +30,8 @@ type Server struct {
 	binaries string
 	settings []string
 	env      []string // of the server, besides ours
+	place    string   // where it is to archive; empty: where it did
+	archive  *Archive // nil: it does not archive
 	log      *slog.Logger
 
 	owner *os.File           // the lock of the one process that runs the server; nil when another one does
@@ -50,6 +52,21 @@ func StartIn(ctx context.Context, env []string, dir string, log *slog.Logger, se
 		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
 	}
 	p.env = env
+	return p.begin(ctx)
+}
+
+// StartArchiving is Start of a server that archives in a place: a folder, s3://bucket/prefix, or NoArchive. An empty place goes
+// on with the one before, if there was one. Only the process that runs the server can change the place.
+func StartArchiving(ctx context.Context, dir, place string, log *slog.Logger) (*Server, error) {
+	p, err := newServer(dir, log, nil)
+	if err != nil {
+		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
+	}
+	if p.place = place; p.owner == nil && place != "" {
+		if err := p.archivesIn(place); err != nil {
+			return nil, err
+		}
+	}
 	return p.begin(ctx)
 }
 
@@ -181,10 +198,18 @@ func (p *Server) firstStart(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, "PG_VERSION")); errors.Is(err, os.ErrNotExist) {
+	_, err = os.Stat(filepath.Join(p.dir, "PG_VERSION"))
+	fresh := errors.Is(err, os.ErrNotExist)
+	if err := p.prepareArchive(ctx, who, fresh); err != nil {
+		return nil, err
+	}
+	if fresh {
 		if err := p.initdb(ctx, who); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.beginArchive(ctx); err != nil {
+		return nil, err
 	}
 	if err := who.makeFolder(p.socket); err != nil {
 		return nil, err
@@ -210,7 +235,10 @@ func (p *Server) initdb(ctx context.Context, who *user) error {
 	if err := who.reach(unfinished, p.binaries); err != nil {
 		return err
 	}
-	args := []string{"-D", unfinished, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--data-checksums", "--no-instructions"}
+	args := []string{
+		"-D", unfinished, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--data-checksums", "--no-instructions",
+		fmt.Sprintf("--wal-segsize=%d", segmentSize),
+	}
 	if slices.Contains(p.settings, "fsync=off") {
 		args = append(args, "--no-sync")
 	}
@@ -232,6 +260,9 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 		}
 		if err = p.ready(ctx, server.ended); err == nil {
 			err = p.owned(server)
+		}
+		if err == nil && p.archive != nil {
+			err = p.beginTimeout(ctx)
 		}
 		if err == nil {
 			return server, nil
@@ -256,10 +287,14 @@ func (p *Server) owned(server *process) error {
 // launch starts the server process once.
 func (p *Server) launch(who *user) (*process, error) {
 	args := []string{"-D", p.dir, "-k", p.socket, "-p", "5432"}
-	for _, s := range append([]string{
+	settings := []string{
 		"listen_addresses=", "unix_socket_permissions=0700", "max_connections=100", "shared_buffers=256MB", "max_wal_size=2GB",
 		"wal_compression=on", "idle_in_transaction_session_timeout=10s", "logging_collector=off",
-	}, p.settings...) {
+	}
+	if p.archive != nil {
+		settings = append(settings, p.archive.settings()...)
+	}
+	for _, s := range append(settings, p.settings...) {
 		args = append(args, "-c", s)
 	}
 	out, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/cmd/usher/postgres"
+)
+
+// archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the log
+// does not get there.
+type archiving struct {
+	archive *postgres.Archive
+	pool    *pgxpool.Pool
+	counts  *metrics
+	log     *slog.Logger
+
+	due  atomic.Pointer[time.Time] // when the next backup is due; nil: not known yet
+	late bool                      // the log was late at the last look
+}
+
+const (
+	backupPause   = 10 * time.Minute // after a backup that failed
+	archiveLook   = 10 * time.Second
+	archiveWithin = time.Minute // how long a segment may wait before the log says so
+)
+
+// backUp makes a backup each time that one is due.
+func (x *archiving) backUp(ctx context.Context) error {
+	for {
+		list, err := x.archive.Backups(ctx)
+		if err == nil {
+			err = x.backUpOnce(ctx, list)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pause := time.Duration(0)
+		if err != nil {
+			x.log.Error("no backup was written into the archive; it is tried again", "in", backupPause.String(), "error", err)
+			pause = backupPause
+			now := time.Now() // where it is not known what is due, something is
+			x.due.CompareAndSwap(nil, &now)
+		}
+		if err := wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// backUpOnce waits until a backup is due, and makes it.
+func (x *archiving) backUpOnce(ctx context.Context, list []postgres.Backup) error {
+	at, full, err := x.archive.Due(list, time.Local)
+	if err != nil {
+		return err
+	}
+	x.due.Store(&at)
+	if err := wait(ctx, time.Until(at)); err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := x.archive.BackUp(ctx, full); err != nil {
+		return err
+	}
+	x.log.Info("a backup was written into the archive", "full", full, "took", time.Since(began).Round(time.Millisecond).String())
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// A finished segment waits as long as its file says ready.
+const archiveLagSQL = `
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(modification)), 0)::float8 FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready'`
+
+// watch says in the log and the metrics how the archive is. The box office stays open without one.
+func (x *archiving) watch(ctx context.Context) error {
+	tick := time.NewTicker(archiveLook)
+	defer tick.Stop()
+	for {
+		x.look(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (x *archiving) look(ctx context.Context) {
+	if due := x.due.Load(); due != nil {
+		x.counts.backupLate.Set(max(0, time.Since(*due).Seconds()))
+	}
+	ctx, cancel := context.WithTimeout(ctx, archiveLook)
+	defer cancel()
+	var lag float64
+	if err := x.pool.QueryRow(ctx, archiveLagSQL).Scan(&lag); err != nil {
+		return // a database that is down says so elsewhere
+	}
+	x.counts.archiveLag.Set(lag)
+	late := lag > archiveWithin.Seconds()
+	if late && !x.late {
+		x.log.Error("the log of PostgreSQL does not get into the archive: what is sold now is lost if the data folder is; postgres.log has the reason", "for", time.Duration(lag*1e9).Round(time.Second).String())
+	}
+	if !late && x.late {
+		x.log.Info("the archive has all of the log of PostgreSQL again")
+	}
+	x.late = late
+}

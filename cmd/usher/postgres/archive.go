@@ -1,0 +1,432 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Archive is where pgBackRest stores backups of a private PostgreSQL and its log (WAL), so that it can be brought back as
+// of any second. Its settings are in a folder beside the data. While they are there, every start of the server archives:
+// a start that did not would leave a gap.
+type Archive struct {
+	Place string // a folder, or s3://bucket/prefix
+
+	program string // pgbackrest
+	config  string // its file
+	who     *user
+}
+
+// NoArchive is the place that ends archiving.
+const NoArchive = "none"
+
+// archiveTimeout is how long a change waits at most before its segment of the log goes into the archive, in seconds.
+const archiveTimeout = 1
+
+// segmentSize is that of the log of new data, in MB. A segment is written to its end when its time is over, so 4 MB a
+// second are cheaper than PostgreSQL's 16. A busy server archives 30 segments a second, which are 120 MB.
+const segmentSize = 4
+
+const noPgBackRest = `an archive needs pgBackRest, which is not on this machine:
+  Debian, Ubuntu:  apt-get install -y pgbackrest
+  macOS:           brew install pgbackrest`
+
+// archiveFolder has the settings of pgBackRest and its locks.
+func archiveFolder(data string) string { return data + ".archive" }
+
+func archiveConfig(data string) string {
+	return filepath.Join(archiveFolder(data), "pgbackrest.conf")
+}
+
+// newArchive finds pgBackRest, and writes its settings for a data folder into a file of that name.
+func newArchive(who *user, place, data, socket, config string) (a *Archive, err error) {
+	a = &Archive{Place: place, config: config, who: who}
+	if a.program, err = exec.LookPath("pgbackrest"); err != nil {
+		return nil, errors.New(noPgBackRest)
+	}
+	if a.program, err = filepath.Abs(a.program); err != nil {
+		return nil, err
+	}
+	repository, err := repositoryOf(place)
+	if err != nil {
+		return nil, err
+	}
+	folder := archiveFolder(data)
+	if err := who.makeFolder(folder); err != nil {
+		return nil, err
+	}
+	text := "# Usher writes this file. Variables such as PGBACKREST_REPO1_RETENTION_FULL go before it.\n[global]\n" + repository + `repo1-bundle=y
+repo1-retention-full-type=time
+repo1-retention-full=14
+compress-type=zst
+start-fast=y
+log-level-file=off
+log-level-console=off
+log-level-stderr=error
+lock-path=` + folder + "\nspool-path=" + folder + "\n[usher]\npg1-path=" + data + "\npg1-socket-path=" + socket + "\npg1-port=5432\npg1-user=postgres\n"
+	return a, who.write(config, text)
+}
+
+// repositoryOf returns the settings of a place.
+func repositoryOf(place string) (string, error) {
+	if strings.ContainsAny(place, "\r\n") {
+		return "", fmt.Errorf("the archive %q has a line break in its name", place)
+	}
+	rest, s3 := strings.CutPrefix(place, "s3://")
+	if !s3 {
+		folder, err := filepath.Abs(place)
+		return "repo1-path=" + folder + "\n", err
+	}
+	bucket, prefix, _ := strings.Cut(rest, "/")
+	if bucket == "" {
+		return "", fmt.Errorf("the archive %q names no bucket, such as s3://bucket/prefix", place)
+	}
+	return "repo1-type=s3\nrepo1-s3-bucket=" + bucket + "\nrepo1-path=/" + strings.Trim(prefix, "/") + "\n", nil
+}
+
+// write replaces a file that only the server's user may read.
+func (u *user) write(name, text string) error {
+	next := name + ".next"
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if u.other {
+		err = errors.Join(err, f.Chown(int(u.uid), int(u.gid)))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(next, name)
+}
+
+// Archive returns the archive of the server; nil if it has none, or if another process runs the server and looks after it.
+func (p *Server) Archive() *Archive {
+	if p.owner == nil {
+		return nil
+	}
+	return p.archive
+}
+
+// makeArchiveFolder refuses an archive that would be lost with the data, and makes its folder for the server's user.
+func (p *Server) makeArchiveFolder(who *user, place string) error {
+	if strings.HasPrefix(place, "s3://") {
+		return nil
+	}
+	folder, err := resolved(place)
+	if err != nil {
+		return err
+	}
+	for _, data := range []string{filepath.Dir(p.logFile), p.dir} {
+		if data, err = resolved(data); err != nil {
+			return err
+		}
+		if inside, err := filepath.Rel(data, folder); err == nil && inside != ".." && !strings.HasPrefix(inside, "../") {
+			return fmt.Errorf("the archive %s is inside the data folder %s, and would be lost with it: name another folder, best on another disk", place, data)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(entries) == 0 { // a folder with something in it has its owner
+		if err := makeOpen(filepath.Dir(folder)); err != nil {
+			return err
+		}
+		if err := who.makeFolder(folder); err != nil {
+			return err
+		}
+	}
+	if sameDisk(folder, filepath.Dir(p.dir)) {
+		p.log.Warn("the archive is on the same disk as the data, and is lost with it: a folder on another machine or s3:// is safer", "archive", place)
+	}
+	return who.reach(folder)
+}
+
+// resolved is a path without links, as far as it exists.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil || path == "/" {
+		return path, err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return real, err
+	}
+	parent, err := resolved(filepath.Dir(path))
+	return filepath.Join(parent, filepath.Base(path)), err
+}
+
+func sameDisk(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && one.Sys().(*syscall.Stat_t).Dev == two.Sys().(*syscall.Stat_t).Dev
+}
+
+// archivesIn refuses a place that is not the one in which the server of another process archives.
+func (p *Server) archivesIn(place string) error {
+	text, err := os.ReadFile(archiveConfig(p.dir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	same := place == NoArchive && text == nil
+	if place != NoArchive {
+		repository, err := repositoryOf(place)
+		if err != nil {
+			return err
+		}
+		same = bytes.Contains(text, []byte("\n"+repository))
+	}
+	if !same {
+		return fmt.Errorf("another usher runs the PostgreSQL in %s, and it archives elsewhere or not at all: stop that one first", p.dir)
+	}
+	return nil
+}
+
+// prepareArchive reads where the server archives. It refuses to make a new database for the archive of one that was lost.
+func (p *Server) prepareArchive(ctx context.Context, who *user, fresh bool) (err error) {
+	config := archiveConfig(p.dir)
+	switch p.place {
+	case NoArchive:
+		return os.RemoveAll(archiveFolder(p.dir))
+	case "":
+		if _, err := os.Stat(config); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		p.archive = &Archive{config: config, who: who}
+		if p.archive.program, err = exec.LookPath("pgbackrest"); err != nil {
+			return errors.New(noPgBackRest)
+		}
+		return nil
+	}
+	if err := p.makeArchiveFolder(who, p.place); err != nil {
+		return err
+	}
+	if p.archive, err = newArchive(who, p.place, p.dir, p.socket, config+".new"); err != nil || !fresh {
+		return err
+	}
+	list, err := p.archive.Backups(ctx)
+	if err == nil && len(list) > 0 {
+		err = fmt.Errorf("%s has the backups of a database, and there is none in %s: \"usher restore --to latest --archive %s\" brings it back; for a new database name another archive", p.place, p.dir, p.place)
+	}
+	return err
+}
+
+// archiveAnswers is how long an archive that is in use already may take to answer when the server starts. It starts without it.
+const archiveAnswers = 10 * time.Second
+
+// beginArchive makes sure that the archive is of this database. Its settings get their name once it is. Settings that stay as
+// they were tell since when all was archived.
+func (p *Server) beginArchive(ctx context.Context) error {
+	if p.place == "" || p.place == NoArchive {
+		return nil
+	}
+	a := p.archive
+	next, config := a.config, archiveConfig(p.dir)
+	text, err := os.ReadFile(next)
+	if err != nil {
+		return err
+	}
+	before, err := os.ReadFile(config)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	goesOn := bytes.Equal(before, text)
+	if goesOn {
+		some, cancel := context.WithTimeout(ctx, archiveAnswers)
+		defer cancel()
+		ctx = some
+	}
+	out, err := a.run(ctx, "stanza-create", "--no-online")
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && exit.ExitCode() == otherDatabase:
+		return fmt.Errorf("the archive %s belongs to another database, or to another version of PostgreSQL: name another one", p.place)
+	case !goesOn:
+		return fmt.Errorf("the archive %s cannot be used: %w\n%s", p.place, err, out)
+	default:
+		p.log.Error("the archive does not answer; what is sold now goes there once it does", "archive", p.place, "error", err, "words", string(out))
+	}
+	a.config = config
+	if goesOn {
+		return os.Remove(next)
+	}
+	if err := p.archiveHistory(a.who); err != nil {
+		return err
+	}
+	return os.Rename(next, config)
+}
+
+// otherDatabase is the exit status of pgBackRest for a database that does not match.
+const otherDatabase = 28
+
+// archiveHistory has the server archive where its timelines parted. A restored server that did not archive has not done so.
+func (p *Server) archiveHistory(who *user) error {
+	list, err := filepath.Glob(filepath.Join(p.dir, "pg_wal", "*.history"))
+	if err != nil {
+		return err
+	}
+	for _, file := range list {
+		status := filepath.Join(p.dir, "pg_wal", "archive_status", filepath.Base(file))
+		if _, err := os.Stat(status + ".done"); err == nil {
+			continue
+		}
+		if err := who.write(status+".ready", ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settings are those of a server that archives.
+func (a *Archive) settings() []string {
+	return []string{
+		// A server that restarts by itself would not begin its timeout: it ends, and keepAlive starts it.
+		"restart_after_crash=off",
+		"archive_mode=on", fmt.Sprintf("archive_timeout=%d", archiveTimeout),
+		"archive_command=" + strings.ReplaceAll(quoted(a.program)+" --config="+quoted(a.config), "%", "%%") + ` --stanza=usher archive-push "%p"`,
+	}
+}
+
+// beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have begun to wait before the server
+// was ready, when no timeout counts, and waits until the first checkpoint is due: five minutes.
+func (p *Server) beginTimeout(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, p.address("postgres"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	_, err = conn.Exec(ctx, `SELECT pg_reload_conf()`)
+	return err
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// run runs pgBackRest and returns what it printed.
+func (a *Archive) run(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, a.program, append([]string{"--config=" + a.config, "--stanza=usher"}, args...)...)
+	cmd.Dir = "/"
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends a backup in order
+	cmd.WaitDelay = 2 * time.Second
+	a.who.become(cmd)
+	return cmd.CombinedOutput()
+}
+
+// Backup is one backup in an archive.
+type Backup struct {
+	Label    string
+	Full     bool
+	Ended    time.Time // the database can be brought back as of any second after it
+	Timeline int
+}
+
+// Backups lists the backups of the archive, the oldest first.
+func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
+	out, err := a.run(ctx, "info", "--output=json")
+	if err != nil {
+		return nil, fmt.Errorf("the archive cannot be read: %w\n%s", err, out)
+	}
+	var stanzas []struct {
+		Repo []struct {
+			Status struct {
+				Code    int
+				Message string
+			}
+		}
+		Backup []struct {
+			Label, Type string
+			Error       bool
+			Timestamp   struct{ Stop int64 }
+			Archive     struct{ Start string } // the first segment of its log, which begins with the timeline
+		}
+	}
+	if err := json.Unmarshal(out, &stanzas); err != nil {
+		return nil, fmt.Errorf("the archive cannot be read: %w\n%s", err, out)
+	}
+	for _, stanza := range stanzas {
+		for _, repo := range stanza.Repo {
+			if repo.Status.Code >= unreadable {
+				return nil, fmt.Errorf("the archive cannot be read: %s", repo.Status.Message)
+			}
+		}
+		for _, b := range stanza.Backup {
+			if b.Error || len(b.Archive.Start) < 8 {
+				continue
+			}
+			timeline, err := strconv.ParseInt(b.Archive.Start[:8], 16, 32)
+			if err != nil {
+				return nil, fmt.Errorf("the archive cannot be read: backup %s: %w", b.Label, err)
+			}
+			list = append(list, Backup{b.Label, b.Type == "full", time.Unix(b.Timestamp.Stop, 0), int(timeline)})
+		}
+	}
+	return list, nil
+}
+
+// unreadable is the least status of an archive that is not merely empty.
+const unreadable = 4
+
+// BackUp writes a backup into the archive: of everything, or of what changed since the last one of everything. It also removes
+// backups that are too old.
+func (a *Archive) BackUp(ctx context.Context, full bool) error {
+	kind := "diff"
+	if full {
+		kind = "full"
+	}
+	if out, err := a.run(ctx, "backup", "--type="+kind); err != nil {
+		return fmt.Errorf("back up into the archive: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// backupHour is the hour of the day at which a backup is due, in the time zone of the machine.
+const backupHour = 4
+
+// Due returns when the next backup is due, and whether it is to be of everything: at once since archiving began,
+// later each night, and of everything once a week.
+func (a *Archive) Due(list []Backup, zone *time.Location) (at time.Time, full bool, err error) {
+	began, err := os.Stat(a.config)
+	if err != nil {
+		return at, false, err
+	}
+	at, full = due(list, began.ModTime(), zone)
+	return at, full, nil
+}
+
+func due(list []Backup, began time.Time, zone *time.Location) (at time.Time, full bool) {
+	var last, lastFull time.Time
+	for _, b := range list {
+		last = b.Ended
+		if b.Full {
+			lastFull = b.Ended
+		}
+	}
+	if lastFull.Before(began.Truncate(time.Second)) {
+		return began, true
+	}
+	year, month, day := last.In(zone).Date()
+	if at = time.Date(year, month, day, backupHour, 0, 0, 0, zone); !at.After(last) {
+		at = time.Date(year, month, day+1, backupHour, 0, 0, 0, zone)
+	}
+	return at, at.Sub(lastFull) > 6*24*time.Hour
+}

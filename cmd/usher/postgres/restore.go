@@ -1,0 +1,225 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Target is what a database is brought back to.
+type Target struct {
+	At       time.Time // all that was committed until then, inclusive; zero: all that the archive has
+	Timeline int       // 0: the latest
+}
+
+// Restored is what came back.
+type Restored struct {
+	Last     time.Time // of the last transaction that was replayed; zero: none was
+	Timeline int       // the one that was followed; another one begins there
+	Early    bool      // the archive ends before the target
+	Backup   string    // label of the backup that it began with
+}
+
+// ErrTarget is a target that the archive cannot reach.
+var ErrTarget = errors.New("the archive does not have that")
+
+// Restore brings the data of an archive back into the folder dir, which must have none. It does not archive: a drill would
+// add to the archive of the database that it is a copy of.
+func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger) (r Restored, err error) {
+	p, err := newServer(dir, log, nil)
+	if err != nil {
+		return r, fmt.Errorf("restore: %w", err)
+	}
+	if p.owner == nil {
+		return r, fmt.Errorf("another usher runs the PostgreSQL in %s: stop it first, or name another folder with --data", p.dir)
+	}
+	defer func() { err = errors.Join(err, p.owner.Close()) }()
+	if err := os.Remove(p.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("there is something in %s, and a restore replaces nothing: name another folder with --data, or move that one away", p.dir)
+	}
+	who, err := serverUser(p.dir)
+	if err != nil {
+		return r, err
+	}
+	if err := os.RemoveAll(archiveFolder(p.dir)); err != nil { // of data that was lost
+		return r, err
+	}
+	final := p.dir
+	p.dir += ".unfinished" // a restore that was cut off leaves nothing that looks finished
+	p.socket = socketFolder(p.dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(archiveFolder(p.dir))) }()
+	if r, err = p.restore(ctx, who, place, to); err != nil {
+		return r, errors.Join(err, os.RemoveAll(p.dir))
+	}
+	return r, os.Rename(p.dir, final)
+}
+
+// restore fetches the data, replays the log up to the target, and stops the server.
+func (p *Server) restore(ctx context.Context, who *user, place string, to Target) (r Restored, err error) {
+	if err := os.RemoveAll(p.dir); err != nil {
+		return r, err
+	}
+	a, err := newArchive(who, place, p.dir, p.socket, archiveConfig(p.dir))
+	if err != nil {
+		return r, err
+	}
+	first, err := a.reaches(ctx, to)
+	if err != nil {
+		return r, err
+	}
+	if err := who.makeFolder(p.dir); err != nil {
+		return r, err
+	}
+	args := []string{"restore", "--set=" + first.Label}
+	if !to.At.IsZero() {
+		args = append(args, "--type=time", "--target="+to.At.UTC().Format("2006-01-02 15:04:05.999999+00"), "--target-action=promote")
+	}
+	if to.Timeline != 0 {
+		args = append(args, "--target-timeline="+strconv.Itoa(to.Timeline))
+	}
+	if out, err := a.run(ctx, args...); err != nil {
+		return r, fmt.Errorf("restore from the archive: %w\n%s", err, out)
+	}
+	if p.binaries, err = findBinaries(p.dir); err != nil { // of the version that made the data
+		return r, err
+	}
+	if err := who.reach(p.dir, p.binaries); err != nil {
+		return r, err
+	}
+	r, err = p.replay(ctx, who)
+	r.Backup = first.Label
+	return r, err
+}
+
+// reaches returns the backup that a restore begins with.
+func (a *Archive) reaches(ctx context.Context, to Target) (first Backup, err error) {
+	list, err := a.Backups(ctx)
+	if err != nil {
+		return first, err
+	}
+	if len(list) == 0 {
+		return first, fmt.Errorf("%w: there is no backup in %s", ErrTarget, a.Place)
+	}
+	for _, b := range list {
+		if (to.At.IsZero() || b.Ended.Before(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
+			first = b
+		}
+	}
+	if first.Label == "" && to.At.IsZero() {
+		return first, fmt.Errorf("%w: its first backup is of timeline %d", ErrTarget, list[0].Timeline)
+	}
+	if first.Label == "" {
+		return first, fmt.Errorf("%w: its first backup ended at %s, which is not before %s", ErrTarget, list[0].Ended.UTC().Format(time.RFC3339), to.At.UTC().Format(time.RFC3339))
+	}
+	return first, nil
+}
+
+// endsEarly is what PostgreSQL says where the log ends before the target.
+const endsEarly = "recovery ended before configured recovery target was reached"
+
+// replay runs the server until it has replayed the log. Where the log ends before the target, all of it is replayed.
+func (p *Server) replay(ctx context.Context, who *user) (r Restored, err error) {
+	if err := who.makeFolder(p.socket); err != nil {
+		return r, err
+	}
+	p.settings = []string{"archive_mode=off"}
+	for {
+		said, err := size(p.logFile)
+		if err != nil {
+			return r, err
+		}
+		server, err := p.launch(who)
+		if err != nil {
+			return r, err
+		}
+		err = p.replayed(ctx, server, &r)
+		server.stop()
+		if err == nil || ctx.Err() != nil || r.Early {
+			return r, err
+		}
+		words, e := from(p.logFile, said)
+		if e != nil || !bytes.Contains(words, []byte(endsEarly)) {
+			return r, errors.Join(fmt.Errorf("replay the log of the archive (its words are in %s): %w", p.logFile, err), e)
+		}
+		r.Early = true
+		p.settings = append(p.settings, "recovery_target_time=")
+	}
+}
+
+func size(file string) (int64, error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func from(file string, start int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if _, err := f.Seek(start, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
+}
+
+// replayed waits until the server has replayed the log, however long that takes, and writes.
+func (p *Server) replayed(ctx context.Context, server *process, r *Restored) error {
+	for {
+		err := p.askReplayed(ctx, r)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-server.ended:
+			return fmt.Errorf("PostgreSQL ended: %w", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+const replayedSQL = `SELECT pg_is_in_recovery(), pg_last_xact_replay_timestamp()`
+
+// The history of a timeline has a line for each before it, which begins with its number.
+const parentSQL = `
+SELECT split_part(line, chr(9), 1)::int
+  FROM regexp_split_to_table(pg_read_file('pg_wal/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.history'), chr(10)) line
+ WHERE line ~ '^\d' ORDER BY 1 DESC LIMIT 1`
+
+var errReplaying = errors.New("it still replays its log")
+
+func (p *Server) askReplayed(ctx context.Context, r *Restored) error {
+	conn, err := pgx.Connect(ctx, p.address("postgres"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	var replaying bool
+	var last *time.Time
+	if err := conn.QueryRow(ctx, replayedSQL).Scan(&replaying, &last); err != nil {
+		return err
+	}
+	if replaying {
+		return errReplaying
+	}
+	if last != nil {
+		r.Last = *last
+	}
+	return conn.QueryRow(ctx, parentSQL).Scan(&r.Timeline)
+}
