@@ -34,7 +34,7 @@ const NoArchive = "none"
 // archiveTimeout is how long a change waits at most before its segment of the log goes into the archive, in seconds.
 const archiveTimeout = 1
 
-// segmentSize is that of the log of new data, in MB. A segment is written to its end when its time is over, so 4 MB a
+// segmentSize is that of the log of data that begins with an archive, in MB. A segment is written to its end when its time is over, so 4 MB a
 // second are cheaper than PostgreSQL's 16. A busy server archives 30 segments a second, which are 120 MB.
 const segmentSize = 4
 

@@ -237,7 +237,9 @@ func (p *Server) initdb(ctx context.Context, who *user) error {
 	}
 	args := []string{
 		"-D", unfinished, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--data-checksums", "--no-instructions",
-		fmt.Sprintf("--wal-segsize=%d", segmentSize),
+	}
+	if p.archive != nil {
+		args = append(args, fmt.Sprintf("--wal-segsize=%d", segmentSize))
 	}
 	if slices.Contains(p.settings, "fsync=off") {
 		args = append(args, "--no-sync")
