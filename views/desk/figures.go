@@ -16,6 +16,14 @@ func (p Live) money(ctx context.Context, minor int64) string {
 	return views.MoneyIn(ctx, minor, p.Sale.Event.Currency)
 }
 
+// revenue is to the cent, but for a wall, where it is read from afar.
+func (p Live) revenue(ctx context.Context) string {
+	if p.Wall {
+		return p.short(ctx, p.Live.Revenue())
+	}
+	return p.money(ctx, p.Live.Revenue())
+}
+
 // short is money in few letters: "€1.42m"; exact below a million.
 func (p Live) short(ctx context.Context, minor int64) string {
 	whole, amount := float64(minor)/p.unit(), ""
