@@ -97,6 +97,18 @@ func TestRunner_ThreeNodesDoEachRowOnce(t *testing.T) {
 	}
 }
 
+func TestRunner_WorkThatWasAlwaysDueIsDoneAndWorkThatNeverIsWaits(t *testing.T) {
+	t.Parallel()
+	db := work(t, 3)
+	if _, err := db.Exec(t.Context(), `UPDATE work SET due_at = CASE id WHEN 1 THEN timestamptz '-infinity' ELSE 'infinity' END WHERE id < 3`); err != nil {
+		t.Fatal(err)
+	}
+	start(t, db, node(db, func() error { return nil }))
+	if tries := await(t, db, 2); tries != 2 {
+		t.Errorf("two rows were done in %d tries", tries)
+	}
+}
+
 func TestRunner_CrashBetweenWorkAndItsMarkHasItDoneAgain(t *testing.T) {
 	t.Parallel()
 	db := work(t, 1)

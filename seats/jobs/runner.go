@@ -49,7 +49,7 @@ func NewRunner(db seats.DB, log *slog.Logger, jobs ...*Job) *Runner {
 			l.every = time.Now().Add(j.Every)
 			l.sooner(j.Every)
 		} else {
-			watch = append(watch, `SELECT `+strconv.Itoa(i)+`, extract(epoch FROM min(at) - clock_timestamp())::float8 FROM (`+j.Due+`) due(key, at)`)
+			watch = append(watch, `SELECT `+strconv.Itoa(i)+`, CASE WHEN min(at) IS NOT NULL THEN `+secondsUntil("min(at)")+` END FROM (`+j.Due+`) due(key, at) WHERE at < 'infinity'`)
 		}
 		r.loops = append(r.loops, l)
 	}
@@ -223,6 +223,11 @@ type found struct {
 	in  time.Duration
 }
 
+// secondsUntil is the time until a column, which may be -infinity: PostgreSQL subtracts no infinite times before version 17.
+func secondsUntil(at string) string {
+	return `extract(epoch FROM greatest(` + at + `, 'epoch') - clock_timestamp())::float8`
+}
+
 // find lists the work that is due, and what is due next. It reads as many rows as may be under way or rest, and some more.
 func (l *loop) find(ctx context.Context) (list []found, err error) {
 	if l.Due == "" {
@@ -238,7 +243,7 @@ func (l *loop) find(ctx context.Context) (list []found, err error) {
 			delete(l.resting, key)
 		}
 	}
-	rows, err := l.db.Query(ctx, `SELECT key, extract(epoch FROM at - clock_timestamp())::float8 FROM (`+l.Due+`) due(key, at) WHERE at IS NOT NULL ORDER BY at LIMIT $1`,
+	rows, err := l.db.Query(ctx, `SELECT key, `+secondsUntil("at")+` FROM (`+l.Due+`) due(key, at) WHERE at < 'infinity' ORDER BY at LIMIT $1`,
 		l.AtOnce+len(l.tasks)+len(l.resting)+1)
 	if err != nil {
 		return nil, err
