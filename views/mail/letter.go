@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
@@ -63,6 +64,8 @@ func (p LetterPage) Subject(ctx context.Context) string {
 		return p.Own.Subject
 	case shop.SoldAgain(p.Order):
 		return text.T(ctx, "Your tickets were sold again: %s", name)
+	case p.calledOff():
+		return text.T(ctx, "Event cancelled: %s", name)
 	case p.Order.State == orders.Cancelled:
 		return text.T(ctx, "Order cancelled: %s", name)
 	case p.Kind == orders.MailCancellation:
@@ -83,8 +86,16 @@ func (p LetterPage) Subject(ctx context.Context) string {
 	return text.T(ctx, "Your tickets: %s", name)
 }
 
-// account says what is to pay and what goes back. A charge under way is left out: mail may be read late.
+// calledOff reports whether the event was cancelled, and the order with it.
+func (p LetterPage) calledOff() bool {
+	return p.Event.Status == seats.Cancelled && p.Order.State == orders.Cancelled
+}
+
+// account says why an event was cancelled, what is to pay and what goes back. A charge under way is left out: mail may be read late.
 func (p LetterPage) account(ctx context.Context) (lines []string) {
+	if p.calledOff() && p.Event.Reason != "" {
+		lines = append(lines, p.Event.Reason)
+	}
 	if due := shop.ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(ctx, p.Event, p.Order)))
 	}
@@ -145,7 +156,7 @@ func (p LetterPage) advice(ctx context.Context) string {
 	if shop.SoldAgain(p.Order) {
 		return text.T(ctx, "The tickets of this order are no longer valid: other attendees have their seats now.")
 	}
-	if p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold }) {
+	if p.calledOff() || p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold }) {
 		return text.T(ctx, "The tickets of this order are no longer valid.")
 	}
 	if p.Order.State == orders.Cancelled {
