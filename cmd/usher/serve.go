@@ -81,6 +81,9 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	watch.Box = db.box
 
 	group := newGroup()
+	if n.traces != nil {
+		group.start(ctx, "traces", n.traces.Run)
+	}
 	group.start(ctx, "office", n.office.Run)
 	group.start(ctx, "notifier", n.notifier.Run)
 	group.start(ctx, "listener", n.listener.Run)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/http"
 	"net/mail"
 	"net/netip"
 	"net/url"
@@ -57,6 +58,9 @@ type Config struct {
 	HooksInside   bool          `name:"hooks-inside" setting:"USHER_HOOKS_INSIDE" help:"Let webhooks go to this machine and the networks around it, and by http. Every owner of a team can then make such calls."`
 	Metrics       string        `name:"metrics" setting:"USHER_METRICS" placeholder:"ADDRESS" help:"Address where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere."`
 	Requests      string        `name:"log-requests" setting:"USHER_LOG_REQUESTS" default:"off" enum:"off,sampled,on" placeholder:"WHICH" help:"Which answers are logged, with route, status, time and request id: off, none; sampled, one of a hundred, and all that failed or took longer than a second; on, all."`
+	Traces        string        `name:"traces" setting:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"ADDRESS" help:"Address of an OpenTelemetry collector that takes traces, such as http://127.0.0.1:4318 (OTLP over HTTP, at /v1/traces); empty: there are none."`
+	TraceHeaders  string        `name:"traces-headers" setting:"OTEL_EXPORTER_OTLP_HEADERS" type:"secret" placeholder:"HEADERS" help:"Headers with which the collector is called, such as authorization=Bearer%20SECRET; several with a comma between."`
+	TraceRatio    float64       `name:"traces-ratio" setting:"OTEL_TRACES_SAMPLER_ARG" default:"1" placeholder:"RATIO" help:"Which part of all traces is recorded, 0 to 1; a trace that a trusted proxy began is recorded if the proxy says so."`
 	Drain         time.Duration `name:"drain" setting:"USHER_DRAIN" default:"0s" placeholder:"TIME" help:"How long to go on after the signal to end, with /readyz saying no, so that a proxy in front sends requests elsewhere."`
 	SMTP          string        `name:"smtp" setting:"USHER_SMTP" type:"secret" placeholder:"ADDRESS" help:"Address of the mail server, such as smtp://user:secret@mail.example.org:587, or smtps://; TLS is required unless it is this machine or the address ends in ?tls=optional; empty: mail is kept in DATA/mail."`
 	MailFrom      string        `name:"mail-from" setting:"USHER_MAIL_FROM" placeholder:"SENDER" help:"Sender of mail, such as \"Box office <tickets@example.org>\"."`
@@ -84,6 +88,7 @@ type Config struct {
 	apple     *wallets.Apple   // made of the certificates by check; nil: none
 	google    *wallets.Google  // made of the key by check; nil: none
 	provider  *openid.Provider // made of the OIDC settings by check; nil: none
+	headers   http.Header      // made of TraceHeaders by check
 	proxies   []netip.Prefix   // made of Proxies by check; nil: the usual ones
 }
 
@@ -132,6 +137,9 @@ func (cfg *Config) check() error {
 		return err
 	}
 	if err := cfg.checkMail(); err != nil {
+		return err
+	}
+	if err := cfg.checkTraces(); err != nil {
 		return err
 	}
 	if err := cfg.checkWallets(time.Now()); err != nil {
