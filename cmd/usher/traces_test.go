@@ -372,7 +372,7 @@ func TestTraces_CollectorThatHangsNeitherSlowsRequestsNorTheEnd(t *testing.T) {
 	if err := node.group.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > lastUploads+uploadTime/2 {
+	if took := time.Since(began); took > 10*time.Second { // the rest of the node ends within less
 		t.Errorf("the end took %s", took)
 	}
 }
