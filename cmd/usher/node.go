@@ -58,6 +58,7 @@ type node struct {
 	office     *seats.Inventory
 	sessions   *sessions.Sessions
 	notifier   *realtime.Notifier
+	nats       *realtime.NATS // nil: nodes ring each other by PostgreSQL
 	hub        *realtime.Hub
 	listener   *realtime.Listener
 	rooms      *waitingroom.Rooms
@@ -96,6 +97,10 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.sessions = sessions.New(db.pool, n.office)
 	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.notifier.Tell
 	n.listener = realtime.NewListener(db.dsn, n.office, n.hub, log)
+	if cfg.NATS != "" {
+		n.nats = realtime.NewNATS(cfg.nats, db.dsn, n.listener, log)
+		n.notifier.By = n.nats
+	}
 	n.rooms = waitingroom.New(db.pool, db.dsn, log)
 	n.rooms.SealWith(db.box)
 	n.rooms.Looks = cfg.Looks

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -181,7 +180,7 @@ func (cfg *Config) checkTraces() error {
 		}
 		cfg.headers.Set(name, value)
 	}
-	if ip := net.ParseIP(u.Hostname()); len(cfg.headers) > 0 && u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if len(cfg.headers) > 0 && u.Scheme == "http" && !isLocal(u.Hostname()) {
 		return usageError{fmt.Sprintf("--traces %q is another machine and not https: OTEL_EXPORTER_OTLP_HEADERS would be readable on the way", cfg.Traces)}
 	}
 	return nil
