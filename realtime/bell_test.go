@@ -238,6 +238,7 @@ type gate struct {
 	mu       sync.Mutex
 	shut     bool
 	open     []net.Conn
+	flow     sync.RWMutex // locked while it holds back what comes
 }
 
 func newGate(t *testing.T, to string) *gate {
@@ -269,8 +270,25 @@ func (g *gate) pass(c net.Conn) {
 		return
 	}
 	g.open = append(g.open, c, far)
-	go func() { _, _ = io.Copy(far, c); _ = far.Close() }()
-	go func() { _, _ = io.Copy(c, far); _ = c.Close() }()
+	go g.carry(far, c)
+	go g.carry(c, far)
+}
+
+func (g *gate) carry(to, from net.Conn) {
+	_, _ = io.Copy(through{to, &g.flow}, from)
+	_ = to.Close()
+}
+
+type through struct {
+	net.Conn
+	flow *sync.RWMutex
+}
+
+// Write is part of io.Writer.
+func (t through) Write(p []byte) (int, error) {
+	t.flow.RLock()
+	defer t.flow.RUnlock()
+	return t.Conn.Write(p)
 }
 
 func (g *gate) set(shut bool) {
@@ -302,6 +320,21 @@ func TestNATS_NodeThatWasCutOffCatchesUpOnceItIsBack(t *testing.T) {
 	reach(t, db, nodes[:2])
 	g.set(false)
 	reach(t, db, nodes)
+}
+
+func TestNATS_ServerThatHangsDelaysARingByASecond(t *testing.T) {
+	t.Parallel()
+	db := event(t, 1000)
+	g := newGate(t, strings.TrimPrefix(natsTower(t, db).address, "nats://"))
+	nodes := nodesAt(t, db, &tower{address: "nats://" + g.listener.Addr().String()}, 3, false, never)
+	g.flow.Lock()
+	t.Cleanup(g.flow.Unlock)
+	began := time.Now()
+	claimAll(t, nodes, 1)
+	reach(t, db, nodes)
+	if took := time.Since(began); took > natsAnswer+2*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
 
 func TestNATS_PostgreSQLRingsOnlyWhileItIsAway(t *testing.T) {
