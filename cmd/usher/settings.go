@@ -92,8 +92,8 @@ type Config struct {
 	provider  *openid.Provider // made of the OIDC settings by check; nil: none
 	headers   http.Header      // made of TraceHeaders by check
 
-	nats realtime.NATSAddress // made of NATS by check
-	proxies   []netip.Prefix   // made of Proxies by check; nil: the usual ones
+	nats    realtime.NATSAddress // made of NATS by check
+	proxies []netip.Prefix       // made of Proxies by check; nil: the usual ones
 }
 
 // check refuses settings that could only fail later and less clearly.
