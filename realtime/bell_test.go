@@ -332,7 +332,7 @@ func TestNATS_ServerThatHangsDelaysARingByASecond(t *testing.T) {
 	began := time.Now()
 	claimAll(t, nodes, 1)
 	reach(t, db, nodes)
-	if took := time.Since(began); took > natsAnswer+2*time.Second {
+	if took := time.Since(began); took > 4*time.Second { // without a limit of its own it is askWithin, 5 s
 		t.Errorf("it took %s", took)
 	}
 }
