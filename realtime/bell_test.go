@@ -401,3 +401,14 @@ func TestNATS_OtherMachinesAreReachedInTLSAlone(t *testing.T) {
 		conn.Close()
 	}
 }
+
+func TestNotifier_RingsTheNewestVersionOfEachEvent(t *testing.T) {
+	t.Parallel()
+	n := NewNotifier("", quiet())
+	for _, version := range []int64{5, 3, 7, 6} {
+		n.Notify(12, version)
+	}
+	if got := n.versionsPayload(); got != "12:7" {
+		t.Errorf("it rings %q", got)
+	}
+}
