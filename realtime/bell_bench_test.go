@@ -18,7 +18,7 @@ const (
 	bellTime    = 2 * time.Second
 	bellNodes   = 8
 	bellClients = 8 // of each node
-	bellPlaces  = 5000
+	bellPlaces  = 12_500
 )
 
 // bellSlug is the event of a node. The first has the slug that every node opens.
