@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/usherbox/usher/handlers/desk"
@@ -102,6 +103,7 @@ type Config struct {
 	Proxies       []netip.Prefix // networks of those proxies; nil: Proxies
 
 	Observe  web.Observe   // told of every answer; nil: answers are not counted
+	Tracer   trace.Tracer  // begins the trace of each request; nil: requests are not traced
 	LogEvery int           // one of so many answers is logged, and each that failed or was slow; 0: none is
 	Unready  func() string // why this node wants no requests now; empty: it does
 }
@@ -134,7 +136,7 @@ func newHandlers(c Config) *Handlers {
 	if s.Proxies == nil {
 		s.Proxies = web.Proxies
 	}
-	s.Observe, s.LogEvery, s.Unready = c.Observe, c.LogEvery, c.Unready
+	s.Observe, s.Tracer, s.LogEvery, s.Unready = c.Observe, c.Tracer, c.LogEvery, c.Unready
 	s.Sessions = web.NewSessions(c.Sessions, strings.HasPrefix(c.PublicURL, "https://"))
 	return &Handlers{s, &shop.Handlers{Server: s}, &desk.Handlers{Server: s, Desks: c.Desks}}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/events"
@@ -21,12 +27,15 @@ import (
 type answers struct {
 	mu   sync.Mutex
 	seen map[string]map[int]int
+
+	traces []string
 }
 
-func (a *answers) observe(route string) func(int, time.Duration, string) {
-	return func(status int, _ time.Duration, _ string) {
+func (a *answers) observe(route string) func(int, time.Duration, string, string) {
+	return func(status int, _ time.Duration, _, trace string) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
+		a.traces = append(a.traces, trace)
 		if a.seen[route] == nil {
 			a.seen[route] = map[int]int{}
 		}
@@ -148,6 +157,46 @@ func TestEveryAnswerIsCountedAndLoggedIfAskedFor(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), `"msg":"answered"`); n != 4 || !strings.Contains(log.String(), `"status":404`) { // the panic has its own line
 		t.Errorf("%d lines: %s", n, log)
+	}
+}
+
+func TestTraces_RequestIsNamedByItsTraceInTheLogAndTheHistogram(t *testing.T) {
+	t.Parallel()
+	spans, counted := tracetest.NewSpanRecorder(), &answers{seen: map[string]map[int]int{}}
+	url, log := failing(t, func(h *Handlers) {
+		h.Observe, h.LogEvery, h.Tracer = counted.observe, 1, sdk.NewTracerProvider(sdk.WithSpanProcessor(spans), sdk.WithoutPanicRecording()).Tracer("test")
+	})
+	want := []struct {
+		path, route string
+		status      int64
+	}{
+		{"/fine", "GET /fine", 200}, {"/broken/hush", "GET /broken/{secret}", 503}, {"/panics/hush", "GET /panics/{secret}", 503}, {"/hush", "none", 404},
+	}
+	for _, w := range want {
+		ask(t, url+w.path)
+	}
+	counted.mu.Lock()
+	defer counted.mu.Unlock()
+	list := spans.Ended()
+	if len(list) != len(want) || len(counted.traces) != len(want) {
+		t.Fatalf("%d spans, %d traces", len(list), len(counted.traces))
+	}
+	for i, w := range want {
+		span := list[i]
+		says := map[attribute.Key]attribute.Value{}
+		for _, a := range span.Attributes() {
+			says[a.Key] = a.Value
+		}
+		id := span.SpanContext().TraceID().String()
+		if span.Name() != w.route || says["http.response.status_code"].AsInt64() != w.status || (span.Status().Code == codes.Error) != (w.status >= 500) || len(span.Events()) > 0 {
+			t.Errorf("%s: %s %v %v", w.path, span.Name(), span.Attributes(), span.Status())
+		}
+		if counted.traces[i] != id || !strings.Contains(log.String(), `"trace_id":"`+id+`"`) && w.path != "/panics/hush" {
+			t.Errorf("%s: its trace is %s, and not %q: %s", w.path, id, counted.traces[i], log)
+		}
+		if strings.Contains(fmt.Sprint(span.Name(), span.Attributes(), span.Status()), "hush") {
+			t.Errorf("the span has the address: %v", span.Attributes())
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ type node struct {
 	hub    *Hub
 	sale   *seats.Sale
 	url    string
+
+	notifier *Notifier
+	nats     *NATS // nil: it rings by PostgreSQL
 }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -45,10 +48,17 @@ func startNode(t testing.TB, db *pgxpool.Pool, silent bool) *node {
 // startNodePolling starts a node that asks for changes it did not hear of only so often.
 func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Duration) *node {
 	t.Helper()
-	dsn := db.Config().ConnString()
+	return startNodeAt(t, db, silent, every, "")
+}
+
+// startNodeAt starts a node that rings by a NATS server; by PostgreSQL if the address is empty.
+func startNodeAt(t testing.TB, db *pgxpool.Pool, silent bool, every time.Duration, address string) *node {
+	t.Helper()
+	dsn := db.Config().ConnString() + " application_name=bell"
 	n := &node{office: seats.NewInventory(db, quiet())}
 	n.hub = NewHub()
 	notifier := NewNotifier(dsn, quiet())
+	n.notifier = notifier
 	n.office.Changed = n.hub.Changed
 	n.hub.Tell = notifier.Tell
 	if !silent {
@@ -59,6 +69,15 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 	made := listener.lastPoll.Load()
 	ctx, cancel := context.WithCancel(context.Background())
 	runs := []func(context.Context) error{n.office.Run, n.hub.Run, listener.Run, notifier.Run}
+	if address != "" {
+		at, err := ParseNATS(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.nats = NewNATS(at, dsn, listener, quiet())
+		notifier.By = n.nats
+		runs = append(runs, n.nats.Run)
+	}
 	done := make(chan error, len(runs))
 	for _, run := range runs {
 		go func() { done <- run(ctx) }()

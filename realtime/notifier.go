@@ -18,12 +18,22 @@ const (
 	maxPayload  = 7900                  // NOTIFY takes payloads below 8,000 bytes
 	maxNotes    = 1 << 16               // that wait to be sent; more are dropped
 
-	notesChannel = "usher_mine"
+	versionsChannel = "usher"
+	notesChannel    = "usher_mine"
 )
+
+// bell takes rings to the other nodes. An error leaves open whether a ring arrived.
+type bell interface {
+	ring(ctx context.Context, channel, payload string) error
+}
 
 // Notifier wakes the other nodes after a commit. It may lose, double or delay a notification: the change log is the truth.
 // It runs outside the claim's transaction, because NOTIFY takes a lock of the whole cluster until its transaction is on disk.
+//
+// It rings by PostgreSQL, or by another bell: then by PostgreSQL only what that one did not take.
 type Notifier struct {
+	By *NATS // nil: PostgreSQL alone. Set it before Run
+
 	dsn string
 	log *slog.Logger
 
@@ -81,9 +91,15 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 }
 
-const notifySQL = `SELECT pg_notify('usher', $1)`
+const notifySQL = `SELECT pg_notify($1, $2)`
 
-const notesSQL = `SELECT pg_notify('usher_mine', $1)`
+// postgresBell rings by NOTIFY.
+type postgresBell struct{ conn *pgx.Conn }
+
+func (b postgresBell) ring(ctx context.Context, channel, payload string) error {
+	_, err := b.conn.Exec(ctx, notifySQL, channel, payload)
+	return err
+}
 
 func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 	conn, err := openConn(ctx, n.dsn, `SET synchronous_commit = off`)
@@ -91,16 +107,20 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(conn)
+	bells := []bell{postgresBell{conn}}
+	if n.By != nil {
+		bells = []bell{n.By, postgresBell{conn}}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-n.wake:
 		}
-		if err := sendAll(ctx, conn, notifySQL, n.versionsPayload); err != nil {
+		if err := sendAll(ctx, bells, versionsChannel, n.versionsPayload); err != nil {
 			return err
 		}
-		if err := sendAll(ctx, conn, notesSQL, n.notesPayload); err != nil {
+		if err := sendAll(ctx, bells, notesChannel, n.notesPayload); err != nil {
 			return err
 		}
 		if err := seats.Sleep(ctx, notifyEvery); err != nil {
@@ -109,10 +129,16 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 	}
 }
 
-// sendAll sends payloads until there is none left.
-func sendAll(ctx context.Context, conn *pgx.Conn, sql string, next func() string) error {
+// sendAll sends payloads until there is none left, each by the first bell that takes it.
+func sendAll(ctx context.Context, bells []bell, channel string, next func() string) error {
 	for payload := next(); payload != ""; payload = next() {
-		if err := within(ctx, func(ctx context.Context) error { _, err := conn.Exec(ctx, sql, payload); return err }); err != nil {
+		var err error
+		for _, b := range bells {
+			if err = within(ctx, func(ctx context.Context) error { return b.ring(ctx, channel, payload) }); err == nil {
+				break
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}

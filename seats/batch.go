@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // batchCommands is the most commands one batch carries.
@@ -57,6 +58,7 @@ type command struct {
 	tries  int              // batches that failed with it
 	lost   bool             // the first of them with its connection, so that the server may still be at it
 	answer chan answer      // has room for the one answer
+	span   trace.Span       // of the request, if that is traced; nil for most
 }
 
 type answer struct {
@@ -108,6 +110,9 @@ func (s *Sale) doAll(ctx context.Context, commands []*command) []answer {
 func (s *Sale) enqueue(ctx context.Context, commands []*command) (lead bool) {
 	for _, c := range commands {
 		c.answer, c.visit = make(chan answer, 1), VisitOf(ctx)
+		if span := trace.SpanFromContext(ctx); span.IsRecording() {
+			c.span = span
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,6 +280,7 @@ type inFlight struct {
 	err         error         // why
 	version     atomic.Int64  // what it was committed as; 0 until then, and if it changed nothing
 	ended       chan struct{} // closed when it was written and answered, or undone
+	span        trace.Span    // nil if none of its commands is traced
 }
 
 // begin locks what the commands need and decides them. Nothing was decided when it fails, so it tries again by itself.
@@ -284,7 +290,7 @@ func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
 	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands) || before.batch.sharesAllowance(commands)) {
 		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
 	}
-	t := &inFlight{ended: make(chan struct{})}
+	t := &inFlight{ended: make(chan struct{}), span: s.batchSpan(commands)}
 	t.err = s.lock(ctx, t, commands, before)
 	for tries := 1; retryable(t.err) && tries < batchTries || connectionLost(t.err) && Sleep(ctx, retryPause) == nil; tries++ {
 		if errors.Is(t.err, errPrices) {
@@ -330,6 +336,7 @@ func (s *Sale) end(t *inFlight) {
 		<-t.concurrent.ended
 		t.concurrent = nil
 	}
+	t.endSpan()
 	if t.err != nil {
 		s.failed(t)
 		return

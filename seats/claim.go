@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 // ClaimRequest is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
@@ -46,6 +47,15 @@ func (w *ClaimRequest) Size() int {
 // A repeat with the same key gets the first answer if the first try won; a try that lost may be tried again.
 // Errors: *ValidationError, *Conflict, or the database's.
 func (s *Sale) Claim(ctx context.Context, holder ID, key string, w ClaimRequest) (Hold, error) {
+	ctx, span := tracing.Start(ctx, "claim")
+	hold, err := s.claim(ctx, holder, key, w)
+	if span.IsRecording() {
+		s.endSpan(span, w.Size(), err)
+	}
+	return hold, err
+}
+
+func (s *Sale) claim(ctx context.Context, holder ID, key string, w ClaimRequest) (Hold, error) {
 	c := &command{claim: true, tidy: true, holder: holder, key: key, visit: VisitOf(ctx), access: w.Access}
 	if err := s.understand(c, w); err != nil {
 		return Hold{}, err

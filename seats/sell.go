@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 // Purchase is what a holder agreed to: which seats go to which order, and what is written with them.
@@ -60,6 +61,15 @@ type Purchase struct {
 // only while the time is not up. It returns the seats sold. ErrNoHold if there is nothing left to sell; a *Conflict if
 // what is there is not what the purchase says. Nothing changed then.
 func (s *Sale) Sell(ctx context.Context, d Purchase) ([]int, error) {
+	ctx, span := tracing.Start(ctx, "sell")
+	sold, err := s.sell(ctx, d)
+	if span.IsRecording() {
+		s.endSpan(span, len(sold), err)
+	}
+	return sold, err
+}
+
+func (s *Sale) sell(ctx context.Context, d Purchase) ([]int, error) {
 	c, err := s.selling(d)
 	if err != nil {
 		return nil, err

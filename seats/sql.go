@@ -349,7 +349,7 @@ func (s *Sale) fastPath(commands []*command, before *inFlight) *inFlight {
 	if !b.onePhase() {
 		return nil
 	}
-	return &inFlight{batch: b, fast: true, ended: make(chan struct{})}
+	return &inFlight{batch: b, fast: true, ended: make(chan struct{}), span: s.batchSpan(commands)}
 }
 
 // availableOnly reports whether the seats of some commands must be available, and not only expired: those that we choose, and those of

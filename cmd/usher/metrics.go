@@ -77,21 +77,25 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 }
 
 // slow is the time of an answer, in seconds, from which on its request's id stands beside the histogram, as an exemplar: the log
-// has a line with it where USHER_LOG_REQUESTS says so.
+// has a line with it where USHER_LOG_REQUESTS says so. If the request is traced, so does the id of its trace.
 const slow = .25
 
 // observe returns what is to be told of each answer of a route.
-func (m *metrics) observe(route string) func(status int, took time.Duration, request string) {
+func (m *metrics) observe(route string) func(status int, took time.Duration, request, trace string) {
 	times := sync.OnceValue(func() prometheus.Observer { return m.times.WithLabelValues(route) }) // a route without requests has no lines
 	open := web.StaysOpen(route)
-	return func(status int, took time.Duration, request string) {
+	return func(status int, took time.Duration, request, trace string) {
 		m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 		switch seconds := took.Seconds(); {
 		case open:
 		case seconds < slow:
 			times().Observe(seconds)
 		default:
-			times().(prometheus.ExemplarObserver).ObserveWithExemplar(seconds, prometheus.Labels{"request": request})
+			example := prometheus.Labels{"request": request}
+			if trace != "" {
+				example["trace_id"] = trace
+			}
+			times().(prometheus.ExemplarObserver).ObserveWithExemplar(seconds, example)
 		}
 	}
 }

@@ -58,6 +58,7 @@ type node struct {
 	office     *seats.Inventory
 	sessions   *sessions.Sessions
 	notifier   *realtime.Notifier
+	nats       *realtime.NATS // nil: nodes ring each other by PostgreSQL
 	hub        *realtime.Hub
 	listener   *realtime.Listener
 	rooms      *waitingroom.Rooms
@@ -87,6 +88,7 @@ type node struct {
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
 	alerts     *alerts.Alerts
+	traces     *traces // nil: requests and jobs are not traced
 }
 
 // build makes each part of those that it needs.
@@ -95,6 +97,10 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.sessions = sessions.New(db.pool, n.office)
 	n.hub.SocketsPerAddress, n.hub.Log, n.hub.Tell = cfg.Sockets, log, n.notifier.Tell
 	n.listener = realtime.NewListener(db.dsn, n.office, n.hub, log)
+	if cfg.NATS != "" {
+		n.nats = realtime.NewNATS(cfg.nats, db.dsn, n.listener, log)
+		n.notifier.By = n.nats
+	}
 	n.rooms = waitingroom.New(db.pool, db.dsn, log)
 	n.rooms.SealWith(db.box)
 	n.rooms.Looks = cfg.Looks
@@ -155,6 +161,8 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("erase persons of old events", n.privacy.EraseOld),
 		jobs.Hourly("delete pictures that no page has", n.pages.Purge),
 	})...)
+	n.traces = newTraces(cfg, log)
+	n.jobs.Tracer = n.traces.tracer()
 	return n
 }
 
@@ -213,7 +221,7 @@ func (n *node) handler(cfg *Config, observe web.Observe, unready func() string) 
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
 		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
-		Observe: observe, LogEvery: logEvery[cfg.Requests], Unready: unready,
+		Observe: observe, Tracer: n.traces.tracer(), LogEvery: logEvery[cfg.Requests], Unready: unready,
 	})
 }
 

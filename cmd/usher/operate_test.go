@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
@@ -181,13 +182,16 @@ func TestMetrics_SlowAnswersNameTheirRequest(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()
 	of := m.observe("GET /slow")
-	of(200, time.Millisecond, "fast")
-	of(200, 300*time.Millisecond, "slow-1")
+	of(200, time.Millisecond, "fast", "")
+	of(200, 300*time.Millisecond, "slow-1", "")
+	traced := m.observe("GET /traced")
+	traced(200, 300*time.Millisecond, strings.Repeat("r", web.MostID), strings.Repeat("0a", 16))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
 	r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
 	w := httptest.NewRecorder()
 	m.handler().ServeHTTP(w, r)
-	if body := w.Body.String(); !strings.Contains(body, `# {request="slow-1"} 0.3`) || strings.Contains(body, `"fast"`) {
+	example := regexp.MustCompile(`# \{[^}]*trace_id="(0a){16}"`)
+	if body := w.Body.String(); !strings.Contains(body, `# {request="slow-1"} 0.3`) || strings.Contains(body, `"fast"`) || !example.MatchString(body) {
 		t.Error(body)
 	}
 }

@@ -81,7 +81,13 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	watch.Box = db.box
 
 	group := newGroup()
+	if n.traces != nil {
+		group.start(ctx, "traces", n.traces.Run)
+	}
 	group.start(ctx, "office", n.office.Run)
+	if n.nats != nil {
+		group.start(ctx, "nats", n.nats.Run)
+	}
 	group.start(ctx, "notifier", n.notifier.Run)
 	group.start(ctx, "listener", n.listener.Run)
 	group.start(ctx, "hub", n.hub.Run)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/http"
 	"net/mail"
 	"net/netip"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/realtime"
 	post "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/openid"
 	"github.com/usherbox/usher/seats/wallets"
@@ -59,6 +61,10 @@ type Config struct {
 	HooksInside   bool          `name:"hooks-inside" setting:"USHER_HOOKS_INSIDE" help:"Let webhooks go to this machine and the networks around it, and by http. Every owner of a team can then make such calls."`
 	Metrics       string        `name:"metrics" setting:"USHER_METRICS" placeholder:"ADDRESS" help:"Address where Prometheus may ask for /metrics, such as 127.0.0.1:9090; empty: nowhere."`
 	Requests      string        `name:"log-requests" setting:"USHER_LOG_REQUESTS" default:"off" enum:"off,sampled,on" placeholder:"WHICH" help:"Which answers are logged, with route, status, time and request id: off, none; sampled, one of a hundred, and all that failed or took longer than a second; on, all."`
+	Traces        string        `name:"traces" setting:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"ADDRESS" help:"Address of an OpenTelemetry collector that takes traces, such as http://127.0.0.1:4318 (OTLP over HTTP, at /v1/traces); empty: there are none."`
+	TraceHeaders  string        `name:"traces-headers" setting:"OTEL_EXPORTER_OTLP_HEADERS" type:"secret" placeholder:"HEADERS" help:"Headers with which the collector is called, such as authorization=Bearer%20SECRET; several with a comma between."`
+	TraceRatio    float64       `name:"traces-ratio" setting:"OTEL_TRACES_SAMPLER_ARG" default:"1" placeholder:"RATIO" help:"Which part of all traces is recorded, 0 to 1; a trace that a trusted proxy began is recorded if the proxy says so."`
+	NATS          string        `name:"nats" setting:"USHER_NATS" type:"secret" placeholder:"ADDRESS" help:"Address of a NATS server by which nodes ring each other, such as tls://user:secret@nats.example.org:4222; several of a cluster with a comma between; TLS is required unless it is this machine or the address ends in ?tls=optional; empty: by PostgreSQL."`
 	Drain         time.Duration `name:"drain" setting:"USHER_DRAIN" default:"0s" placeholder:"TIME" help:"How long to go on after the signal to end, with /readyz saying no, so that a proxy in front sends requests elsewhere."`
 	SMTP          string        `name:"smtp" setting:"USHER_SMTP" type:"secret" placeholder:"ADDRESS" help:"Address of the mail server, such as smtp://user:secret@mail.example.org:587, or smtps://; TLS is required unless it is this machine or the address ends in ?tls=optional; empty: mail is kept in DATA/mail."`
 	MailFrom      string        `name:"mail-from" setting:"USHER_MAIL_FROM" placeholder:"SENDER" help:"Sender of mail, such as \"Box office <tickets@example.org>\"."`
@@ -86,7 +92,10 @@ type Config struct {
 	apple     *wallets.Apple   // made of the certificates by check; nil: none
 	google    *wallets.Google  // made of the key by check; nil: none
 	provider  *openid.Provider // made of the OIDC settings by check; nil: none
-	proxies   []netip.Prefix   // made of Proxies by check; nil: the usual ones
+	headers   http.Header      // made of TraceHeaders by check
+
+	nats    realtime.NATSAddress // made of NATS by check
+	proxies []netip.Prefix       // made of Proxies by check; nil: the usual ones
 }
 
 // check refuses settings that could only fail later and less clearly.
@@ -139,6 +148,15 @@ func (cfg *Config) check() error {
 	}
 	if err := cfg.checkMail(); err != nil {
 		return err
+	}
+	if err := cfg.checkTraces(); err != nil {
+		return err
+	}
+	if cfg.NATS != "" {
+		var err error
+		if cfg.nats, err = realtime.ParseNATS(cfg.NATS); err != nil {
+			return usageError{fmt.Sprintf("USHER_NATS: %v", err)} // the address itself has a password in it
+		}
 	}
 	if err := cfg.checkWallets(time.Now()); err != nil {
 		return err

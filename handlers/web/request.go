@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -24,17 +26,25 @@ const MostID = 64 // characters of an id that a proxy in front made
 func (h *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()[RequestID] = []string{h.idOf(r)}
+		if h.Tracer != nil && h.trusts(r) {
+			r = withinTrace(r)
+		}
 		next.ServeHTTP(w, r)
 	})
 }
 
 func (h *Server) idOf(r *http.Request) string {
-	if given := r.Header[RequestID]; len(given) > 0 && h.AddressHeader != "" && h.isProxy(r.RemoteAddr) {
+	if given := r.Header[RequestID]; len(given) > 0 && h.trusts(r) {
 		if id := given[0]; id != "" && len(id) <= MostID && strings.IndexFunc(id, noWord) < 0 {
 			return id
 		}
 	}
 	return strconv.FormatUint(rand.Uint64(), 36) // it tells requests apart and is no secret
+}
+
+// trusts reports whether a request came by a proxy that the operator trusts. Addressed changes where it says it came from.
+func (h *Server) trusts(r *http.Request) bool {
+	return h.AddressHeader != "" && h.isProxy(r.RemoteAddr)
 }
 
 func noWord(r rune) bool {
@@ -43,7 +53,11 @@ func noWord(r rune) bool {
 
 // About is the log of one request: it names the id and the route. Not the address, for some addresses are secrets.
 func (h *Server) About(w http.ResponseWriter, r *http.Request) *slog.Logger {
-	return h.Log.With("request", w.Header().Get(RequestID), "method", r.Method, "route", routeOf(r))
+	log := h.Log.With("request", w.Header().Get(RequestID), "method", r.Method, "route", routeOf(r))
+	if id := traceOf(trace.SpanFromContext(r.Context())); id != "" {
+		return log.With("trace_id", id)
+	}
+	return log
 }
 
 func routeOf(r *http.Request) string { return cmp.Or(r.Pattern, "none") }
@@ -51,31 +65,34 @@ func routeOf(r *http.Request) string { return cmp.Or(r.Pattern, "none") }
 // StaysOpen reports whether a route's answers last as long as a page is open.
 func StaysOpen(route string) bool { return strings.HasSuffix(route, "/live") }
 
-// Observe returns for a route what is told of each of its answers: the status, how long it took, and the request's id.
-type Observe func(route string) func(status int, took time.Duration, request string)
+// Observe returns for a route what is told of each of its answers: the status, how long it took, the request's id, and that of its trace;
+// empty if there is none.
+type Observe func(route string) func(status int, took time.Duration, request, trace string)
 
 // slowAnswer is the time of an answer that is in the log also if only some are.
 const slowAnswer = time.Second
 
 // Observed counts the answers of a route, and logs them where the operator asked for that.
 func (h *Server) Observed(pattern string, next http.HandlerFunc) http.HandlerFunc {
-	if h.Observe == nil && h.LogEvery == 0 {
+	if h.Observe == nil && h.LogEvery == 0 && h.Tracer == nil {
 		return next
 	}
-	note := func(int, time.Duration, string) {}
+	note := func(int, time.Duration, string, string) {}
 	if h.Observe != nil {
 		note = h.Observe(pattern)
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		began, seen := time.Now(), &statusSeen{ResponseWriter: w}
+		r, span := h.traced(r, pattern)
 		defer func() {
 			took := time.Since(began)
 			status := cmp.Or(seen.status, http.StatusOK)
 			if cause := recover(); cause != nil {
-				note(http.StatusServiceUnavailable, took, w.Header().Get(RequestID)) // as recovering answers it
+				status = http.StatusServiceUnavailable // as recovering answers it
+				note(status, took, w.Header().Get(RequestID), endTraced(span, status))
 				panic(cause)
 			}
-			note(status, took, w.Header().Get(RequestID))
+			note(status, took, w.Header().Get(RequestID), endTraced(span, status))
 			if h.LogEvery > 0 && (status >= http.StatusInternalServerError || took > slowAnswer && !StaysOpen(pattern) || rand.IntN(h.LogEvery) == 0) {
 				h.About(w, r).Info("answered", "status", status, "ms", float64(took.Microseconds())/1000)
 			}

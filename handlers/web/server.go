@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/alexedwards/scs/v2"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/usherbox/usher/realtime"
@@ -105,6 +106,7 @@ type Server struct {
 	AddressHeader string
 	Proxies       []netip.Prefix
 	Observe       Observe
+	Tracer        trace.Tracer // nil: requests are not traced
 	LogEvery      int
 	Unready       func() string
 }

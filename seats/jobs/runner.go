@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 const (
@@ -35,6 +38,8 @@ type Runner struct {
 	log   *slog.Logger
 	loops []*loop
 	watch string
+
+	Tracer trace.Tracer // each task is a trace; nil: none is
 }
 
 // NewRunner returns a runner of jobs. A job has one runner.
@@ -43,7 +48,7 @@ func NewRunner(db seats.DB, log *slog.Logger, jobs ...*Job) *Runner {
 	var watch []string
 	for i, j := range jobs {
 		j.log = log
-		l := &loop{Job: j, db: db, hint: make(chan time.Duration, 1), ended: make(chan ended, j.AtOnce), tasks: map[string]bool{}, resting: map[string]rest{}}
+		l := &loop{Job: j, runner: r, db: db, hint: make(chan time.Duration, 1), ended: make(chan ended, j.AtOnce), tasks: map[string]bool{}, resting: map[string]rest{}}
 		l.at = time.Now().Add(never)
 		if j.Due == "" {
 			l.every = time.Now().Add(j.Every)
@@ -125,6 +130,7 @@ func (r *Runner) look(ctx context.Context) error {
 // loop is one job on this node. One goroutine has it.
 type loop struct {
 	*Job
+	runner  *Runner
 	db      seats.DB
 	hint    chan time.Duration // until the next row is due
 	ended   chan ended
@@ -268,8 +274,21 @@ func (l *loop) begin(ctx context.Context, key string) {
 			}
 			l.ended <- e
 		}()
-		e.n, e.err = l.Do(ctx, key)
+		e.n, e.err = l.do(ctx, key)
 	}()
+}
+
+func (l *loop) do(ctx context.Context, key string) (n int, err error) {
+	if l.runner.Tracer == nil {
+		return l.Do(ctx, key)
+	}
+	ctx, span := l.runner.Tracer.Start(ctx, "job "+l.Name)
+	defer span.End() // also of a task that panics
+	if n, err = l.Do(ctx, key); err != nil {
+		span.SetStatus(codes.Error, "")
+	}
+	span.SetAttributes(tracing.Done.Int(n))
+	return n, err
 }
 
 // end notes what became of a task.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 const (
@@ -145,7 +146,10 @@ const mailLaterSQL = `UPDATE mail SET next_try = clock_timestamp() + make_interv
 
 // one hands one mail over and stores the result.
 func (o *Outbox) one(ctx context.Context, m Mail) error {
-	err := o.deliver(ctx, m)
+	within, span := tracing.Start(ctx, "mail")
+	err := o.deliver(within, m)
+	span.SetAttributes(tracing.Kind.String(m.Kind), tracing.Tries.Int(m.tries))
+	tracing.End(span, err)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

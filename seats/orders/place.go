@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 // ErrUnconfirmed is the answer to an order with an email that has to be confirmed first: begin it with Pay.
@@ -35,7 +36,10 @@ const CodeKey = "key"
 // Errors: Mistakes; ErrUnconfirmed; ErrUnpaid and ErrUnpaidNet; seats.ErrNoHold; a *seats.Conflict if the hold is not what the form shows or was used with other
 // details; the database's.
 func (o *Orders) Place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
-	return withoutEarlier(ctx, o, s, holder, f, o.place)
+	ctx, span := tracing.Start(ctx, "order")
+	code, err = withoutEarlier(ctx, o, s, holder, f, o.place)
+	endOrder(span, s, &f, "placed", err)
+	return code, err
 }
 
 func (o *Orders) place(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (code string, err error) {
@@ -571,7 +575,10 @@ const CodeUnderWay = "under_way"
 //
 // Errors: those of Place.
 func (o *Orders) Pay(ctx context.Context, s *seats.Sale, holder seats.ID, f Form) (payments.Payment, error) {
-	return withoutEarlier(ctx, o, s, holder, f, o.begin)
+	ctx, span := tracing.Start(ctx, "order")
+	p, err := withoutEarlier(ctx, o, s, holder, f, o.begin)
+	endOrder(span, s, &f, "paying", err)
+	return p, err
 }
 
 const earlierSQL = `SELECT code FROM payment WHERE event_id = $1 AND holder = $2 AND hold_id <> $3 AND state = 'open'`

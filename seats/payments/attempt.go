@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 // The steps of a payment, each one call to the provider.
@@ -83,7 +84,7 @@ func (ps *Payments) workDue(ctx context.Context, key string) (tried int, err err
 		if err != nil || a.id == 0 {
 			return tried, err
 		}
-		again, err = ps.try(ctx, payment, a)
+		again, err = ps.tryTraced(ctx, payment, a)
 		said := ""
 		if err != nil {
 			said = err.Error()
@@ -112,6 +113,13 @@ func (ps *Payments) authorizeKey(ctx context.Context, p Payment) (string, error)
 	a := attempt{step: stepAuthorize}
 	err := ps.db.QueryRow(ctx, authorizeAttemptSQL, p.ID).Scan(&a.id)
 	return a.key(), err
+}
+
+func (ps *Payments) tryTraced(ctx context.Context, id seats.ID, a attempt) (again bool, err error) {
+	ctx, span := tracing.Start(ctx, "payment "+a.step)
+	defer func() { tracing.End(span, err) }()
+	span.SetAttributes(tracing.Tries.Int(a.tries))
+	return ps.try(ctx, id, a)
 }
 
 // try makes the call of an attempt and stores the result. It reports whether another attempt follows at once.
@@ -165,10 +173,13 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	ctx, span := tracing.Start(ctx, "payment provider")
+	span.SetAttributes(tracing.Method.String(p.Method))
 	standing, err := ask(provider, ctx, Charge{
 		Token: token, Reader: p.reader(), Key: key, Payment: p.ID, Order: p.Order, Account: p.Account, Credit: p.Credit, Before: p.before, Slow: p.slow && !p.Shared() && !p.ChangesTypes(), Reference: p.Reference, Amount: p.Amount, Currency: p.Currency, Refund: refund,
 		Name: p.Name, Email: p.Email, What: p.what(), Back: home + "/payments/" + p.Code,
 	})
+	tracing.End(span, err)
 	if err != nil {
 		return standing, &downError{fmt.Errorf("payments: %s: %w", p.Method, err)}
 	}

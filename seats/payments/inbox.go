@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/tracing"
 )
 
 const recordSQL = `
@@ -14,7 +15,10 @@ INSERT INTO inbox (method, event, payment_id, kind) VALUES ($1, $2, $3, $4)
     ON CONFLICT DO NOTHING`
 
 // Record stores a webhook event. Once it returns, the provider may be told that the event arrived: any node acts on it.
-func (ps *Payments) Record(ctx context.Context, e WebhookEvent) error {
+func (ps *Payments) Record(ctx context.Context, e WebhookEvent) (err error) {
+	ctx, span := tracing.Start(ctx, "payment webhook")
+	defer func() { tracing.End(span, err) }()
+	span.SetAttributes(tracing.Method.String(e.Method), tracing.Kind.String(e.Kind))
 	if _, err := ps.db.Exec(ctx, recordSQL, e.Method, e.Event, e.Payment, e.Kind); err != nil {
 		return fmt.Errorf("payments: record a webhook event: %w", err)
 	}
