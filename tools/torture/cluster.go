@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,9 +22,9 @@ import (
 // Addresses are of a network for documentation, so that they are none of this machine's neighbors. The files of contrib have the same.
 const (
 	bridge      = "usher-cluster"
-	homeAddress = "192.0.2.254" // of the torture and the nodes of usher
-	doorAddress = "192.0.2.10"  // of HAProxy and PgBouncer
-	password    = "CHANGE-ME"   // of every role, as contrib has it
+	homeAddress = "198.51.100.254" // of the torture and the nodes of usher
+	doorAddress = "198.51.100.10"  // of HAProxy and PgBouncer
+	password    = "CHANGE-ME"      // of every role, as contrib has it
 	members     = 3
 )
 
@@ -65,7 +64,7 @@ func StartCluster(ctx context.Context, contrib string) (_ *Server, err error) {
 // makeNetwork makes the namespaces. Those that an earlier torture left are ended: no other program has these names.
 func (c *cluster) makeNetwork(ctx context.Context) error {
 	for i := range members {
-		c.members = append(c.members, newHost(fmt.Sprint("pg", i+1), fmt.Sprint("192.0.2.", i+1), c.dir))
+		c.members = append(c.members, newHost(fmt.Sprint("pg", i+1), fmt.Sprint("198.51.100.", i+1), c.dir))
 	}
 	c.door = newHost("door", doorAddress, c.dir)
 	_ = c.removeNetwork() // mostly there is none
@@ -115,7 +114,7 @@ func (c *cluster) configure(h *host) error {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if !strings.Contains(line, "hosts:") {
-			lines[i] = strings.NewReplacer("name: pg1", "name: "+h.name, "192.0.2.1:", h.address+":", "/var/lib/postgresql/usher", h.dir+"/data",
+			lines[i] = strings.NewReplacer("name: pg1", "name: "+h.name, "198.51.100.1:", h.address+":", "/var/lib/postgresql/usher", h.dir+"/data",
 				"/var/run/postgresql", h.dir+"\n    log_line_prefix: '"+prefix+"'", "/usr/lib/postgresql/15/bin", binaries[len(binaries)-1]).Replace(line)
 		}
 	}
@@ -165,7 +164,7 @@ func addressOf(role, host string, port int, database string) string {
 
 // What docs/operating.md says for transaction mode: the settings of a session are those of the role.
 var roleSQL = []string{
-	"CREATE ROLE usher LOGIN PASSWORD '" + password + "'", "ALTER ROLE usher SET plan_cache_mode = force_generic_plan",
+	"CREATE ROLE usher LOGIN PASSWORD '" + password + "'", "CREATE ROLE usher_desk NOLOGIN", "GRANT usher_desk TO usher", "ALTER ROLE usher SET plan_cache_mode = force_generic_plan",
 	"ALTER ROLE usher SET enable_hashjoin = off", "ALTER ROLE usher SET enable_mergejoin = off", "ALTER ROLE usher SET enable_seqscan = off",
 	"ALTER ROLE usher SET enable_bitmapscan = off", "ALTER ROLE usher SET jit = off",
 }

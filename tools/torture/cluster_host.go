@@ -17,7 +17,7 @@ import (
 // host is a machine of the cluster: a network namespace with processes of the user postgres.
 type host struct {
 	name, address string
-	space         string // the namespace
+	space         string // the namespace, and its cable to the bridge
 	dir           string
 	running       map[string]*exec.Cmd
 }
@@ -42,11 +42,10 @@ func (h *host) join(ctx context.Context) error {
 	}
 	uid, _ := strconv.Atoi(owner.Uid) // it is a number on every system with namespaces
 	gid, _ := strconv.Atoi(owner.Gid)
-	cable := "usher-" + h.name
 	for _, args := range [][]string{
 		{"netns", "add", h.space},
-		{"link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", h.space},
-		{"link", "set", cable, "master", bridge, "up"},
+		{"link", "add", h.space, "type", "veth", "peer", "name", "eth0", "netns", h.space},
+		{"link", "set", h.space, "master", bridge, "up"},
 		{"-n", h.space, "addr", "add", h.address + "/24", "dev", "eth0"},
 		{"-n", h.space, "link", "set", "eth0", "up"},
 		{"-n", h.space, "link", "set", "lo", "up"},
@@ -63,7 +62,9 @@ func (h *host) leave() error {
 	if _, err := os.Stat("/run/netns/" + h.space); err != nil {
 		return nil
 	}
-	return errors.Join(h.kill(), command(context.Background(), "ip", "netns", "del", h.space))
+	err := h.kill()
+	_ = command(context.Background(), "ip", "link", "del", h.space) // with the namespace it would end a moment later
+	return errors.Join(err, command(context.Background(), "ip", "netns", "del", h.space))
 }
 
 // run starts a program in the namespace, if it does not run, and adds what it says to a log.

@@ -37,7 +37,7 @@ type Report struct {
 	Door       int               `json:"door"`         // operations on tickets that the judge of the door could order
 	Captured   int64             `json:"captured"`     // by the bank, in cents
 	Refunded   int64             `json:"refunded"`
-	News       int64             `json:"news"`              // that the bank told
+	News       int64             `json:"news"` // that the bank told
 	Patroni    bool              `json:"patroni"`
 	Confirmed  int               `json:"confirmed"`         // orders
 	Lost       int               `json:"lost"`              // of them: they are not there

@@ -116,7 +116,7 @@ type run struct {
 	mu          sync.Mutex
 	did         map[string]int // faults, by name
 	outages     []outage
-	undone      []string       // faults that could not be done, and why
+	undone      []string // faults that could not be done, and why
 	deadReaders []net.Conn
 }
 
