@@ -188,14 +188,7 @@ func TestRepeat_IsAnsweredOnceAFailoverKeepsTheFirstRequest(t *testing.T) {
 	for way, repeat := range ways {
 		answer := make(chan error, 1)
 		go func() { answer <- repeat(t.Context()) }()
-		for waits := false; !waits; {
-			select {
-			case err := <-answer:
-				t.Fatalf("%s answered a repeat with %v before the standby had the first request", way, err)
-			default:
-				waits = standby.Waits(t)
-			}
-		}
+		standby.AwaitCommit(t, answer)
 		standby.Cancel(t)
 		if err := <-answer; err == nil {
 			t.Errorf("%s answered a repeat whose wait was cancelled", way)

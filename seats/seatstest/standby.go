@@ -55,21 +55,39 @@ func DBWithStandby(t *testing.T) (*pgxpool.Pool, *Standby) {
 // Stall has every commit from now on wait for the standby, which never has it.
 func (s *Standby) Stall(t *testing.T) {
 	t.Helper()
-	for _, sql := range []string{`ALTER SYSTEM SET synchronous_standby_names = 'nowhere'`, `SELECT pg_reload_conf()`} {
+	s.set(t, `ALTER SYSTEM SET synchronous_standby_names = 'nowhere'`, `SELECT current_setting('synchronous_standby_names') = 'nowhere'`)
+}
+
+// set changes the server, and waits until processes know it.
+func (s *Standby) set(t *testing.T, change, known string) {
+	t.Helper()
+	for _, sql := range []string{change, `SELECT pg_reload_conf()`} {
 		if _, err := s.db.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.until(t, `SELECT current_setting('synchronous_standby_names') = 'nowhere'`)
+	s.until(t, known)
 }
 
-// Waits reports whether a commit waits.
-func (s *Standby) Waits(t *testing.T) (waits bool) {
+// Follow has the standby follow: what waits is committed.
+func (s *Standby) Follow(t *testing.T) {
 	t.Helper()
-	if err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits); err != nil {
-		t.Fatal(err)
+	s.set(t, `ALTER SYSTEM RESET synchronous_standby_names`, `SELECT current_setting('synchronous_standby_names') = ''`)
+}
+
+// AwaitCommit returns when a commit waits. It fails the test if an answer comes first.
+func (s *Standby) AwaitCommit(t *testing.T, answer <-chan error) {
+	t.Helper()
+	for waits := false; !waits; {
+		select {
+		case err := <-answer:
+			t.Fatalf("the answer is %v before a standby has what it is about", err)
+		default:
+		}
+		if err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return waits
 }
 
 // Cancel cancels the wait of a commit, as an operator may: PostgreSQL says that it succeeded, with a warning.
