@@ -131,7 +131,7 @@ func (c *cluster) startEtcd(h *host) error {
 		all = append(all, fmt.Sprintf("%s=http://%s:2380", m.name, m.address))
 	}
 	peer, client := "http://"+h.address+":2380", "http://"+h.address+":2379"
-	return h.run("etcd", "etcd", "--name", h.name, "--data-dir", filepath.Join(h.dir, "etcd"), "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+	return h.run("etcd", "etcd", "--enable-v2", "--name", h.name, "--data-dir", filepath.Join(h.dir, "etcd"), "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--listen-client-urls", client, "--advertise-client-urls", client, "--initial-cluster", strings.Join(all, ","), "--log-level", "warn")
 }
 

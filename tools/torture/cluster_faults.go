@@ -173,6 +173,7 @@ func (r *run) failOnce(ctx context.Context, f fault, random *rand.Rand) error {
 	if err := r.server.cluster.mend(ctx); err != nil {
 		return err
 	}
+	fmt.Fprintf(os.Stderr, "%s: %s, %.0f s until all was whole\n", time.Now().Format(time.TimeOnly), f.name, time.Duration(r.history.now()-began).Seconds())
 	r.mu.Lock()
 	r.outages = append(r.outages, outage{f.name, began, r.history.now()})
 	r.mu.Unlock()
