@@ -33,12 +33,13 @@ var clusterFaults = []fault{
 	{"synchronous standby killed", "every process of its machine", onLeader(func(_ context.Context, _ *cluster, _, standby *host) error { return standby.kill() })},
 	{"leader and its etcd cut off", "no packet to or from the machine of the leader", onLeader(func(ctx context.Context, _ *cluster, leader, _ *host) error { return leader.cutOff(ctx) })},
 	{"leader cut off from the others", "no packet between the leader and the other servers; nodes of usher reach all", onLeader(func(ctx context.Context, c *cluster, leader, _ *host) error {
-		return c.others(leader, func(other *host) error { return leader.cutFrom(ctx, other) })
+		err := c.others(leader, func(other *host) error { return leader.cutFrom(ctx, other) })
+		return errors.Join(err, seats.Sleep(ctx, leaderTime)) // without synchronous replication, it goes on
 	})},
 	{"synchronous standby cut off", "no packet to or from its machine", onLeader(func(ctx context.Context, _ *cluster, _, standby *host) error { return standby.cutOff(ctx) })},
 	{"etcd of the leader killed", "one of three", onLeader(func(_ context.Context, _ *cluster, leader, _ *host) error { return leader.end("etcd") })},
-	{"etcd lost", "two of three are killed: no majority", onLeader(func(_ context.Context, _ *cluster, leader, standby *host) error {
-		return errors.Join(leader.end("etcd"), standby.end("etcd"))
+	{"etcd lost", "two of three are killed, for longer than a leader may be silent: no majority", onLeader(func(ctx context.Context, _ *cluster, leader, standby *host) error {
+		return errors.Join(leader.end("etcd"), standby.end("etcd"), seats.Sleep(ctx, leaderTime+10*time.Second))
 	})},
 	{"switchover", "Patroni is told to have the synchronous standby lead", onLeader(func(ctx context.Context, c *cluster, leader, standby *host) error {
 		return c.tell(ctx, leader, http.MethodPost, "/switchover", map[string]string{"leader": leader.name, "candidate": standby.name})
@@ -132,6 +133,7 @@ type outage struct {
 }
 
 const (
+	leaderTime = 20 * time.Second       // ttl in contrib/patroni.yml
 	faultTime  = 8 * time.Second        // a fault lasts at least
 	steadyTime = 2 * time.Second        // orders are confirmed before the next fault
 	resumeTime = 2 * time.Minute        // until orders are confirmed again
