@@ -26,7 +26,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -125,6 +125,10 @@ mutants: postgres pgbackrest ## plant each mutant of tools/mutants in a copy, an
 torture: postgres faketime ## break four nodes on purpose for ten minutes, then plant every bug; each must be caught (FOR=10m SEED=1)
 	@cd tools && go build -o ../bin/torture ./torture && cd .. && bin/torture --for $(or $(FOR),10m) --nodes 4 --clients 64 $(if $(SEED),--seed $(SEED)) --mutants --record docs/torture-record.md
 
+failover: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
+failover: postgres patroni ## break three PostgreSQL servers with Patroni behind HAProxy and PgBouncer on purpose, then plant what loses orders (FOR=15m SEED=1; root on Debian)
+	@cd tools && go build -o ../bin/torture ./torture && cd .. && bin/torture --patroni --for $(or $(FOR),15m) --nodes 2 --clients 16 $(if $(SEED),--seed $(SEED)) --mutants --record docs/torture-record.md
+
 attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
 	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'
 
@@ -185,6 +189,15 @@ faketime:
 	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends libfaketime >/dev/null; \
 	  else echo "without libfaketime the clock of the database does not jump (sudo apt-get install -y libfaketime)"; fi; }
+
+# Their packages start services. Those that run before are left as they are.
+patroni:
+	@for program in patroni etcd haproxy pgbouncer ip iptables; do command -v $$program >/dev/null || missing=1; done; test -z "$$missing" || { \
+	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && policy=/usr/sbin/policy-rc.d; made=; \
+	    test -e $$policy || { printf '#!/bin/sh\nexit 101\n' >$$policy && chmod 755 $$policy && made=1; }; \
+	    apt-get install -y -qq --no-install-recommends patroni python3-etcd etcd-server haproxy pgbouncer iproute2 iptables >/dev/null; done=$$?; \
+	    test -z "$$made" || rm $$policy; exit $$done; \
+	  else echo "breaking a cluster needs root and:  sudo apt-get install -y patroni python3-etcd etcd-server haproxy pgbouncer iproute2 iptables"; exit 1; fi; }
 
 redis:
 	@command -v redis-server >/dev/null || { \

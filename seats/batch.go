@@ -759,7 +759,8 @@ func connectionLost(err error) bool {
 	return err != nil && !errors.Is(err, pgx.ErrNoRows) && (!errors.As(err, &pg) || pg.Severity == "FATAL")
 }
 
-// The counter row's lock is free again once the lost batch has ended, one way or the other.
+// The counter row's lock is free again once the lost batch has ended, one way or the other. To lock is to write: this statement waits
+// for a synchronous standby as the batch did, and once it is answered, a failover keeps what it found.
 const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
 
 const findBatchSQL = `

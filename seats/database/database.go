@@ -1,5 +1,6 @@
 // Package database opens connections to PostgreSQL, set up for the statements of package seats. While the database comes
-// back from an outage, a pool opens them one at a time, batches first (limiter.go).
+// back from an outage, a pool opens them one at a time, batches first (limiter.go). A commit that its synchronous standby may not have is an
+// error on them (unsynced.go).
 package database
 
 import (
@@ -40,6 +41,7 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
 		return err
 	}
+	strict(&cfg.ConnConfig.Config)
 	(&limiter{}).guard(cfg)
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
@@ -50,5 +52,6 @@ func Dial(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: this is not an address of a PostgreSQL: %w", err)
 	}
+	strict(&cfg.ConnConfig.Config)
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }

@@ -73,7 +73,9 @@ func (k Key) Insert(q *pgx.Batch, answer []byte) {
 	q.Queue(insertSQL, k.scope, k.name, k.request, answer)
 }
 
-const findSQL = `SELECT request, answer FROM idempotency_key WHERE scope = $1 AND key = $2`
+// A repeat is told only what a failover keeps. The row may be of a commit whose wait for the synchronous standby was cut off. A message in
+// the log makes this statement, or its transaction, a write: its own commit comes after that one, and waits for the standby.
+const findSQL = `SELECT request, answer, pg_logical_emit_message(true, 'usher', '')::text FROM idempotency_key WHERE scope = $1 AND key = $2`
 
 // Find looks for an earlier request with the key, and returns its answer. Errors are those of Take.
 func (k Key) Find(ctx context.Context, db interface {
@@ -81,7 +83,7 @@ func (k Key) Find(ctx context.Context, db interface {
 },
 ) (found bool, answer []byte, err error) {
 	var request []byte
-	err = db.QueryRow(ctx, findSQL, k.scope, k.name).Scan(&request, &answer)
+	err = db.QueryRow(ctx, findSQL, k.scope, k.name).Scan(&request, &answer, nil)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, nil, nil

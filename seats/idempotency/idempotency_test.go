@@ -167,3 +167,31 @@ func TestPurge_DeletesKeysAfterThirtyDays(t *testing.T) {
 		t.Errorf("left are the keys of %s, %v", left, err)
 	}
 }
+
+// The commit of the first request is on one server. Before a standby has it, a failover undoes it.
+func TestRepeat_IsAnsweredOnceAFailoverKeepsTheFirstRequest(t *testing.T) {
+	t.Parallel()
+	db, standby := seatstest.DBWithStandby(t)
+	standby.Stall(t)
+	go func() { _, _, _ = take(t.Context(), db, newKey(t), "one") }() // its answer is lost
+	standby.Cancel(t)
+	ways := map[string]func(ctx context.Context) error{
+		"Take": func(ctx context.Context) error {
+			_, _, err := take(ctx, db, newKey(t), "two")
+			return err
+		},
+		"Find": func(ctx context.Context) error {
+			_, _, err := newKey(t).Find(ctx, db)
+			return err
+		},
+	}
+	for way, repeat := range ways {
+		answer := make(chan error, 1)
+		go func() { answer <- repeat(t.Context()) }()
+		standby.AwaitCommit(t, answer)
+		standby.Cancel(t)
+		if err := <-answer; err == nil {
+			t.Errorf("%s answered a repeat whose wait was cancelled", way)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"context"
 	"testing"
 
 	"github.com/usherbox/usher/seats"
@@ -19,6 +20,11 @@ func (o *Orders) Leave(t testing.TB, order Order, tickets ...seats.ID) (stay fun
 			t.Error(err)
 		}
 	}
+}
+
+// First is the answer to a form of which the hold is used.
+func (o *Orders) First(ctx context.Context, holder seats.ID, f Form) (code string, err error) {
+	return o.first(ctx, holder, f, seats.ErrNoHold)
 }
 
 // NormalEmail is the spelling that stands for all spellings of a mailbox.

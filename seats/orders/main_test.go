@@ -32,7 +32,13 @@ const wholeRow = " with a whole box"
 
 func open(t testing.TB, planName string, e events.Settings) *fixture {
 	t.Helper()
-	h := &fixture{db: seatstest.DB(t)}
+	return openOn(t, seatstest.DB(t), planName, e)
+}
+
+// openOn opens one in a database.
+func openOn(t testing.TB, db *pgxpool.Pool, planName string, e events.Settings) *fixture {
+	t.Helper()
+	h := &fixture{db: db}
 	name, whole := strings.CutSuffix(planName, wholeRow)
 	p, ok := plan.Named(name)
 	if !ok {

@@ -458,12 +458,13 @@ func (o *Orders) Made(ctx context.Context, event int64, holder seats.ID) (code s
 	return code, nil
 }
 
-const firstSQL = `SELECT code, wish FROM orders WHERE hold_id = $1 AND holder = $2`
+// As in package idempotency, a repeat waits until a failover keeps the order.
+const firstSQL = `SELECT code, wish, pg_logical_emit_message(true, 'usher', '')::text FROM orders WHERE hold_id = $1 AND holder = $2`
 
 // first is the answer to a form without a hold any more: the order it made, if it did. Otherwise it is why.
 func (o *Orders) first(ctx context.Context, holder seats.ID, f Form, why error) (code string, err error) {
 	var hash []byte
-	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &hash)
+	err = o.db.QueryRow(ctx, firstSQL, f.Hold, holder).Scan(&code, &hash, nil)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", why

@@ -92,6 +92,9 @@ func (c *client) settle(ctx context.Context, o *operation, method, path string, 
 	if o.granted() && (o.kind == kindClaim || o.kind == kindBest || o.kind == kindArea) {
 		c.run.figures.granted.Store(o.end)
 	}
+	if o.granted() && o.kind == kindOrder {
+		c.run.figures.ordered.Store(o.end)
+	}
 	c.history.add(*o)
 	return a
 }

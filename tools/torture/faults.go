@@ -151,8 +151,19 @@ func (r *run) terminate(ctx context.Context) error {
 	return err
 }
 
+// known are the faults of this kind of torture.
+func (r *run) known() []fault {
+	if r.server.cluster != nil {
+		return clusterFaults
+	}
+	return faults
+}
+
 // breakThings does one heavy fault after the other, and light ones beside them, drawn from the seed, until told to end.
 func (r *run) breakThings(ctx context.Context, end <-chan struct{}) error {
+	if r.server.cluster != nil {
+		return r.failOver(ctx)
+	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
 		return r.breakOne(ctx, end, r.chosen(heavy), r.source(1), func() func() { return func() {} })

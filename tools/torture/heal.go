@@ -19,7 +19,9 @@ func (r *run) heal(ctx context.Context) error {
 	r.alone.Store(nil)
 	for _, n := range r.nodes {
 		n.clients.heal()
-		n.db.heal()
+		for _, p := range n.databases() {
+			p.heal()
+		}
 		n.signal(syscall.SIGCONT)
 		if err := n.start(r.database); err != nil {
 			return err
@@ -150,7 +152,9 @@ func (r *run) truth(ctx context.Context) (t truth, err error) {
 func (r *run) converge(ctx context.Context) error {
 	began := time.Now()
 	for _, n := range r.nodes { // the news stop coming, without a word, while holds end
-		n.db.stallNotifications()
+		for _, p := range n.databases() {
+			p.stallNotifications()
+		}
 	}
 	if t, err := r.truth(ctx); err == nil && t.version < r.pictures.highest() {
 		r.history.violated("maps", "version %d was shown, and the database has %d: what was shown is gone", r.pictures.highest(), t.version)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -136,6 +138,7 @@ func (r *run) judgeSeats(ctx context.Context) error {
 
 // judgeNodes is for what the programs themselves did, and how long things took.
 func (r *run) judgeNodes(ctx context.Context) error {
+	r.judgeOutages()
 	r.judgeFigures()
 	for _, n := range r.nodes {
 		if err := n.fault(); err != nil {
@@ -222,6 +225,9 @@ func (r *run) checkOrders(ctx context.Context) error {
 		}
 		there[code] = seats
 	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
 	r.orders.Range(func(_, value any) bool {
 		o := value.(order)
 		if !slices.Equal(slices.Sorted(slices.Values(o.seats)), there[o.code]) {
@@ -229,5 +235,33 @@ func (r *run) checkOrders(ctx context.Context) error {
 		}
 		return true
 	})
-	return rows.Err()
+	return r.checkLost(ctx, conn)
+}
+
+const allOrdersSQL = `SELECT code FROM orders`
+
+// checkLost looks for every order that was ever confirmed, also if it was cancelled since.
+func (r *run) checkLost(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, allOrdersSQL)
+	if err != nil {
+		return err
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, code := range list {
+		there[code] = true
+	}
+	for _, o := range r.history.all() {
+		if o.order == "" || o.kind != kindOrder || !o.granted() {
+			continue
+		}
+		if r.confirmed++; !there[o.order] {
+			r.lost++
+			r.history.violated("orders", "order %s was confirmed to %s and is not there", o.order, o.holder)
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ type call struct {
 	asJSON         bool
 	source, record string // files and folders
 	mutants        bool
+	patroni        bool
 	bugs           []string
 }
 
@@ -46,11 +47,12 @@ func (o *call) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Bars, "bars", true, "recovery that takes longer than it may is a broken promise; false: only tell, on a machine that has other things to do")
 	fs.StringVar(&o.source, "source", ".", "`folder` with the source of usher, from which the nodes are built")
 	fs.BoolVar(&o.mutants, "mutants", false, "plant every bug afterwards, and demand that each is caught")
+	fs.BoolVar(&o.patroni, "patroni", false, "break three PostgreSQL servers with Patroni behind HAProxy and PgBouncer instead; the time is for whole rounds of their faults (root on Debian)")
 	fs.Func("bug", "plant only this `bug`, once for each, and do nothing else", func(name string) error {
 		o.bugs = append(o.bugs, name)
 		return nil
 	})
-	fs.Func("fault", "do only this `fault`, once for each: "+strings.Join(FaultNames(), ", "), func(name string) error {
+	fs.Func("fault", "do only this `fault`, once for each: "+strings.Join(FaultNames(), ", ")+"; with --patroni: "+strings.Join(ClusterFaultNames(), ", "), func(name string) error {
 		o.Faults = append(o.Faults, name)
 		return nil
 	})
@@ -81,8 +83,11 @@ func torture(ctx context.Context, args []string) error {
 	if err := write(os.Stdout); err != nil {
 		return err
 	}
-	if o.record != "" {
-		err = errors.Join(err, report.Record(o.record, time.Now()))
+	switch {
+	case o.record != "" && o.patroni:
+		err = report.RecordCluster(o.record, time.Now())
+	case o.record != "":
+		err = report.Record(o.record, time.Now())
 	}
 	if report.Failed() {
 		err = errors.Join(err, errors.New("the box office did not keep its promises"))
@@ -92,6 +97,9 @@ func torture(ctx context.Context, args []string) error {
 
 // tortured breaks the program, and then every planted bug if asked to.
 func (o *call) tortured(ctx context.Context) (_ *Report, err error) {
+	if o.patroni {
+		return o.clusterTortured(ctx)
+	}
 	s := o.Settings
 	list, err := Bugs(o.bugs)
 	if err != nil {

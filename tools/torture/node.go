@@ -25,6 +25,7 @@ type node struct {
 	env     []string
 	clients *proxy // before it; its address stays the same
 	db      *proxy // between it and the database
+	direct  *proxy // past a pooler; nil: there is none
 	log     *tail
 
 	mu     sync.Mutex
@@ -55,6 +56,9 @@ func newNode(number int, program, dir string, postgres func() (net.Conn, error),
 func (n *node) url() string { return "http://" + n.clients.addr() }
 
 func (n *node) dsn(database string) string {
+	if n.direct != nil {
+		return fmt.Sprintf("postgres://usher:%s@%s/%s?sslmode=disable&connect_timeout=5&default_query_exec_mode=cache_describe", password, n.db.addr(), database)
+	}
 	return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable&connect_timeout=5", n.db.addr(), database)
 }
 
@@ -68,6 +72,9 @@ func (n *node) start(database string) error {
 	cmd := exec.Command(n.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--claims-per-visitor", "0", "--data", n.dir, "--demo=false",
 		"--sockets-per-address", "100000", "--joins-per-network", "0")
 	cmd.Env = append(append(withoutSettings(os.Environ()), n.env...), "DATABASE_URL="+n.dsn(database))
+	if n.direct != nil {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("DATABASE_DIRECT_URL=postgres://usher:%s@%s/%s?sslmode=disable&connect_timeout=5", password, n.direct.addr(), database))
+	}
 	cmd.Stderr = n.log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -209,13 +216,23 @@ func (n *node) close() {
 	n.signal(syscall.SIGCONT)
 	n.kill()
 	n.clients.close()
-	n.db.close()
+	for _, p := range n.databases() {
+		p.close()
+	}
+}
+
+// databases are the proxies between the node and the database.
+func (n *node) databases() []*proxy {
+	if n.direct == nil {
+		return []*proxy{n.db}
+	}
+	return []*proxy{n.db, n.direct}
 }
 
 // withoutSettings keeps the settings and the database of the operator out of it.
 func withoutSettings(env []string) (kept []string) {
 	for _, e := range env {
-		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_URL=") && !strings.HasPrefix(e, "PG") {
+		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_") && !strings.HasPrefix(e, "PG") {
 			kept = append(kept, e)
 		}
 	}

@@ -34,6 +34,7 @@ type Server struct {
 	databases atomic.Int64
 	template  error // why there is no database to copy
 	once      sync.Once
+	cluster   *cluster // instead of a server of its own; nil: none
 
 	mu      sync.Mutex
 	private *postgres.Server
@@ -136,6 +137,9 @@ func socketOf(p *postgres.Server) (string, error) {
 var errAway = errors.New("unreachable now")
 
 func (s *Server) dial() (net.Conn, error) {
+	if s.cluster != nil {
+		return net.DialTimeout("tcp", doorAddress+":6432", 2*time.Second)
+	}
 	s.mu.Lock()
 	socket, away := s.socket, s.away
 	s.mu.Unlock()
@@ -147,6 +151,9 @@ func (s *Server) dial() (net.Conn, error) {
 
 // dsn is how the torture itself reaches a database there, without a proxy.
 func (s *Server) dsn(database string) string {
+	if s.cluster != nil {
+		return addressOf("usher", doorAddress, 5000, database)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Replace(s.private.DSN, "dbname=usher", "dbname="+database, 1)
@@ -154,6 +161,9 @@ func (s *Server) dsn(database string) string {
 
 // newDatabase makes an empty database and brings it up to date.
 func (s *Server) newDatabase(ctx context.Context) (name string, err error) {
+	if s.cluster != nil {
+		return s.cluster.newDatabase(ctx)
+	}
 	s.once.Do(func() { s.template = s.migrate(ctx) })
 	if s.template != nil {
 		return "", s.template
@@ -271,6 +281,9 @@ func deadlocksIn(text, database string) (list []string) {
 
 // deadlocks lists what the server, and those before it, said of deadlocks in a database.
 func (s *Server) deadlocks(database string) ([]string, error) {
+	if s.cluster != nil {
+		return s.cluster.deadlocks(database)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, err := os.ReadFile(filepath.Join(s.home, logName))
@@ -279,6 +292,9 @@ func (s *Server) deadlocks(database string) ([]string, error) {
 
 // Stop ends the server and removes its folder, and the data where they were put elsewhere.
 func (s *Server) Stop() error {
+	if s.cluster != nil {
+		return s.cluster.stop()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := s.private.Stop(ctx)

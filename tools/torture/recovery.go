@@ -39,6 +39,7 @@ type Figure struct {
 // figures collects them, and when claims were granted.
 type figures struct {
 	granted atomic.Int64 // when the last claim was granted, by our clock
+	ordered atomic.Int64 // when the last order was confirmed
 	refused atomic.Int64 // when a client last got no answer, or "unavailable"
 
 	mu    sync.Mutex
@@ -61,15 +62,20 @@ func (f *figures) list() (list []Figure) {
 	ms := func(d time.Duration) float64 { return round(float64(d) / 1e6) }
 	for name, times := range f.times {
 		slices.Sort(times)
-		g := Figure{Name: name, Times: len(times), Median: ms(times[len(times)/2]), Worst: ms(times[len(times)-1]), Bar: ms(bars[name])}
+		bar := bars[name]
+		if slices.Contains(ClusterFaultNames(), name) {
+			bar = outageBar
+		}
+		g := Figure{Name: name, Times: len(times), Median: ms(times[len(times)/2]), Worst: ms(times[len(times)-1]), Bar: ms(bar)}
 		for _, t := range times {
-			if bars[name] > 0 && t > bars[name] {
+			if bar > 0 && t > bar {
 				g.Missed++
 			}
 		}
 		list = append(list, g)
 	}
-	slices.SortFunc(list, func(a, b Figure) int { return slices.Index(figureNames, a.Name) - slices.Index(figureNames, b.Name) })
+	names := append(slices.Clone(figureNames), ClusterFaultNames()...)
+	slices.SortFunc(list, func(a, b Figure) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
 	return list
 }
 

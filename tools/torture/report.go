@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,7 +37,10 @@ type Report struct {
 	Door       int               `json:"door"`         // operations on tickets that the judge of the door could order
 	Captured   int64             `json:"captured"`     // by the bank, in cents
 	Refunded   int64             `json:"refunded"`
-	News       int64             `json:"news"`              // that the bank told
+	News       int64             `json:"news"` // that the bank told
+	Patroni    bool              `json:"patroni"`
+	Confirmed  int               `json:"confirmed"`         // orders
+	Lost       int               `json:"lost"`              // of them: they are not there
 	Figures    []Figure          `json:"figures"`           // of recovery
 	Missing    map[string]string `json:"missing,omitempty"` // faults that could not be done here, and why
 	Undone     []string          `json:"undone,omitempty"`  // faults that were begun and could not be done, and why
@@ -54,8 +58,11 @@ func (r *run) report(took time.Duration) *Report {
 		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
 		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Door: r.judged, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
-		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone,
+		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone, Confirmed: r.confirmed, Lost: r.lost,
 		Command: fmt.Sprintf("bin/torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
+	}
+	if p.Patroni = r.server.cluster != nil; p.Patroni {
+		p.Command = strings.Replace(p.Command, "torture", "torture --patroni", 1)
 	}
 	for _, o := range r.history.all() {
 		p.Operations++
@@ -121,7 +128,7 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%9.0f operations in a second", p.PerSecond())
 	t.line("%9d times a client asked again because no answer came", p.Retries)
 	t.line("%9d faults of %d kinds; %d answers to a COMMIT and %d writes were lost on the way", p.Faults, len(p.ByFault), p.LostCommit, p.Stopped)
-	for _, name := range FaultNames() {
+	for _, name := range append(FaultNames(), ClusterFaultNames()...) {
 		if n := p.ByFault[name]; n > 0 {
 			t.line("%9s %4d × %s", "", n, name)
 		}
@@ -133,6 +140,7 @@ func (p *Report) Text(w io.Writer) error {
 		t.line("%9s begun and could not be done: %s", "", why)
 	}
 	t.line("%9.2f was taken by the bank and %.2f given back, of which it told %d times: each cent is in an order or went back", float64(p.Captured)/100, float64(p.Refunded)/100, p.News)
+	t.line("%9d orders were confirmed; %d of them are lost", p.Confirmed, p.Lost)
 	t.line("%9d snapshots of the books held against every promise, during the faults and after", p.Snapshots)
 	t.line("%9d frames seen by sockets, counts and versions checked in each", p.Frames)
 	t.line("%9.0f ms was the longest anybody waited; %.0f ms after everything was healed every map was right", p.Longest, p.Converged)

@@ -39,6 +39,7 @@ type Settings struct {
 
 	provoke  func(context.Context, *run) error // who comes, instead of a crowd
 	none     bool                              // no faults at all
+	once     bool                              // each fault of a cluster once, whatever the time
 	tries    int                               // how often a client asks again
 	patience time.Duration                     // in which a node must be ready
 	right    time.Duration                     // in which every map must be right again; of a good build only slow machines need much
@@ -63,7 +64,7 @@ func (s *Settings) complete() error {
 		}
 	}
 	for _, name := range s.Faults {
-		if !slices.Contains(FaultNames(), name) {
+		if !slices.Contains(FaultNames(), name) && !slices.Contains(ClusterFaultNames(), name) {
 			return fmt.Errorf("there is no fault %q", name)
 		}
 	}
@@ -101,6 +102,8 @@ type run struct {
 	numbers   sync.Map // places in front of the waiting room: kind and index → holder
 	news      atomic.Int64
 	came      atomic.Int64 // people of provocations
+	confirmed int          // orders
+	lost      int          // orders that were confirmed and are not there
 	captured  int64        // by the bank, in cents
 	refunded  int64
 	snapshots atomic.Int64
@@ -112,7 +115,8 @@ type run struct {
 
 	mu          sync.Mutex
 	did         map[string]int // faults, by name
-	undone      []string       // faults that could not be done, and why
+	outages     []outage
+	undone      []string // faults that could not be done, and why
 	deadReaders []net.Conn
 }
 
@@ -163,6 +167,11 @@ func (r *run) addNodes(context.Context) error {
 		if err != nil {
 			return err
 		}
+		if r.server.cluster != nil {
+			if n.direct, err = newProxy(dialLeader, true); err != nil {
+				return err
+			}
+		}
 		r.nodes = append(r.nodes, n)
 	}
 	for i := range s.Watchers {
@@ -173,7 +182,7 @@ func (r *run) addNodes(context.Context) error {
 
 // chooseFaults takes those that were asked for, and of all those that this machine lets us do.
 func (r *run) chooseFaults(context.Context) error {
-	for _, f := range faults {
+	for _, f := range r.known() {
 		why, missing := r.server.missing[f.name]
 		switch asked := slices.Contains(r.settings.Faults, f.name); {
 		case asked && missing:

@@ -67,6 +67,9 @@ func (r *run) enough() bool {
 // last waits for the end: the time, or what the settings wait for, or faults that cannot be done.
 func (r *run) last(ctx context.Context, broken <-chan error) error {
 	over := time.After(r.settings.For)
+	if r.server.cluster != nil {
+		over = nil // each fault has its turn
+	}
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -76,7 +79,7 @@ func (r *run) last(ctx context.Context, broken <-chan error) error {
 		case <-over:
 			return nil
 		case err := <-broken:
-			if err != nil {
+			if err != nil || r.server.cluster != nil {
 				return err
 			}
 			broken = nil // no faults were asked for

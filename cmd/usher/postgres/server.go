@@ -171,15 +171,15 @@ func (p *Server) Copy(ctx context.Context, dir string) error {
 	return nil
 }
 
-// CheckDurable refuses a database that would lose what it acknowledged.
+// CheckDurable refuses a database that would lose what it acknowledged: with local, commits wait for no standby, and a failover loses them.
 func CheckDurable(ctx context.Context, conn *pgx.Conn) error {
 	for _, setting := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string
 		if err := conn.QueryRow(ctx, `SELECT current_setting($1)`, setting).Scan(&value); err != nil {
 			return fmt.Errorf("postgres: read %s: %w", setting, err)
 		}
-		if value == "off" {
-			return fmt.Errorf("postgres: this PostgreSQL runs with %s=off and may lose what it confirmed: set %s=on", setting, setting)
+		if value == "off" || value == "local" {
+			return fmt.Errorf("postgres: this PostgreSQL runs with %s=%s and may lose what it confirmed: set %s=on", setting, value, setting)
 		}
 	}
 	return nil

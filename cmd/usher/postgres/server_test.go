@@ -315,6 +315,20 @@ func TestAKilledPostgresIsStartedAgainAndLosesNothing(t *testing.T) {
 	}
 }
 
+func TestCheckDurable_RefusesCommitsThatWaitForNothing(t *testing.T) {
+	t.Parallel()
+	p := start(t, place(t, "data"))
+	for value, good := range map[string]bool{"off": false, "local": false, "remote_write": true, "on": true, "remote_apply": true} {
+		conn := connect(t, p)
+		if _, err := conn.Exec(t.Context(), "SET synchronous_commit = "+value); err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckDurable(t.Context(), conn); (err == nil) != good {
+			t.Errorf("synchronous_commit=%s is answered with %v", value, err)
+		}
+	}
+}
+
 func TestASecondStartFindsTheData(t *testing.T) {
 	t.Parallel()
 	dir := place(t, "data")

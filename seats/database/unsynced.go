@@ -1,0 +1,78 @@
+package database
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// ErrUnsynced ends a connection on which a commit stopped to wait for its synchronous standby.
+//
+// PostgreSQL cannot take such a commit back. It says that it succeeded, with a warning. It is on the disk of this server alone, and a
+// failover loses it. So its answer counts as lost: callers find out what is there, as they do when a connection breaks.
+var ErrUnsynced = errors.New("database: a commit did not wait for its synchronous standby")
+
+// strict has every connection of a configuration end with ErrUnsynced.
+func strict(cfg *pgconn.Config) {
+	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(&strictReader{from: r}, w)
+	}
+}
+
+// headBytes begin each message of a server: its type, and its length without the type.
+const headBytes = 5
+
+const noticeType = 'N'
+
+// strictReader passes on what a server sends, until the warning. What follows it, the success, is never read.
+type strictReader struct {
+	from   io.Reader
+	head   [headBytes]byte
+	read   int    // of head
+	left   int    // of the message that began
+	notice []byte // of a notice that began
+	err    error
+}
+
+// Read is part of io.Reader.
+func (r *strictReader) Read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.from.Read(p)
+	for i := 0; i < n; {
+		if r.left == 0 {
+			copied := copy(r.head[r.read:], p[i:n])
+			i += copied
+			if r.read += copied; r.read < headBytes {
+				break
+			}
+			r.read, r.left, r.notice = 0, int(binary.BigEndian.Uint32(r.head[1:]))-4, nil
+		}
+		some := min(r.left, n-i)
+		if r.head[0] == noticeType {
+			r.notice = append(r.notice, p[i:i+some]...)
+		}
+		i, r.left = i+some, r.left-some
+		if r.left == 0 && r.head[0] == noticeType && unsynced(r.notice) {
+			r.err = ErrUnsynced
+			return i, nil
+		}
+	}
+	return n, err
+}
+
+// unsynced reports whether a notice is the warning. Its text is in the language of the server, and its code is that of many: the function
+// that wrote it tells.
+func unsynced(notice []byte) bool {
+	for field := range bytes.SplitSeq(notice, []byte{0}) {
+		if string(field) == "RSyncRepWaitForLSN" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package seatstest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/usherbox/usher/cmd/usher/postgres"
+	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats/database"
+)
+
+// Standby is a standby of a server of its own: one that does not follow.
+type Standby struct{ db *pgxpool.Pool }
+
+// DBWithStandby starts a server for a test alone, with a migrated database. Its commits wait for no standby until Stall.
+func DBWithStandby(t *testing.T) (*pgxpool.Pool, *Standby) {
+	t.Helper()
+	dir, err := Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := postgres.Start(t.Context(), dir, slog.New(slog.NewTextHandler(io.Discard, nil)), "shared_buffers=16MB", "fsync=off")
+	if err != nil {
+		t.Fatalf("this test needs PostgreSQL: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(server.Stop(context.Background()), os.RemoveAll(dir)); err != nil {
+			t.Error(err)
+		}
+	})
+	conn, err := pgx.Connect(t.Context(), server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = migrations.Up(t.Context(), conn)
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Connect(t.Context(), server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db, &Standby{db}
+}
+
+// Stall has every commit from now on wait for the standby, which never has it.
+func (s *Standby) Stall(t *testing.T) {
+	t.Helper()
+	s.set(t, `ALTER SYSTEM SET synchronous_standby_names = 'nowhere'`, `SELECT current_setting('synchronous_standby_names') = 'nowhere'`)
+}
+
+// set changes the server, and waits until processes know it.
+func (s *Standby) set(t *testing.T, change, known string) {
+	t.Helper()
+	for _, sql := range []string{change, `SELECT pg_reload_conf()`} {
+		if _, err := s.db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.until(t, known)
+}
+
+// Follow has the standby follow: what waits is committed.
+func (s *Standby) Follow(t *testing.T) {
+	t.Helper()
+	s.set(t, `ALTER SYSTEM RESET synchronous_standby_names`, `SELECT current_setting('synchronous_standby_names') = ''`)
+}
+
+// AwaitCommit returns when a commit waits. It fails the test if an answer comes first.
+func (s *Standby) AwaitCommit(t *testing.T, answer <-chan error) {
+	t.Helper()
+	for waits := false; !waits; {
+		select {
+		case err := <-answer:
+			t.Fatalf("the answer is %v before a standby has what it is about", err)
+		default:
+		}
+		if err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Cancel cancels the wait of a commit, as an operator may: PostgreSQL says that it succeeded, with a warning.
+func (s *Standby) Cancel(t *testing.T) {
+	t.Helper()
+	s.until(t, `SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+}
+
+func (s *Standby) until(t *testing.T, sql string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var so bool
+		if err := s.db.QueryRow(t.Context(), sql).Scan(&so); err != nil {
+			t.Fatal(err)
+		}
+		if so {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it did not come to be: %s", sql)
+		}
+	}
+}
