@@ -22,17 +22,17 @@ type Need int
 
 // The needs.
 const (
-	Enter   Need = iota // be a member: the list of events
-	Self                // be a person: one's own account
-	Look                // see an event and its figures
-	Find                // find orders, see them, and print their tickets
-	Sell                // sell at the box office
-	Exchange            // exchange tickets for those of another performance
-	Admit               // check people in
-	Promote             // pages, pictures, mails, codes and what they bring
-	Account             // books, invoices, bank transfers
-	Manage              // events, prices, orders, the sale
-	Own                 // members and the team itself
+	Enter    Need = iota // be a member: the list of events
+	Self                 // be a person: one's own account
+	Look                 // see an event and its figures
+	Find                 // find orders, see them, and print their tickets
+	Sell                 // sell at the box office
+	Exchange             // exchange tickets for those of another performance
+	Admit                // check people in
+	Promote              // pages, pictures, mails, codes and what they bring
+	Account              // books, invoices, bank transfers
+	Manage               // events, prices, orders, the sale
+	Own                  // members and the team itself
 )
 
 var may = map[Role][]Need{
