@@ -303,8 +303,13 @@ func (a *Archive) settings() []string {
 		// A server that restarts by itself would not begin its timeout: it ends, and keepAlive starts it.
 		"restart_after_crash=off",
 		"archive_mode=on", fmt.Sprintf("archive_timeout=%d", archiveTimeout),
-		"archive_command=" + strings.ReplaceAll(quoted(a.program)+" --config="+quoted(a.config), "%", "%%") + ` --stanza=usher archive-push "%p"`,
+		"archive_command=" + a.command(`archive-push "%p"`),
 	}
+}
+
+// command is one of pgBackRest for a setting of the server, in which a percent sign begins a name.
+func (a *Archive) command(words string) string {
+	return strings.ReplaceAll(quoted(a.program)+" --config="+quoted(a.config), "%", "%%") + " --stanza=usher " + words
 }
 
 // beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have begun to wait before the server

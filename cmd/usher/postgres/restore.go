@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -94,7 +95,7 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 	if err := who.reach(p.dir, p.binaries); err != nil {
 		return r, err
 	}
-	r, err = p.replay(ctx, who)
+	r, err = p.replay(ctx, who, a)
 	r.Backup = first.Label
 	return r, err
 }
@@ -125,12 +126,18 @@ func (a *Archive) reaches(ctx context.Context, to Target) (first Backup, err err
 // endsEarly is what PostgreSQL says where the log ends before the target.
 const endsEarly = "recovery ended before configured recovery target was reached"
 
-// replay runs the server until it has replayed the log. Where the log ends before the target, all of it is replayed.
-func (p *Server) replay(ctx context.Context, who *user) (r Restored, err error) {
+// getCommand has the server read WAL from the archive. PostgreSQL takes every status up to 125 as the end of the WAL, also that
+// of an archive that cannot be read. pgBackRest ends with 1 where there is no more, and with more than 1 where it fails.
+func (a *Archive) getCommand() string {
+	return a.command(`archive-get %f "%p" || { s=$?; [ $s = 1 ] && exit 1; exit 200; }`)
+}
+
+// replay runs the server until it has replayed the WAL. Where the WAL ends before the target, all of it is replayed.
+func (p *Server) replay(ctx context.Context, who *user, a *Archive) (r Restored, err error) {
 	if err := who.makeFolder(p.socket); err != nil {
 		return r, err
 	}
-	p.settings = []string{"archive_mode=off"}
+	p.settings = []string{"archive_mode=off", "restore_command=" + a.getCommand()}
 	for {
 		said, err := size(p.logFile)
 		if err != nil {
@@ -147,12 +154,19 @@ func (p *Server) replay(ctx context.Context, who *user) (r Restored, err error) 
 		}
 		words, e := from(p.logFile, said)
 		if e != nil || !bytes.Contains(words, []byte(endsEarly)) {
-			return r, errors.Join(fmt.Errorf("replay the log of the archive (its words are in %s): %w", p.logFile, err), e)
+			return r, errors.Join(fmt.Errorf("replay the WAL of the archive (its words are in %s): %w\n%s", p.logFile, err, complaints(words)), e)
 		}
 		r.Early = true
 		p.settings = append(p.settings, "recovery_target_time=")
 	}
 }
+
+// complaints are the words of pgBackRest and PostgreSQL about what failed.
+func complaints(words []byte) []byte {
+	return bytes.Join(complaint.FindAll(words, 20), []byte("\n"))
+}
+
+var complaint = regexp.MustCompile(`(?m)^.*(ERROR|FATAL|PANIC):.*`)
 
 func size(file string) (int64, error) {
 	info, err := os.Stat(file)

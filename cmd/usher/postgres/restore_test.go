@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// archivedServer is a server with a full backup in its archive.
+type archivedServer struct {
+	*Server
+	place string
+}
+
+func newArchived(t *testing.T, dir, place string) *archivedServer {
+	t.Helper()
+	p, err := StartArchiving(t.Context(), dir, place, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, p) })
+	if err := p.archive.BackUp(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	return &archivedServer{p, place}
+}
+
+// run runs statements on the server.
+func (a *archivedServer) run(t *testing.T, statements ...string) {
+	t.Helper()
+	conn := connect(t, a.Server)
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, sql := range statements {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// segments are the files of the archive with WAL, the oldest first.
+func (a *archivedServer) segments(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(a.place, "archive", "usher", "*", "*", "????????????????????????-*.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+const nextSegment = `SELECT pg_switch_wal()`
+
+func TestRestore_FailsWhereTheArchiveCannotBeRead(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	in := func(name string) string { return filepath.Join(all, name) }
+	house := newArchived(t, in("100% house"), in("archive"))
+	before := len(house.segments(t))
+	house.run(t, `CREATE TABLE sold (n int)`, nextSegment, `INSERT INTO sold VALUES (1)`, nextSegment, `INSERT INTO sold VALUES (2)`, nextSegment)
+	stopped(t, house.Server)
+	list := house.segments(t)
+	if len(list) < before+3 {
+		t.Fatalf("%d segments, there were %d", len(list), before)
+	}
+	middle := list[before+1]
+	good, err := os.ReadFile(middle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(middle, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(bytes.Repeat([]byte("rust"), len(good)/4))
+	back := func(dir string) error {
+		_, err := Restore(t.Context(), dir, house.place, Target{}, silent())
+		return err
+	}
+	if err := back(in("50% back")); err == nil || !strings.Contains(err.Error(), "could not restore file") {
+		t.Errorf("of an archive that cannot be read in its middle it says %v", err)
+	}
+	if _, err := os.Stat(in("50% back/postgres")); !os.IsNotExist(err) {
+		t.Errorf("it left a database: %v", err)
+	}
+	write(good)
+	if err := back(in("50% back")); err != nil {
+		t.Error(err)
+	}
+	if got := count(t, in("50% back"), `SELECT count(*) FROM sold`); got != 2 {
+		t.Errorf("%d rows came back", got)
+	}
+}
+
+// count runs a query on the data of a folder.
+func count(t *testing.T, dir, sql string) (n int) {
+	t.Helper()
+	p, err := Start(t.Context(), dir, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopped(t, p)
+	conn := connect(t, p)
+	defer func() { _ = conn.Close(context.Background()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := conn.QueryRow(ctx, sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
