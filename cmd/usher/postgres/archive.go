@@ -50,23 +50,34 @@ func archiveConfig(data string) string {
 }
 
 // newArchive finds pgBackRest, and writes its settings for a data folder into a file of that name.
-func newArchive(who *user, place, data, socket, config string) (a *Archive, err error) {
-	a = &Archive{Place: place, config: config, who: who}
-	if a.program, err = exec.LookPath("pgbackrest"); err != nil {
-		return nil, errors.New(noPgBackRest)
-	}
-	if a.program, err = filepath.Abs(a.program); err != nil {
-		return nil, err
-	}
-	repository, err := repositoryOf(place)
+func newArchive(who *user, place, data, socket, config string) (*Archive, error) {
+	a := &Archive{Place: place, config: config, who: who}
+	text, err := settingsOf(place, data, socket)
 	if err != nil {
 		return nil, err
 	}
-	folder := archiveFolder(data)
-	if err := who.makeFolder(folder); err != nil {
+	if err := a.find(); err != nil {
 		return nil, err
 	}
-	text := "# Usher writes this file. Variables such as PGBACKREST_REPO1_RETENTION_FULL go before it.\n[global]\n" + repository + `repo1-bundle=y
+	if err := who.makeFolder(archiveFolder(data)); err != nil {
+		return nil, err
+	}
+	return a, who.write(config, text)
+}
+
+func (a *Archive) find() (err error) {
+	if a.program, err = exec.LookPath("pgbackrest"); err != nil {
+		return errors.New(noPgBackRest)
+	}
+	a.program, err = filepath.Abs(a.program)
+	return err
+}
+
+// settingsOf returns the settings of pgBackRest for a data folder.
+func settingsOf(place, data, socket string) (string, error) {
+	repository, err := repositoryOf(place)
+	folder := archiveFolder(data)
+	return "# Usher writes this file. Variables such as PGBACKREST_REPO1_RETENTION_FULL go before it.\n[global]\n" + repository + `repo1-bundle=y
 repo1-retention-full-type=time
 repo1-retention-full=14
 compress-type=zst
@@ -74,8 +85,21 @@ start-fast=y
 log-level-file=off
 log-level-console=off
 log-level-stderr=error
-lock-path=` + folder + "\nspool-path=" + folder + "\n[usher]\npg1-path=" + data + "\npg1-socket-path=" + socket + "\npg1-port=5432\npg1-user=postgres\n"
-	return a, who.write(config, text)
+lock-path=` + folder + "\nspool-path=" + folder + "\n[usher]\npg1-path=" + data + "\npg1-socket-path=" + socket + "\npg1-port=5432\npg1-user=postgres\n", err
+}
+
+// placeIn returns the place in settings; empty if there are none.
+func placeIn(settings []byte) string {
+	value := func(name string) string {
+		_, after, _ := strings.Cut(string(settings), "\n"+name+"=")
+		line, _, _ := strings.Cut(after, "\n")
+		return line
+	}
+	path := value("repo1-path")
+	if bucket := value("repo1-s3-bucket"); bucket != "" {
+		return strings.TrimRight("s3://"+bucket+path, "/")
+	}
+	return path
 }
 
 // repositoryOf returns the settings of a place.
@@ -183,17 +207,15 @@ func sameDisk(a, b string) bool {
 
 // archivesIn refuses a place that is not the one in which the server of another process archives.
 func (p *Server) archivesIn(place string) error {
-	text, err := os.ReadFile(archiveConfig(p.dir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	text, err := p.archiveSettings()
+	if err != nil {
 		return err
 	}
 	same := place == NoArchive && text == nil
 	if place != NoArchive {
-		repository, err := repositoryOf(place)
-		if err != nil {
+		if same, err = isPlaceIn(text, place); err != nil {
 			return err
 		}
-		same = bytes.Contains(text, []byte("\n"+repository))
 	}
 	if !same {
 		return fmt.Errorf("another usher runs the PostgreSQL in %s, and it archives elsewhere or not at all: stop that one first", p.dir)
@@ -201,21 +223,48 @@ func (p *Server) archivesIn(place string) error {
 	return nil
 }
 
+// archiveSettings are those by which the server archived so far; nil if it did not.
+func (p *Server) archiveSettings() ([]byte, error) {
+	text, err := os.ReadFile(archiveConfig(p.dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+func isPlaceIn(settings []byte, place string) (bool, error) {
+	repository, err := repositoryOf(place)
+	return err == nil && bytes.Contains(settings, []byte("\n"+repository)), err
+}
+
 // prepareArchive reads where the server archives. It refuses to make a new database for the archive of one that was lost.
+// It does not touch a place that is in use already: a disk that is not mounted would get an empty archive, and one that is away
+// would stop the start.
 func (p *Server) prepareArchive(ctx context.Context, who *user, fresh bool) (err error) {
 	config := archiveConfig(p.dir)
-	switch p.place {
-	case NoArchive:
+	if p.place == NoArchive {
 		return os.RemoveAll(archiveFolder(p.dir))
-	case "":
-		if _, err := os.Stat(config); errors.Is(err, os.ErrNotExist) {
+	}
+	before, err := p.archiveSettings()
+	if err != nil {
+		return err
+	}
+	if p.place == "" {
+		if p.place = placeIn(before); p.place == "" {
 			return nil
 		}
-		p.archive = &Archive{config: config, who: who}
-		if p.archive.program, err = exec.LookPath("pgbackrest"); err != nil {
-			return errors.New(noPgBackRest)
+	}
+	unchanged, err := isPlaceIn(before, p.place)
+	if err != nil {
+		return err
+	}
+	if unchanged {
+		if fresh {
+			return fmt.Errorf("%s is the archive of a database, and there is none in %s: \"usher restore --to latest --archive %s\" brings it back; for a new database remove %s first",
+				p.place, p.dir, p.place, archiveFolder(p.dir))
 		}
-		return nil
+		p.archive = &Archive{Place: p.place, config: config, who: who}
+		return errors.Join(p.archive.find(), p.archive.follow(p, before))
 	}
 	if err := p.makeArchiveFolder(who, p.place); err != nil {
 		return err
@@ -224,56 +273,58 @@ func (p *Server) prepareArchive(ctx context.Context, who *user, fresh bool) (err
 		return err
 	}
 	list, err := p.archive.Backups(ctx)
+	if errors.Is(err, errAbsent) {
+		return nil
+	}
 	if err == nil && len(list) > 0 {
 		err = fmt.Errorf("%s has the backups of a database, and there is none in %s: \"usher restore --to latest --archive %s\" brings it back; for a new database name another archive", p.place, p.dir, p.place)
 	}
 	return err
 }
 
-// archiveAnswers is how long an archive that is in use already may take to answer when the server starts. It starts without it.
-const archiveAnswers = 10 * time.Second
-
-// beginArchive makes sure that the archive is of this database. Its settings get their name once it is. Settings that stay as
-// they were tell since when all was archived.
-func (p *Server) beginArchive(ctx context.Context) error {
-	if p.place == "" || p.place == NoArchive {
-		return nil
+// follow writes the settings again if the data folder was moved. Their time stays: it tells since when all was archived.
+func (a *Archive) follow(p *Server, before []byte) error {
+	text, err := settingsOf(p.place, p.dir, p.socket)
+	if err != nil || text == string(before) {
+		return err
 	}
-	a := p.archive
-	next, config := a.config, archiveConfig(p.dir)
-	text, err := os.ReadFile(next)
+	began, err := os.Stat(a.config)
 	if err != nil {
 		return err
 	}
-	before, err := os.ReadFile(config)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := a.who.makeFolder(archiveFolder(p.dir)); err != nil {
 		return err
 	}
-	goesOn := bytes.Equal(before, text)
-	if goesOn {
-		some, cancel := context.WithTimeout(ctx, archiveAnswers)
-		defer cancel()
-		ctx = some
+	next := a.config + ".moved"
+	if err := a.who.write(next, text); err != nil {
+		return err
 	}
+	if err := os.Chtimes(next, time.Time{}, began.ModTime()); err != nil {
+		return err
+	}
+	return os.Rename(next, a.config)
+}
+
+// beginArchive makes sure that an archive which is new to the server is of this database. Its settings get their name once it is.
+func (p *Server) beginArchive(ctx context.Context) error {
+	if p.archive == nil || p.archive.config == archiveConfig(p.dir) {
+		return nil
+	}
+	a := p.archive
 	out, err := a.run(ctx, "stanza-create", "--no-online")
 	exit := (*exec.ExitError)(nil)
-	switch {
-	case err == nil:
-	case errors.As(err, &exit) && exit.ExitCode() == otherDatabase:
+	if errors.As(err, &exit) && exit.ExitCode() == otherDatabase {
 		return fmt.Errorf("the archive %s belongs to another database, or to another version of PostgreSQL: name another one", p.place)
-	case !goesOn:
+	}
+	if err != nil {
 		return fmt.Errorf("the archive %s cannot be used: %w\n%s", p.place, err, out)
-	default:
-		p.log.Error("the archive does not answer; what is sold now goes there once it does", "archive", p.place, "error", err, "words", string(out))
 	}
-	a.config = config
-	if goesOn {
-		return os.Remove(next)
-	}
+	next := a.config
+	a.config = archiveConfig(p.dir)
 	if err := p.archiveHistory(a.who); err != nil {
 		return err
 	}
-	return os.Rename(next, config)
+	return os.Rename(next, a.config)
 }
 
 // otherDatabase is the exit status of pgBackRest for a database that does not match.
@@ -312,9 +363,9 @@ func (a *Archive) command(words string) string {
 	return strings.ReplaceAll(quoted(a.program)+" --config="+quoted(a.config), "%", "%%") + " --stanza=usher " + words
 }
 
-// beginTimeout has the server count archiveTimeout from now on. Its checkpointer may have begun to wait before the server
+// armArchiveTimeout has the server count archiveTimeout from now on. Its checkpointer may have begun to wait before the server
 // was ready, when no timeout counts, and waits until the first checkpoint is due: five minutes.
-func (p *Server) beginTimeout(ctx context.Context) error {
+func (p *Server) armArchiveTimeout(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
 	if err != nil {
 		return err
@@ -327,14 +378,33 @@ func (p *Server) beginTimeout(ctx context.Context) error {
 // quoted is a word for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// run runs pgBackRest and returns what it printed.
+// run runs pgBackRest and returns what it printed. It does not wait for one that hangs in a disk that is away and cannot be ended.
 func (a *Archive) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, a.program, append([]string{"--config=" + a.config, "--stanza=usher"}, args...)...)
 	cmd.Dir = "/"
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends a backup in order
 	cmd.WaitDelay = 2 * time.Second
 	a.who.become(cmd)
-	return cmd.CombinedOutput()
+	type result struct {
+		out []byte
+		err error
+	}
+	ended := make(chan result, 1)
+	go func() {
+		out, err := cmd.CombinedOutput()
+		ended <- result{out, err}
+	}()
+	select {
+	case r := <-ended:
+		return r.out, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-ended:
+		return r.out, r.err
+	case <-time.After(2 * cmd.WaitDelay):
+		return nil, fmt.Errorf("pgBackRest hangs: %w", ctx.Err())
+	}
 }
 
 // Backup is one backup in an archive.
@@ -345,8 +415,16 @@ type Backup struct {
 	Timeline int
 }
 
+// errAbsent is a place with no archive in it, such as the folder in which its disk is not mounted.
+var errAbsent = errors.New("there is no archive: is its disk mounted? On a new disk \"usher serve --archive none\" and then --archive begin again")
+
+// listTime is how long an archive may take to list its backups.
+const listTime = time.Minute
+
 // Backups lists the backups of the archive, the oldest first.
 func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	out, err := a.run(ctx, "info", "--output=json")
 	if err != nil {
 		return nil, fmt.Errorf("the archive cannot be read: %w\n%s", err, out)
@@ -370,6 +448,9 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 	}
 	for _, stanza := range stanzas {
 		for _, repo := range stanza.Repo {
+			if repo.Status.Code == absentPath || repo.Status.Code == absentData {
+				return nil, fmt.Errorf("%s: %w", a.Place, errAbsent)
+			}
 			if repo.Status.Code >= unreadable {
 				return nil, fmt.Errorf("the archive cannot be read: %s", repo.Status.Message)
 			}
@@ -388,8 +469,12 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 	return list, nil
 }
 
-// unreadable is the least status of an archive that is not merely empty.
-const unreadable = 4
+// What pgBackRest says of an archive.
+const (
+	absentPath = 1
+	absentData = 3
+	unreadable = 4 // and more
+)
 
 // BackUp writes a backup into the archive: of everything, or of what changed since the last one of everything. It also removes
 // backups that are too old.

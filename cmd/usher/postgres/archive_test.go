@@ -101,7 +101,25 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 			t.Errorf("a start with %q begins anew: %v", place, err)
 		}
 	}
-	// An archive that is in use already, and is broken or away, does not close the box office.
+	// An archive that is in use already is left as it is, also where it is broken or away, and does not close the box office.
+	if err := os.Rename(in("archive"), in("unmounted")); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"", in("archive")} {
+		p, err := archiving(t, in("one"), place)
+		if err != nil || p.archive == nil {
+			t.Fatalf("a start with %q while the archive is away: %v", place, err)
+		}
+		if _, err := p.archive.Backups(t.Context()); !errors.Is(err, errAbsent) {
+			t.Errorf("of an archive that is away it says %v", err)
+		}
+		if _, err := os.Stat(in("archive")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a start with %q made a new archive: %v", place, err)
+		}
+	}
+	if err := os.Rename(in("unmounted"), in("archive")); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"archive.info", "archive.info.copy"} {
 		if err := os.WriteFile(filepath.Join(in("archive"), "archive", "usher", name), []byte("rust"), 0o666); err != nil {
 			t.Fatal(err)
@@ -111,6 +129,33 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 		t.Errorf("a start while the archive cannot be read: %v", err)
 	}
 	refuses(in("other"), in("archive"), "cannot be used")
+	// Data that was moved archives from where it is, since the same time.
+	if err := os.Rename(in("one"), in("moved")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := archiving(t, in("moved"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = archiveConfig(p.dir)
+	if text, err := os.ReadFile(config); err != nil || !strings.Contains(string(text), "pg1-path="+p.dir+"\n") || placeIn(text) != in("archive") {
+		t.Errorf("%v: the settings of moved data:\n%s", err, text)
+	}
+	if again, err := os.Stat(config); err != nil || !again.ModTime().Equal(began.ModTime()) {
+		t.Errorf("moved data begins anew: %v", err)
+	}
+	// Data that was lost beside its settings is not begun anew.
+	if err := os.Rename(p.dir, in("lost")); err != nil {
+		t.Fatal(err)
+	}
+	refuses(in("moved"), "", "usher restore --to latest --archive "+in("archive"))
+	refuses(in("moved"), in("archive"), "usher restore --to latest --archive "+in("archive"))
+	if err := os.Rename(in("lost"), p.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(in("moved"), in("one")); err != nil {
+		t.Fatal(err)
+	}
 	if p, err := archiving(t, in("one"), NoArchive); err != nil || p.archive != nil {
 		t.Errorf("it goes on: %v", err)
 	}

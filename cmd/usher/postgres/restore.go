@@ -103,7 +103,7 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 // reaches returns the backup that a restore begins with.
 func (a *Archive) reaches(ctx context.Context, to Target) (first Backup, err error) {
 	list, err := a.Backups(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, errAbsent) {
 		return first, err
 	}
 	if len(list) == 0 {

@@ -264,7 +264,7 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 			err = p.owned(server)
 		}
 		if err == nil && p.archive != nil {
-			err = p.beginTimeout(ctx)
+			err = p.armArchiveTimeout(ctx)
 		}
 		if err == nil {
 			return server, nil
