@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
+	seatsdb "github.com/usherbox/usher/seats/database"
 )
 
 // latest is the time of a restore that brings back all that the archive has.
@@ -57,7 +57,7 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 		}
 	}
 	began := time.Now()
-	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log)
+	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log, skipIDs)
 	if errors.Is(err, postgres.ErrTarget) {
 		return misuse(err)
 	}
@@ -67,11 +67,15 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 	if err := tellRestored(sh.stdout, c, to, r, time.Since(began)); err != nil {
 		return err
 	}
-	db, err := startDatabase(ctx, &c.DatabaseSettings, log)
+	private, err := postgres.Start(ctx, c.Data, log)
 	if err != nil {
 		return err
 	}
+	db := &database{dsn: private.DSN, private: private}
 	err = db.check(ctx, sh.stdout, &c.DatabaseSettings, dump)
+	if broken := (brokenBooks{}); err == nil || errors.As(err, &broken) {
+		err = errors.Join(err, private.Checked())
+	}
 	return errors.Join(err, tellLost(ctx, sh.stdout, db.dsn, c, r), db.close())
 }
 
@@ -129,8 +133,13 @@ const skipIDsSQL = `
 SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + 1000000) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
  WHERE seqtypid = 'bigint'::regtype AND c.relnamespace = current_schema()::regnamespace`
 
-func skipIDs(ctx context.Context, db *pgxpool.Pool) error {
-	if _, err := db.Exec(ctx, skipIDsSQL); err != nil {
+func skipIDs(ctx context.Context, dsn string) error {
+	conn, err := seatsdb.Dial(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	if _, err := conn.Exec(ctx, skipIDsSQL); err != nil {
 		return fmt.Errorf("pass the ids that were given later: %w", err)
 	}
 	return nil

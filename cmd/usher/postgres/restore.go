@@ -3,11 +3,13 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
@@ -32,9 +34,11 @@ type Restored struct {
 // ErrTarget is a target that the archive cannot reach.
 var ErrTarget = errors.New("the archive does not have that")
 
-// Restore brings the data of an archive back into the folder dir, which must have none. It does not archive: a drill would
-// add to the archive of the database that it is a copy of.
-func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger) (r Restored, err error) {
+// Restore brings the data of an archive back into the folder dir, which must have none, and calls prepare with the address of
+// the database before the folder gets its name. StartArchiving refuses it until Checked was called: the same restore goes
+// on where an earlier one was cut off after that. It does not archive: a drill would add to the archive of the database that it
+// is a copy of.
+func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger, prepare func(ctx context.Context, dsn string) error) (r Restored, err error) {
 	p, err := newServer(dir, log, nil)
 	if err != nil {
 		return r, fmt.Errorf("restore: %w", err)
@@ -43,6 +47,9 @@ func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger
 		return r, fmt.Errorf("another usher runs the PostgreSQL in %s: stop it first, or name another folder with --data", p.dir)
 	}
 	defer func() { err = errors.Join(err, p.owner.Close()) }()
+	if before, err := p.unchecked(); err != nil || before != nil {
+		return before.again(place, to, p.dir, err)
+	}
 	if err := os.Remove(p.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return r, fmt.Errorf("there is something in %s, and a restore replaces nothing: name another folder with --data, or move that one away", p.dir)
 	}
@@ -57,14 +64,75 @@ func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger
 	p.dir += ".unfinished" // a restore that was cut off leaves nothing that looks finished
 	p.socket = socketFolder(p.dir)
 	defer func() { err = errors.Join(err, os.RemoveAll(archiveFolder(p.dir))) }()
-	if r, err = p.restore(ctx, who, place, to); err != nil {
+	if r, err = p.restore(ctx, who, place, to, prepare); err != nil {
 		return r, errors.Join(err, os.RemoveAll(p.dir))
+	}
+	text, err := json.Marshal(unchecked{place, to, r})
+	if err != nil {
+		return r, err
+	}
+	if err := who.write(filepath.Join(p.dir, uncheckedName), string(text)); err != nil {
+		return r, err
 	}
 	return r, os.Rename(p.dir, final)
 }
 
-// restore fetches the data, replays the log up to the target, and stops the server.
-func (p *Server) restore(ctx context.Context, who *user, place string, to Target) (r Restored, err error) {
+// uncheckedName is a file in restored data that was not checked yet. It is renamed with the data.
+const uncheckedName = "usher-restore-unchecked"
+
+// unchecked is a restore that was not checked yet.
+type unchecked struct {
+	Place    string
+	To       Target
+	Restored Restored
+}
+
+// unchecked returns the restore that the data is of, until it is checked; nil if there is none.
+func (p *Server) unchecked() (*unchecked, error) {
+	text, err := os.ReadFile(filepath.Join(p.dir, uncheckedName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := &unchecked{}
+	return u, json.Unmarshal(text, u)
+}
+
+// again goes on with a restore to the same target.
+func (u *unchecked) again(place string, to Target, dir string, err error) (Restored, error) {
+	if err != nil {
+		return Restored{}, err
+	}
+	if u.Place != place || u.To.Timeline != to.Timeline || !u.To.At.Equal(to.At) {
+		return Restored{}, fmt.Errorf("%w; for another one move %s away", u.refusal(dir), dir)
+	}
+	return u.Restored, nil
+}
+
+func (u *unchecked) refusal(dir string) error {
+	to := "latest"
+	if !u.To.At.IsZero() {
+		to = u.To.At.UTC().Format(time.RFC3339Nano)
+	}
+	if u.To.Timeline != 0 {
+		to += fmt.Sprintf(" --timeline %d", u.To.Timeline)
+	}
+	return fmt.Errorf("the restore into %s is not finished, its promises are not checked: repeat \"usher restore --to %s --archive %s\", with --erased if it had that", dir, to, u.Place)
+}
+
+// Checked says that a restored database was checked, and may serve.
+func (p *Server) Checked() error {
+	err := os.Remove(filepath.Join(p.dir, uncheckedName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// restore fetches the data, replays the WAL up to the target, prepares the database, and stops the server.
+func (p *Server) restore(ctx context.Context, who *user, place string, to Target, prepare func(context.Context, string) error) (r Restored, err error) {
 	if err := os.RemoveAll(p.dir); err != nil {
 		return r, err
 	}
@@ -95,7 +163,7 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 	if err := who.reach(p.dir, p.binaries); err != nil {
 		return r, err
 	}
-	r, err = p.replay(ctx, who, a)
+	r, err = p.replay(ctx, who, a, prepare)
 	r.Backup = first.Label
 	return r, err
 }
@@ -133,7 +201,7 @@ func (a *Archive) getCommand() string {
 }
 
 // replay runs the server until it has replayed the WAL. Where the WAL ends before the target, all of it is replayed.
-func (p *Server) replay(ctx context.Context, who *user, a *Archive) (r Restored, err error) {
+func (p *Server) replay(ctx context.Context, who *user, a *Archive, prepare func(context.Context, string) error) (r Restored, err error) {
 	if err := who.makeFolder(p.socket); err != nil {
 		return r, err
 	}
@@ -148,8 +216,13 @@ func (p *Server) replay(ctx context.Context, who *user, a *Archive) (r Restored,
 			return r, err
 		}
 		err = p.replayed(ctx, server, &r)
+		if err == nil {
+			err := prepare(ctx, p.address("usher"))
+			server.stop()
+			return r, err
+		}
 		server.stop()
-		if err == nil || ctx.Err() != nil || r.Early {
+		if ctx.Err() != nil || r.Early {
 			return r, err
 		}
 		words, e := from(p.logFile, said)

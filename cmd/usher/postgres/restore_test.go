@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,7 +79,7 @@ func TestRestore_FailsWhereTheArchiveCannotBeRead(t *testing.T) {
 	}
 	write(bytes.Repeat([]byte("rust"), len(good)/4))
 	back := func(dir string) error {
-		_, err := Restore(t.Context(), dir, house.place, Target{}, silent())
+		_, err := Restore(t.Context(), dir, house.place, Target{}, silent(), unprepared)
 		return err
 	}
 	if err := back(in("50% back")); err == nil || !strings.Contains(err.Error(), "could not restore file") {
@@ -93,6 +94,49 @@ func TestRestore_FailsWhereTheArchiveCannotBeRead(t *testing.T) {
 	}
 	if got := count(t, in("50% back"), `SELECT count(*) FROM sold`); got != 2 {
 		t.Errorf("%d rows came back", got)
+	}
+}
+
+func unprepared(context.Context, string) error { return nil }
+
+// A restore that is cut off before its check leaves nothing that serves, and goes on when it is repeated.
+func TestRestore_ThatWasCutOffDoesNotServe(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	in := func(name string) string { return filepath.Join(all, name) }
+	house := newArchived(t, in("house"), in("archive"))
+	stopped(t, house.Server)
+	cut := errors.New("cut off")
+	if _, err := Restore(t.Context(), in("back"), house.place, Target{}, silent(), func(context.Context, string) error { return cut }); !errors.Is(err, cut) {
+		t.Errorf("what fails before the data has its name: %v", err)
+	}
+	if _, err := os.Stat(in("back/postgres")); !os.IsNotExist(err) {
+		t.Errorf("it left a database: %v", err)
+	}
+	var first Restored
+	for range 2 {
+		r, err := Restore(t.Context(), in("back"), house.place, Target{}, silent(), unprepared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.Backup != "" && (r.Backup != first.Backup || r.Timeline != first.Timeline) {
+			t.Errorf("it says %v, and then %v", first, r)
+		}
+		first = r
+		if _, err := archiving(t, in("back"), house.place); err == nil || !strings.Contains(err.Error(), `repeat "usher restore --to latest`) {
+			t.Errorf("it serves what was not checked: %v", err)
+		}
+	}
+	if _, err := Restore(t.Context(), in("back"), house.place, Target{Timeline: 1}, silent(), unprepared); err == nil || !strings.Contains(err.Error(), "for another one move") {
+		t.Errorf("a restore to something else: %v", err)
+	}
+	p := start(t, in("back"))
+	if err := p.Checked(); err != nil {
+		t.Fatal(err)
+	}
+	stopped(t, p)
+	if _, err := archiving(t, in("back"), ""); err != nil {
+		t.Errorf("it does not serve what was checked: %v", err)
 	}
 }
 

@@ -62,6 +62,15 @@ func StartArchiving(ctx context.Context, dir, place string, log *slog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
 	}
+	if restored, err := p.unchecked(); err != nil || restored != nil {
+		if err == nil {
+			err = restored.refusal(p.dir)
+		}
+		if p.owner != nil {
+			err = errors.Join(err, p.owner.Close())
+		}
+		return nil, err
+	}
 	if p.place = place; p.owner == nil && place != "" {
 		if err := p.archivesIn(place); err != nil {
 			return nil, err
