@@ -99,3 +99,25 @@ func TestArchive_ThatIsAwayIsSaid(t *testing.T) {
 		t.Fatalf("something was made in its place: %v", err)
 	}
 }
+
+func TestArchive_BrokenBackupIsSaid(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	x := &archiving{pool: seatstest.DB(t), counts: newMetrics(), log: newLog(&log, "text")}
+	night := time.Now().Add(time.Hour)
+	late := func(broken bool) float64 {
+		t.Helper()
+		x.tellDue(night, []postgres.Backup{{Label: "last", Broken: broken, Ended: time.Now().Add(-2 * time.Hour)}})
+		x.look(t.Context())
+		if said := strings.Contains(log.String(), "is broken"); said != broken {
+			t.Errorf("broken: %v, and it says %q", broken, log.String())
+		}
+		return numberOf(t, x.counts, "usher_archive_backup_late_seconds")
+	}
+	if got := late(false); got != 0 {
+		t.Errorf("a good backup is late by %g s", got)
+	}
+	if got := late(true); got < 7000 {
+		t.Errorf("a broken backup is late by %g s", got)
+	}
+}

@@ -411,6 +411,7 @@ func (a *Archive) run(ctx context.Context, args ...string) ([]byte, error) {
 type Backup struct {
 	Label    string
 	Full     bool
+	Broken   bool      // pages of the database did not fit their checksums: a restore takes another one
 	Ended    time.Time // the database can be brought back as of any second after it
 	Timeline int
 }
@@ -456,14 +457,14 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 			}
 		}
 		for _, b := range stanza.Backup {
-			if b.Error || len(b.Archive.Start) < 8 {
+			if len(b.Archive.Start) < 8 {
 				continue
 			}
 			timeline, err := strconv.ParseInt(b.Archive.Start[:8], 16, 32)
 			if err != nil {
 				return nil, fmt.Errorf("the archive cannot be read: backup %s: %w", b.Label, err)
 			}
-			list = append(list, Backup{b.Label, b.Type == "full", time.Unix(b.Timestamp.Stop, 0), int(timeline)})
+			list = append(list, Backup{b.Label, b.Type == "full", b.Error, time.Unix(b.Timestamp.Stop, 0), int(timeline)})
 		}
 	}
 	return list, nil
@@ -476,15 +477,27 @@ const (
 	unreadable = 4 // and more
 )
 
-// BackUp writes a backup into the archive: of everything, or of what changed since the last one of everything. It also removes
-// backups that are too old.
-func (a *Archive) BackUp(ctx context.Context, full bool) error {
+// BackUp writes a backup into the archive that has those of the list: a full one, or of what changed since the last full one. It also
+// removes backups that are too old. It returns the new list.
+func (a *Archive) BackUp(ctx context.Context, list []Backup, full bool) ([]Backup, error) {
 	kind := "diff"
 	if full {
 		kind = "full"
 	}
 	if out, err := a.run(ctx, "backup", "--type="+kind); err != nil {
-		return fmt.Errorf("back up into the archive: %w\n%s", err, out)
+		return nil, fmt.Errorf("back up into the archive: %w\n%s", err, out)
+	}
+	after, err := a.Backups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return after, shown(list, after)
+}
+
+// shown refuses a backup that the archive does not show: another would follow at once.
+func shown(before, after []Backup) error {
+	if len(after) == 0 || len(before) > 0 && before[len(before)-1].Label == after[len(after)-1].Label {
+		return errors.New("pgBackRest wrote a backup, and the archive does not show it")
 	}
 	return nil
 }
@@ -492,8 +505,8 @@ func (a *Archive) BackUp(ctx context.Context, full bool) error {
 // backupHour is the hour of the day at which a backup is due, in the time zone of the machine.
 const backupHour = 4
 
-// Due returns when the next backup is due, and whether it is to be of everything: at once since archiving began,
-// later each night, and of everything once a week.
+// Due returns when the next backup is due, and whether it is to be a full one: at once since archiving began,
+// later each night, and a full one once a week.
 func (a *Archive) Due(list []Backup, zone *time.Location) (at time.Time, full bool, err error) {
 	began, err := os.Stat(a.config)
 	if err != nil {
@@ -504,14 +517,17 @@ func (a *Archive) Due(list []Backup, zone *time.Location) (at time.Time, full bo
 }
 
 func due(list []Backup, began time.Time, zone *time.Location) (at time.Time, full bool) {
-	var last, lastFull time.Time
+	var last, tried, lastFull time.Time
 	for _, b := range list {
 		last = b.Ended
 		if b.Full {
+			tried = b.Ended
+		}
+		if b.Full && !b.Broken {
 			lastFull = b.Ended
 		}
 	}
-	if lastFull.Before(began.Truncate(time.Second)) {
+	if tried.Before(began.Truncate(time.Second)) {
 		return began, true
 	}
 	year, month, day := last.In(zone).Date()

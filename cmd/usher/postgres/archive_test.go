@@ -24,6 +24,7 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 	}
 	began := at("2030-03-20 12:00:00").Add(time.Millisecond)
 	whole := func(text string) Backup { return Backup{Full: true, Ended: at(text)} }
+	broken := func(text string) Backup { return Backup{Full: true, Broken: true, Ended: at(text)} }
 	part := func(text string) Backup { return Backup{Ended: at(text)} }
 	for name, c := range map[string]struct {
 		list []Backup
@@ -32,6 +33,7 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 	}{
 		"the first":                    {nil, began, true},
 		"archiving began once more":    {[]Backup{whole("2030-03-19 12:00:00"), part("2030-03-20 12:30:00")}, began, true},
+		"a broken one":                 {[]Backup{broken("2030-03-20 12:00:05")}, at("2030-03-21 04:00:00"), true},
 		"the night after":              {[]Backup{whole("2030-03-20 12:00:05")}, at("2030-03-21 04:00:00"), false},
 		"the same night":               {[]Backup{whole("2030-03-20 12:00:05"), part("2030-03-22 00:10:00")}, at("2030-03-22 04:00:00"), false},
 		"the night of another hour":    {[]Backup{whole("2030-03-26 04:00:20"), part("2030-03-30 04:00:09")}, at("2030-03-31 04:00:00"), false},
@@ -41,6 +43,17 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 		if got, full := due(c.list, began, zone); !got.Equal(c.at) || full != c.full {
 			t.Errorf("%s: due at %s (all: %v), want %s (%v)", name, got, full, c.at, c.full)
 		}
+	}
+}
+
+func TestArchive_BackupThatIsNotShownIsAnError(t *testing.T) {
+	t.Parallel()
+	one, two := Backup{Label: "one"}, Backup{Label: "two"}
+	if shown(nil, []Backup{one}) != nil || shown([]Backup{one}, []Backup{one, two}) != nil || shown([]Backup{one}, []Backup{two}) != nil {
+		t.Error("a backup is not shown")
+	}
+	if shown(nil, nil) == nil || shown([]Backup{one}, []Backup{one}) == nil {
+		t.Error("a backup is shown, and there is none")
 	}
 }
 

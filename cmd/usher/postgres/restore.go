@@ -178,7 +178,7 @@ func (a *Archive) reaches(ctx context.Context, to Target) (first Backup, err err
 		return first, fmt.Errorf("%w: there is no backup in %s", ErrTarget, a.Place)
 	}
 	for _, b := range list {
-		if (to.At.IsZero() || b.Ended.Before(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
+		if !b.Broken && (to.At.IsZero() || b.Ended.Before(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
 			first = b
 		}
 	}

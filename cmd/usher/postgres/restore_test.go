@@ -24,7 +24,7 @@ func newArchived(t *testing.T, dir, place string) *archivedServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stopped(t, p) })
-	if err := p.archive.BackUp(t.Context(), true); err != nil {
+	if _, err := p.archive.BackUp(t.Context(), nil, true); err != nil {
 		t.Fatal(err)
 	}
 	return &archivedServer{p, place}
