@@ -74,6 +74,8 @@ func serveArchived(t *testing.T, folder, archive string) *archived {
 		}
 		return strings.Contains(log.String(), "a backup was written into the archive")
 	})
+	backedUp := time.Now() // a restore can begin with it from the next second on
+	eventually(t, "the second after it", func() bool { return time.Since(backedUp) > time.Second })
 	p, err := postgres.Start(t.Context(), folder, newLog(&log, "text")) // it is there already
 	if err != nil {
 		t.Fatal(err)

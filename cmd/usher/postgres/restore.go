@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -140,14 +141,28 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 	if err != nil {
 		return r, err
 	}
-	first, err := a.reaches(ctx, to)
+	list, err := a.reaching(ctx, to)
 	if err != nil {
 		return r, err
 	}
+	for _, b := range list {
+		r, err = p.restoreFrom(ctx, who, a, b, to, prepare)
+		if !errors.Is(err, errOtherTimeline) {
+			return r, err
+		}
+		p.log.Info("the backup is of another timeline; an older one is taken", "backup", b.Label)
+		if err := os.RemoveAll(p.dir); err != nil {
+			return r, err
+		}
+	}
+	return r, fmt.Errorf("%w: no backup leads to that timeline: %w", ErrTarget, err)
+}
+
+func (p *Server) restoreFrom(ctx context.Context, who *user, a *Archive, b Backup, to Target, prepare func(context.Context, string) error) (r Restored, err error) {
 	if err := who.makeFolder(p.dir); err != nil {
 		return r, err
 	}
-	args := []string{"restore", "--set=" + first.Label}
+	args := []string{"restore", "--set=" + b.Label}
 	if !to.At.IsZero() {
 		args = append(args, "--type=time", "--target="+to.At.UTC().Format("2006-01-02 15:04:05.999999+00"), "--target-action=promote")
 	}
@@ -164,32 +179,40 @@ func (p *Server) restore(ctx context.Context, who *user, place string, to Target
 		return r, err
 	}
 	r, err = p.replay(ctx, who, a, prepare)
-	r.Backup = first.Label
+	r.Backup = b.Label
 	return r, err
 }
 
-// reaches returns the backup that a restore begins with.
-func (a *Archive) reaches(ctx context.Context, to Target) (first Backup, err error) {
+// reaching returns the backups that a restore may begin with, the best first.
+func (a *Archive) reaching(ctx context.Context, to Target) (fit []Backup, err error) {
 	list, err := a.Backups(ctx)
 	if err != nil && !errors.Is(err, errAbsent) {
-		return first, err
+		return nil, err
 	}
+	list = slices.DeleteFunc(list, func(b Backup) bool { return b.Broken })
 	if len(list) == 0 {
-		return first, fmt.Errorf("%w: there is no backup in %s", ErrTarget, a.Place)
+		return nil, fmt.Errorf("%w: there is no backup in %s", ErrTarget, a.Place)
 	}
-	for _, b := range list {
-		if !b.Broken && (to.At.IsZero() || b.Ended.Before(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
-			first = b
+	for _, b := range slices.Backward(list) {
+		// It ended at some time in that second.
+		if (to.At.IsZero() || !b.Ended.Add(time.Second).After(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
+			fit = append(fit, b)
 		}
 	}
-	if first.Label == "" && to.At.IsZero() {
-		return first, fmt.Errorf("%w: its first backup is of timeline %d", ErrTarget, list[0].Timeline)
+	if len(fit) == 0 && to.At.IsZero() {
+		return nil, fmt.Errorf("%w: its first backup is of timeline %d", ErrTarget, list[0].Timeline)
 	}
-	if first.Label == "" {
-		return first, fmt.Errorf("%w: its first backup ended at %s, which is not before %s", ErrTarget, list[0].Ended.UTC().Format(time.RFC3339), to.At.UTC().Format(time.RFC3339))
+	if len(fit) == 0 {
+		return nil, fmt.Errorf("%w: its first backup ended at %s, which is not before %s", ErrTarget, list[0].Ended.UTC().Format(time.RFC3339), to.At.UTC().Format(time.RFC3339))
 	}
-	return first, nil
+	return fit, nil
 }
+
+// errOtherTimeline is a backup that is no ancestor of the timeline to be followed: it was made after that one began.
+var errOtherTimeline = errors.New("the backup is of another timeline")
+
+// otherTimeline is what PostgreSQL says of it.
+const otherTimeline = "is not a child of this server's history"
 
 // endsEarly is what PostgreSQL says where the log ends before the target.
 const endsEarly = "recovery ended before configured recovery target was reached"
@@ -226,6 +249,9 @@ func (p *Server) replay(ctx context.Context, who *user, a *Archive, prepare func
 			return r, err
 		}
 		words, e := from(p.logFile, said)
+		if bytes.Contains(words, []byte(otherTimeline)) {
+			return r, errOtherTimeline
+		}
 		if e != nil || !bytes.Contains(words, []byte(endsEarly)) {
 			return r, errors.Join(fmt.Errorf("replay the WAL of the archive (its words are in %s): %w\n%s", p.logFile, err, complaints(words)), e)
 		}

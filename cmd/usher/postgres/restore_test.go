@@ -19,11 +19,7 @@ type archivedServer struct {
 
 func newArchived(t *testing.T, dir, place string) *archivedServer {
 	t.Helper()
-	p, err := StartArchiving(t.Context(), dir, place, silent())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stopped(t, p) })
+	p := mustArchive(t, dir, place)
 	if _, err := p.archive.BackUp(t.Context(), nil, true); err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +134,49 @@ func TestRestore_ThatWasCutOffDoesNotServe(t *testing.T) {
 	if _, err := archiving(t, in("back"), ""); err != nil {
 		t.Errorf("it does not serve what was checked: %v", err)
 	}
+}
+
+// A backup that was made after the wanted timeline began is no way to it: an older one is.
+func TestRestore_FollowsATimelineThatBeganBeforeTheLastBackup(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	in := func(name string) string { return filepath.Join(all, name) }
+	house := newArchived(t, in("house"), in("archive"))
+	house.run(t, `CREATE TABLE sold (n int)`, nextSegment)
+	stopped(t, house.Server)
+	if _, err := Restore(t.Context(), in("second"), house.place, Target{}, silent(), unprepared); err != nil {
+		t.Fatal(err)
+	}
+	house.Server = mustArchive(t, in("house"), "")
+	if _, err := house.archive.BackUp(t.Context(), nil, true); err != nil { // of the first timeline, after the second began
+		t.Fatal(err)
+	}
+	stopped(t, house.Server)
+	p := start(t, in("second"))
+	if err := p.Checked(); err != nil {
+		t.Fatal(err)
+	}
+	stopped(t, p)
+	second := archivedServer{mustArchive(t, in("second"), house.place), house.place}
+	second.run(t, `INSERT INTO sold VALUES (1)`, nextSegment)
+	stopped(t, second.Server)
+	r, err := Restore(t.Context(), in("back"), house.place, Target{}, silent(), unprepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, in("back"), `SELECT count(*) FROM sold`); got != 1 || r.Timeline != 2 {
+		t.Errorf("%d rows of timeline %d came back", got, r.Timeline)
+	}
+}
+
+func mustArchive(t *testing.T, dir, place string) *Server {
+	t.Helper()
+	p, err := StartArchiving(t.Context(), dir, place, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, p) })
+	return p
 }
 
 // count runs a query on the data of a folder.
