@@ -348,6 +348,19 @@ func (p *Server) archiveHistory(who *user) error {
 	return nil
 }
 
+// unarchived counts the segments that wait for the archive of a server which stops, and says so.
+func (p *Server) unarchived() int {
+	if p.archive == nil {
+		return 0
+	}
+	list, err := filepath.Glob(filepath.Join(p.dir, "pg_wal", "archive_status", "*.ready"))
+	if err != nil || len(list) == 0 {
+		return 0
+	}
+	p.log.Warn("WAL waits for the archive, and goes there after the next start", "archive", p.archive.Place, "segments", len(list))
+	return len(list)
+}
+
 // settings are those of a server that archives.
 func (a *Archive) settings() []string {
 	return []string{

@@ -1,10 +1,15 @@
 package postgres
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -209,6 +214,54 @@ func TestArchive_HasWhatIsCommittedRightAfterAStart(t *testing.T) {
 		}
 		stopped(t, p)
 	}
+}
+
+// hang makes what reads a file wait until release is called, as a disk that is away does.
+func hang(t *testing.T, file string) (release func()) {
+	t.Helper()
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o666), os.Chmod(file, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		f, err := os.OpenFile(file, os.O_RDWR, 0)
+		if err == nil {
+			err = errors.Join(os.Remove(file), f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestArchive_ThatHangsIsNoErrorOfAStop(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	archive := filepath.Join(all, "archive")
+	var log bytes.Buffer
+	p, err := StartArchiving(t.Context(), filepath.Join(all, "data"), archive, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, p) })
+	release := hang(t, filepath.Join(archive, "archive", "usher", "archive.info"))
+	t.Cleanup(release)
+	conn := connect(t, p)
+	if _, err := conn.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'usher', 'sold')`); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := p.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	if ctx.Err() == nil {
+		t.Error("it did not wait for the archive")
+	}
+	if !strings.Contains(log.String(), "WAL waits for the archive") {
+		t.Errorf("it says %s", &log)
+	}
+	release()
 }
 
 func TestArchive_WithoutPgBackRestSaysHowToInstallIt(t *testing.T) {

@@ -138,7 +138,8 @@ func own(path string) (*os.File, error) {
 }
 
 // Stop ends the server cleanly: running statements are rolled back, everything that was committed is on disk. A server
-// that another process runs is left alone. When ctx is over first, the server goes on stopping.
+// that another process runs is left alone. When ctx is over first, the server goes on stopping; that is no error where it
+// waits for its archive.
 func (p *Server) Stop(ctx context.Context) error {
 	if p.owner == nil {
 		return nil
@@ -146,8 +147,12 @@ func (p *Server) Stop(ctx context.Context) error {
 	p.end()
 	select {
 	case <-p.done:
+		p.unarchived()
 		return nil
 	case <-ctx.Done():
+		if p.unarchived() > 0 { // it waits for its archive only, and has written everything
+			return nil
+		}
 		return fmt.Errorf("postgres: PostgreSQL is still stopping: %w", ctx.Err())
 	}
 }
