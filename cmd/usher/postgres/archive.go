@@ -77,6 +77,10 @@ func (a *Archive) find() (err error) {
 func settingsOf(place, data, socket string) (string, error) {
 	repository, err := repositoryOf(place)
 	folder := archiveFolder(data)
+	push := ""
+	if strings.HasPrefix(place, "s3://") { // a call takes a while, and a busy sale writes many segments in a second
+		push = "[global:archive-push]\narchive-async=y\nprocess-max=4\n"
+	}
 	return "# Usher writes this file. Variables such as PGBACKREST_REPO1_RETENTION_FULL go before it.\n[global]\n" + repository + `repo1-bundle=y
 repo1-retention-full-type=time
 repo1-retention-full=14
@@ -85,7 +89,7 @@ start-fast=y
 log-level-file=off
 log-level-console=off
 log-level-stderr=error
-lock-path=` + folder + "\nspool-path=" + folder + "\n[usher]\npg1-path=" + data + "\npg1-socket-path=" + socket + "\npg1-port=5432\npg1-user=postgres\n", err
+lock-path=` + folder + "\nspool-path=" + folder + "\n" + push + "[usher]\npg1-path=" + data + "\npg1-socket-path=" + socket + "\npg1-port=5432\npg1-user=postgres\n", err
 }
 
 // placeIn returns the place in settings; empty if there are none.
