@@ -290,12 +290,12 @@ func from(file string, start int64) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// replayed waits until the server has replayed the log, however long that takes, and writes.
+// replayed waits until the server has replayed the WAL, however long that takes, and writes.
 func (p *Server) replayed(ctx context.Context, server *process, r *Restored) error {
 	for {
 		err := p.askReplayed(ctx, r)
-		if err == nil {
-			return nil
+		if err == nil || !errors.Is(err, errReplaying) && !isRefused(err) && !isStarting(err) {
+			return err
 		}
 		select {
 		case <-server.ended:
@@ -315,7 +315,7 @@ SELECT split_part(line, chr(9), 1)::int
   FROM regexp_split_to_table(pg_read_file('pg_wal/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.history'), chr(10)) line
  WHERE line ~ '^\d' ORDER BY 1 DESC LIMIT 1`
 
-var errReplaying = errors.New("it still replays its log")
+var errReplaying = errors.New("it still replays its WAL")
 
 func (p *Server) askReplayed(ctx context.Context, r *Restored) error {
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
