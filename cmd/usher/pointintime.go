@@ -119,6 +119,7 @@ What came later is not in it:
   Compare the list of your provider from then on, and pay back what has no order.
 - Mails and webhooks: what waited then is sent by serve, also what had been sent later. What was sent later is not taken back.
 - Numbers of invoices given later are given again: cancel those invoices in your books.
+- Numbers of Z reports given later are given again: mark those reports in your books.
 - Erasures: "usher restore --erased FILE" repeats those of a list.
 It does not archive yet: "usher serve --archive %s" begins with a backup of everything.
 Two databases must not share an archive, so do not do that with a drill.
@@ -128,10 +129,11 @@ What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 }
 
 // skipIDs makes sure that no id is given a second time. Providers and receivers of webhooks remember those that a restored
-// database does not know: they take a call with a known id for a repetition.
+// database does not know: they take a call with a known id for a repetition. Scanners at the door know keys by theirs, which are
+// integers and few.
 const skipIDsSQL = `
-SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + 1000000) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
- WHERE seqtypid = 'bigint'::regtype AND c.relnamespace = current_schema()::regnamespace`
+SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + CASE seqtypid WHEN 'bigint'::regtype THEN 1000000 ELSE 1000 END) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
+ WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace = current_schema()::regnamespace`
 
 func skipIDs(ctx context.Context, dsn string) error {
 	conn, err := seatsdb.Dial(ctx, dsn)
