@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/postgres"
 )
 
-// archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the log
+// archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the WAL
 // does not get there.
 type archiving struct {
 	archive *postgres.Archive
@@ -20,7 +20,7 @@ type archiving struct {
 	log     *slog.Logger
 
 	due  atomic.Pointer[time.Time] // when the next backup is due; nil: not known yet
-	late bool                      // the log was late at the last look
+	late bool                      // the WAL was late at the last look
 }
 
 const (
@@ -117,10 +117,10 @@ func (x *archiving) look(ctx context.Context) {
 	x.counts.archiveLag.Set(lag)
 	late := lag > archiveWithin.Seconds()
 	if late && !x.late {
-		x.log.Error("the log of PostgreSQL does not get into the archive: what is sold now is lost if the data folder is; postgres.log has the reason", "for", time.Duration(lag*1e9).Round(time.Second).String())
+		x.log.Error("the WAL of PostgreSQL does not get into the archive: what is sold now is lost if the data folder is; postgres.log has the reason", "for", time.Duration(lag*1e9).Round(time.Second).String())
 	}
 	if !late && x.late {
-		x.log.Info("the archive has all of the log of PostgreSQL again")
+		x.log.Info("the archive has all of the WAL of PostgreSQL again")
 	}
 	x.late = late
 }

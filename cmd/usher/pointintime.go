@@ -50,6 +50,9 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
+	if err := c.checkDatabase(); err != nil {
+		return err
+	}
 	dump := openedBackup{name: "What " + c.Archive + " has"}
 	if c.Erased != "" {
 		if dump.erased, err = readErased(c.Erased); err != nil {
@@ -121,7 +124,7 @@ What came later is not in it:
 - Numbers of invoices given later are given again: cancel those invoices in your books.
 - Numbers of Z reports given later are given again: mark those reports in your books.
 - Erasures: "usher restore --erased FILE" repeats those of a list.
-It does not archive yet: "usher serve --archive %s" begins with a backup of everything.
+It does not archive yet: "usher serve --archive %s" begins with a full backup.
 Two databases must not share an archive, so do not do that with a drill.
 What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 `, counted(open, "call"), c.Archive, r.Timeline)

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Archive is where pgBackRest stores backups of a private PostgreSQL and its log (WAL), so that it can be brought back as
+// Archive is where pgBackRest stores backups of a private PostgreSQL and its WAL, so that it can be brought back as
 // of any second. Its settings are in a folder beside the data. While they are there, every start of the server archives:
 // a start that did not would leave a gap.
 type Archive struct {
@@ -31,10 +31,10 @@ type Archive struct {
 // NoArchive is the place that ends archiving.
 const NoArchive = "none"
 
-// archiveTimeout is how long a change waits at most before its segment of the log goes into the archive, in seconds.
+// archiveTimeout is how long a change waits at most before its segment of the WAL goes into the archive, in seconds.
 const archiveTimeout = 1
 
-// segmentSize is that of the log of data that begins with an archive, in MB. A segment is written to its end when its time is over, so 4 MB a
+// segmentSize is that of the WAL of data that begins with an archive, in MB. A segment is written to its end when its time is over, so 4 MB a
 // second are cheaper than PostgreSQL's 16. A busy server archives 30 segments a second, which are 120 MB.
 const segmentSize = 4
 
@@ -458,7 +458,7 @@ func (a *Archive) Backups(ctx context.Context) (list []Backup, err error) {
 			Label, Type string
 			Error       bool
 			Timestamp   struct{ Stop int64 }
-			Archive     struct{ Start string } // the first segment of its log, which begins with the timeline
+			Archive     struct{ Start string } // the first segment of its WAL, which begins with the timeline
 		}
 	}
 	if err := json.Unmarshal(out, &stanzas); err != nil {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,7 +55,7 @@ func Restore(ctx context.Context, dir, place string, to Target, log *slog.Logger
 	if err := os.Remove(p.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return r, fmt.Errorf("there is something in %s, and a restore replaces nothing: name another folder with --data, or move that one away", p.dir)
 	}
-	who, err := serverUser(p.dir)
+	who, err := restoringUser(p.dir, place)
 	if err != nil {
 		return r, err
 	}
@@ -130,6 +131,14 @@ func (p *Server) Checked() error {
 		return nil
 	}
 	return err
+}
+
+// restoringUser is the server's user, or when this process is root's: the owner of an archive in a folder, who alone can read it.
+func restoringUser(dir, place string) (*user, error) {
+	if strings.HasPrefix(place, "s3://") {
+		return serverUser(dir)
+	}
+	return serverUser(place)
 }
 
 // restore fetches the data, replays the WAL up to the target, prepares the database, and stops the server.
@@ -214,7 +223,7 @@ var errOtherTimeline = errors.New("the backup is of another timeline")
 // otherTimeline is what PostgreSQL says of it.
 const otherTimeline = "is not a child of this server's history"
 
-// endsEarly is what PostgreSQL says where the log ends before the target.
+// endsEarly is what PostgreSQL says where the WAL ends before the target.
 const endsEarly = "recovery ended before configured recovery target was reached"
 
 // getCommand has the server read WAL from the archive. PostgreSQL takes every status up to 125 as the end of the WAL, also that

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -177,6 +178,31 @@ func mustArchive(t *testing.T, dir, place string) *Server {
 	}
 	t.Cleanup(func() { stopped(t, p) })
 	return p
+}
+
+// An archive that another user wrote, such as that of another machine, is read as that user.
+func TestRestore_AsRootReadsTheArchiveAsItsOwner(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	all := place(t, "")
+	in := func(name string) string { return filepath.Join(all, name) }
+	house := newArchived(t, in("house"), in("archive"))
+	stopped(t, house.Server)
+	err := filepath.WalkDir(house.place, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, noUser, noUser))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), in("back"), house.place, Target{}, silent(), unprepared); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(in("back/postgres"))
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid != noUser {
+		t.Errorf("it belongs to another user: %v", err)
+	}
 }
 
 // count runs a query on the data of a folder.
