@@ -33,6 +33,11 @@ type Restored struct {
 	Backup   string    // label of the backup that it began with
 }
 
+// mayBegin reports whether a restore to the target may begin with a backup. That ended at some time within its second.
+func (to Target) mayBegin(b Backup) bool {
+	return (to.At.IsZero() || !b.Ended.Add(time.Second).After(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline)
+}
+
 // ErrTarget is a target that the archive cannot reach.
 var ErrTarget = errors.New("the archive does not have that")
 
@@ -203,8 +208,7 @@ func (a *Archive) reaching(ctx context.Context, to Target) (fit []Backup, err er
 		return nil, fmt.Errorf("%w: there is no backup in %s", ErrTarget, a.Place)
 	}
 	for _, b := range slices.Backward(list) {
-		// It ended at some time in that second.
-		if (to.At.IsZero() || !b.Ended.Add(time.Second).After(to.At)) && (to.Timeline == 0 || b.Timeline <= to.Timeline) {
+		if to.mayBegin(b) {
 			fit = append(fit, b)
 		}
 	}

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // archivedServer is a server with a full backup in its archive.
@@ -202,6 +206,75 @@ func TestRestore_AsRootReadsTheArchiveAsItsOwner(t *testing.T) {
 	info, err := os.Stat(in("back/postgres"))
 	if err != nil || info.Sys().(*syscall.Stat_t).Uid != noUser {
 		t.Errorf("it belongs to another user: %v", err)
+	}
+}
+
+func TestRestore_BeginsWithABackupThatEndedBefore(t *testing.T) {
+	t.Parallel()
+	b := Backup{Ended: time.Unix(1900000000, 0), Timeline: 2}
+	for name, c := range map[string]struct {
+		to  Target
+		may bool
+	}{
+		"all":                     {Target{}, true},
+		"within its last second":  {Target{At: b.Ended.Add(999 * time.Millisecond)}, false},
+		"the second after":        {Target{At: b.Ended.Add(time.Second)}, true},
+		"a timeline before":       {Target{Timeline: 1}, false},
+		"its timeline":            {Target{Timeline: 2}, true},
+		"its timeline, too early": {Target{At: b.Ended, Timeline: 2}, false},
+	} {
+		if got := c.to.mayBegin(b); got != c.may {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// answering is a server that answers each connection with an error of that code.
+func answering(t *testing.T, code string, asked func()) *Server {
+	t.Helper()
+	p := &Server{socket: place(t, "")}
+	listener, err := net.Listen("unix", filepath.Join(p.socket, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	answer, err := (&pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: "no"}).Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			asked()
+			_, _ = conn.Read(make([]byte, 1024)) // its start
+			_, _ = conn.Write(answer)
+			_ = conn.Close()
+		}
+	}()
+	return p
+}
+
+// Only a server that starts, or replays, is waited for.
+func TestRestore_SaysWhatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	server := &process{ended: make(chan struct{})}
+	once, often := atomic.Int64{}, atomic.Int64{}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := answering(t, "53300", func() { once.Add(1) }).replayed(ctx, server, &Restored{})
+	if err == nil || once.Load() != 1 {
+		t.Errorf("it asks %d times: %v", once.Load(), err)
+	}
+	starting := answering(t, "57P03", func() {
+		if often.Add(1) == 3 {
+			cancel()
+		}
+	})
+	if err := starting.replayed(ctx, server, &Restored{}); err == nil || often.Load() < 3 {
+		t.Errorf("it asks %d times: %v", often.Load(), err)
 	}
 }
 
