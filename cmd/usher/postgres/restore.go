@@ -138,7 +138,7 @@ func (p *Server) Checked() error {
 	return err
 }
 
-// restoringUser is the server's user, or when this process is root's: the owner of an archive in a folder, who alone can read it.
+// restoringUser is the server's user, or when this process is root's: the owner of an archive in a folder: others may not read it.
 func restoringUser(dir, place string) (*user, error) {
 	if strings.HasPrefix(place, "s3://") {
 		return serverUser(dir)
