@@ -11,7 +11,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/postgres"
 )
 
-// archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the log
+// archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the WAL
 // does not get there.
 type archiving struct {
 	archive *postgres.Archive
@@ -20,7 +20,7 @@ type archiving struct {
 	log     *slog.Logger
 
 	due  atomic.Pointer[time.Time] // when the next backup is due; nil: not known yet
-	late bool                      // the log was late at the last look
+	late bool                      // the WAL was late at the last look
 }
 
 const (
@@ -33,41 +33,46 @@ const (
 func (x *archiving) backUp(ctx context.Context) error {
 	for {
 		list, err := x.archive.Backups(ctx)
-		if err == nil {
-			err = x.backUpOnce(ctx, list)
+		for err == nil {
+			list, err = x.backUpOnce(ctx, list)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		pause := time.Duration(0)
-		if err != nil {
-			x.log.Error("no backup was written into the archive; it is tried again", "in", backupPause.String(), "error", err)
-			pause = backupPause
-			now := time.Now() // where it is not known what is due, something is
-			x.due.CompareAndSwap(nil, &now)
-		}
-		if err := wait(ctx, pause); err != nil {
+		x.log.Error("no backup was written into the archive; it is tried again", "in", backupPause.String(), "error", err)
+		now := time.Now() // where it is not known what is due, something is
+		x.due.CompareAndSwap(nil, &now)
+		if err := wait(ctx, backupPause); err != nil {
 			return err
 		}
 	}
 }
 
-// backUpOnce waits until a backup is due, and makes it.
-func (x *archiving) backUpOnce(ctx context.Context, list []postgres.Backup) error {
+// backUpOnce waits until a backup is due, makes it, and returns the backups that there are then.
+func (x *archiving) backUpOnce(ctx context.Context, list []postgres.Backup) ([]postgres.Backup, error) {
 	at, full, err := x.archive.Due(list, time.Local)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.due.Store(&at)
+	x.tellDue(at, list)
 	if err := wait(ctx, time.Until(at)); err != nil {
-		return err
+		return nil, err
 	}
 	began := time.Now()
-	if err := x.archive.BackUp(ctx, full); err != nil {
-		return err
+	if list, err = x.archive.BackUp(ctx, list, full); err != nil {
+		return nil, err
 	}
 	x.log.Info("a backup was written into the archive", "full", full, "took", time.Since(began).Round(time.Millisecond).String())
-	return nil
+	return list, nil
+}
+
+// tellDue says since when a backup is due. A broken one is none, though another is not tried before its time.
+func (x *archiving) tellDue(at time.Time, list []postgres.Backup) {
+	if n := len(list); n > 0 && list[n-1].Broken {
+		at = list[n-1].Ended
+		x.log.Error("the last backup in the archive is broken: pages of the database do not fit their checksums, so its disk may fail; restore takes an older backup", "backup", list[n-1].Label)
+	}
+	x.due.Store(&at)
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -112,10 +117,10 @@ func (x *archiving) look(ctx context.Context) {
 	x.counts.archiveLag.Set(lag)
 	late := lag > archiveWithin.Seconds()
 	if late && !x.late {
-		x.log.Error("the log of PostgreSQL does not get into the archive: what is sold now is lost if the data folder is; postgres.log has the reason", "for", time.Duration(lag*1e9).Round(time.Second).String())
+		x.log.Error("the WAL of PostgreSQL does not get into the archive: what is sold now is lost if the data folder is; postgres.log has the reason", "for", time.Duration(lag*1e9).Round(time.Second).String())
 	}
 	if !late && x.late {
-		x.log.Info("the archive has all of the log of PostgreSQL again")
+		x.log.Info("the archive has all of the WAL of PostgreSQL again")
 	}
 	x.late = late
 }

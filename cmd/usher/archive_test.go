@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
@@ -67,4 +69,55 @@ func TestArchive_ThatFallsBehindIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(false, 7200, "the archive has all")
+}
+
+func TestArchive_ThatIsAwayIsSaid(t *testing.T) {
+	t.Parallel()
+	all := openFolder(t)
+	in := func(name string) string { return filepath.Join(all, name) }
+	var log lockedBuffer
+	p, err := postgres.StartArchiving(t.Context(), in("house"), in("archive"), newLog(&log, "text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Stop(context.Background()) }() // the test's own context may have ended
+	if err := os.Rename(in("archive"), in("unmounted")); err != nil {
+		t.Fatal(err)
+	}
+	x := &archiving{archive: p.Archive(), pool: seatstest.DB(t), counts: newMetrics(), log: newLog(&log, "text")}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- x.backUp(ctx) }()
+	eventually(t, "it says that the archive is away", func() bool { return strings.Contains(log.String(), "is its disk mounted?") })
+	cancel()
+	<-ended
+	x.look(t.Context())
+	if got := numberOf(t, x.counts, "usher_archive_backup_late_seconds"); got <= 0 {
+		t.Error("the metrics do not have it")
+	}
+	if err := os.Rename(in("unmounted"), in("archive")); err != nil {
+		t.Fatalf("something was made in its place: %v", err)
+	}
+}
+
+func TestArchive_BrokenBackupIsSaid(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	x := &archiving{pool: seatstest.DB(t), counts: newMetrics(), log: newLog(&log, "text")}
+	night := time.Now().Add(time.Hour)
+	late := func(broken bool) float64 {
+		t.Helper()
+		x.tellDue(night, []postgres.Backup{{Label: "last", Broken: broken, Ended: time.Now().Add(-2 * time.Hour)}})
+		x.look(t.Context())
+		if said := strings.Contains(log.String(), "is broken"); said != broken {
+			t.Errorf("broken: %v, and it says %q", broken, log.String())
+		}
+		return numberOf(t, x.counts, "usher_archive_backup_late_seconds")
+	}
+	if got := late(false); got != 0 {
+		t.Errorf("a good backup is late by %g s", got)
+	}
+	if got := late(true); got < 7000 {
+		t.Errorf("a broken backup is late by %g s", got)
+	}
 }

@@ -190,6 +190,9 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction"); err != nil {
 		return err
 	}
+	if err := skipIDs(ctx, db.dsn); err != nil {
+		return err
+	}
 	return db.check(ctx, w, cfg, dump)
 }
 
@@ -203,9 +206,6 @@ func (db *database) check(ctx context.Context, w io.Writer, cfg *DatabaseSetting
 		return err
 	}
 	defer pool.Close()
-	if err := skipIDs(ctx, pool); err != nil {
-		return err
-	}
 	if db.box, err = cfg.secretBox(); err != nil {
 		return err
 	}

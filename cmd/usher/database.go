@@ -109,6 +109,9 @@ func prepare(ctx context.Context, dsn string) error {
 // stopTime is how long a clean end of Postgres may take; after it, the next start recovers.
 const stopTime = 4 * time.Second
 
+// stopArchiveTime is the same where the server archives: it also waits until the last WAL is in the archive.
+const stopArchiveTime = 25 * time.Second
+
 func (db *database) close() error {
 	if db.pool != nil {
 		db.pool.Close()
@@ -116,7 +119,11 @@ func (db *database) close() error {
 	if db.private == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	limit := stopTime
+	if db.private.Archive() != nil {
+		limit = stopArchiveTime
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return db.private.Stop(ctx)
 }

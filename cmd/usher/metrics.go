@@ -61,7 +61,7 @@ func newMetrics(from ...prometheus.Collector) *metrics {
 			Name: "usher_books_look_seconds", Help: "How long the last look at the books took.",
 		}),
 		archiveLag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "usher_archive_lag_seconds", Help: "How long the oldest segment of the log of the private PostgreSQL has waited for the archive; 0 without an archive.",
+			Name: "usher_archive_lag_seconds", Help: "How long the oldest segment of the WAL of the private PostgreSQL has waited for the archive; 0 without an archive.",
 		}),
 		backupLate: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "usher_archive_backup_late_seconds", Help: "How long a backup into the archive has been due; 0 without an archive.",

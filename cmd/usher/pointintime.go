@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
+	seatsdb "github.com/usherbox/usher/seats/database"
 )
 
 // latest is the time of a restore that brings back all that the archive has.
@@ -50,6 +50,9 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
+	if err := c.checkDatabase(); err != nil {
+		return err
+	}
 	dump := openedBackup{name: "What " + c.Archive + " has"}
 	if c.Erased != "" {
 		if dump.erased, err = readErased(c.Erased); err != nil {
@@ -57,7 +60,7 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 		}
 	}
 	began := time.Now()
-	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log)
+	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log, skipIDs)
 	if errors.Is(err, postgres.ErrTarget) {
 		return misuse(err)
 	}
@@ -67,11 +70,15 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 	if err := tellRestored(sh.stdout, c, to, r, time.Since(began)); err != nil {
 		return err
 	}
-	db, err := startDatabase(ctx, &c.DatabaseSettings, log)
+	private, err := postgres.Start(ctx, c.Data, log)
 	if err != nil {
 		return err
 	}
+	db := &database{dsn: private.DSN, private: private}
 	err = db.check(ctx, sh.stdout, &c.DatabaseSettings, dump)
+	if broken := (brokenBooks{}); err == nil || errors.As(err, &broken) {
+		err = errors.Join(err, private.Checked())
+	}
 	return errors.Join(err, tellLost(ctx, sh.stdout, db.dsn, c, r), db.close())
 }
 
@@ -115,8 +122,9 @@ What came later is not in it:
   Compare the list of your provider from then on, and pay back what has no order.
 - Mails and webhooks: what waited then is sent by serve, also what had been sent later. What was sent later is not taken back.
 - Numbers of invoices given later are given again: cancel those invoices in your books.
+- Numbers of Z reports given later are given again: mark those reports in your books.
 - Erasures: "usher restore --erased FILE" repeats those of a list.
-It does not archive yet: "usher serve --archive %s" begins with a backup of everything.
+It does not archive yet: "usher serve --archive %s" begins with a full backup.
 Two databases must not share an archive, so do not do that with a drill.
 What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 `, counted(open, "call"), c.Archive, r.Timeline)
@@ -124,13 +132,19 @@ What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 }
 
 // skipIDs makes sure that no id is given a second time. Providers and receivers of webhooks remember those that a restored
-// database does not know: they take a call with a known id for a repetition.
+// database does not know: they take a call with a known id for a repetition. Scanners at the door know keys by theirs, which are
+// integers and few.
 const skipIDsSQL = `
-SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + 1000000) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
- WHERE seqtypid = 'bigint'::regtype AND c.relnamespace = current_schema()::regnamespace`
+SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + CASE seqtypid WHEN 'bigint'::regtype THEN 1000000 ELSE 1000 END) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
+ WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace = current_schema()::regnamespace`
 
-func skipIDs(ctx context.Context, db *pgxpool.Pool) error {
-	if _, err := db.Exec(ctx, skipIDsSQL); err != nil {
+func skipIDs(ctx context.Context, dsn string) error {
+	conn, err := seatsdb.Dial(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	if _, err := conn.Exec(ctx, skipIDsSQL); err != nil {
 		return fmt.Errorf("pass the ids that were given later: %w", err)
 	}
 	return nil

@@ -74,6 +74,8 @@ func serveArchived(t *testing.T, folder, archive string) *archived {
 		}
 		return strings.Contains(log.String(), "a backup was written into the archive")
 	})
+	backedUp := time.Now() // a restore can begin with it from the next second on
+	eventually(t, "the second after it", func() bool { return time.Since(backedUp) > time.Second })
 	p, err := postgres.Start(t.Context(), folder, newLog(&log, "text")) // it is there already
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +161,7 @@ func (a *archived) lose(t *testing.T) {
 }
 
 // orderedIn is what a folder has after a restore.
-func orderedIn(t *testing.T, folder string) (events, orders int, lastID int64) {
+func orderedIn(t *testing.T, folder string) (events, orders int, lastID, lastKey int64) {
 	t.Helper()
 	p, err := postgres.Start(t.Context(), folder, newLog(&lockedBuffer{}, "text"))
 	if err != nil {
@@ -171,11 +173,11 @@ func orderedIn(t *testing.T, folder string) (events, orders int, lastID int64) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	const sql = `SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM orders), (SELECT last_value FROM intention_id_seq)`
-	if err := db.QueryRow(t.Context(), sql).Scan(&events, &orders, &lastID); err != nil {
+	const sql = `SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM orders), (SELECT last_value FROM intention_id_seq), (SELECT last_value FROM ticket_key_id_seq)`
+	if err := db.QueryRow(t.Context(), sql).Scan(&events, &orders, &lastID, &lastKey); err != nil {
 		t.Fatal(err)
 	}
-	return events, orders, lastID
+	return events, orders, lastID, lastKey
 }
 
 func openFolder(t *testing.T) string {
@@ -229,12 +231,15 @@ func TestRestore_BringsBackAnySecondOfALostDatabase(t *testing.T) {
 	}
 	has := func(name string, wantEvents, wantOrders int) {
 		t.Helper()
-		events, orders, lastID := orderedIn(t, in(name))
+		events, orders, lastID, lastKey := orderedIn(t, in(name))
 		if events != wantEvents || orders != wantOrders {
 			t.Errorf("%s has %d events and %d orders, want %d and %d", name, events, orders, wantEvents, wantOrders)
 		}
 		if lastID < 1_000_000 {
 			t.Errorf("%s asks a provider once more with key %d", name, lastID+1)
+		}
+		if lastKey < 1000 {
+			t.Errorf("%s gives id %d once more to a key of tickets", name, lastKey+1)
 		}
 	}
 	back("first", "--to", first.Format(time.RFC3339Nano))

@@ -1,10 +1,15 @@
 package postgres
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -24,6 +29,7 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 	}
 	began := at("2030-03-20 12:00:00").Add(time.Millisecond)
 	whole := func(text string) Backup { return Backup{Full: true, Ended: at(text)} }
+	broken := func(text string) Backup { return Backup{Full: true, Broken: true, Ended: at(text)} }
 	part := func(text string) Backup { return Backup{Ended: at(text)} }
 	for name, c := range map[string]struct {
 		list []Backup
@@ -32,6 +38,7 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 	}{
 		"the first":                    {nil, began, true},
 		"archiving began once more":    {[]Backup{whole("2030-03-19 12:00:00"), part("2030-03-20 12:30:00")}, began, true},
+		"a broken one":                 {[]Backup{broken("2030-03-20 12:00:05")}, at("2030-03-21 04:00:00"), true},
 		"the night after":              {[]Backup{whole("2030-03-20 12:00:05")}, at("2030-03-21 04:00:00"), false},
 		"the same night":               {[]Backup{whole("2030-03-20 12:00:05"), part("2030-03-22 00:10:00")}, at("2030-03-22 04:00:00"), false},
 		"the night of another hour":    {[]Backup{whole("2030-03-26 04:00:20"), part("2030-03-30 04:00:09")}, at("2030-03-31 04:00:00"), false},
@@ -41,6 +48,17 @@ func TestArchive_BackupsAreDueAtNightAndWholeOnceAWeek(t *testing.T) {
 		if got, full := due(c.list, began, zone); !got.Equal(c.at) || full != c.full {
 			t.Errorf("%s: due at %s (all: %v), want %s (%v)", name, got, full, c.at, c.full)
 		}
+	}
+}
+
+func TestArchive_BackupThatIsNotShownIsAnError(t *testing.T) {
+	t.Parallel()
+	one, two := Backup{Label: "one"}, Backup{Label: "two"}
+	if shown(nil, []Backup{one}) != nil || shown([]Backup{one}, []Backup{one, two}) != nil || shown([]Backup{one}, []Backup{two}) != nil {
+		t.Error("a backup is not shown")
+	}
+	if shown(nil, nil) == nil || shown([]Backup{one}, []Backup{one}) == nil {
+		t.Error("a backup is shown, and there is none")
 	}
 }
 
@@ -101,7 +119,25 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 			t.Errorf("a start with %q begins anew: %v", place, err)
 		}
 	}
-	// An archive that is in use already, and is broken or away, does not close the box office.
+	// An archive that is in use already is left as it is, also where it is broken or away, and does not close the box office.
+	if err := os.Rename(in("archive"), in("unmounted")); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"", in("archive")} {
+		p, err := archiving(t, in("one"), place)
+		if err != nil || p.archive == nil {
+			t.Fatalf("a start with %q while the archive is away: %v", place, err)
+		}
+		if _, err := p.archive.Backups(t.Context()); !errors.Is(err, errAbsent) {
+			t.Errorf("of an archive that is away it says %v", err)
+		}
+		if _, err := os.Stat(in("archive")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a start with %q made a new archive: %v", place, err)
+		}
+	}
+	if err := os.Rename(in("unmounted"), in("archive")); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"archive.info", "archive.info.copy"} {
 		if err := os.WriteFile(filepath.Join(in("archive"), "archive", "usher", name), []byte("rust"), 0o666); err != nil {
 			t.Fatal(err)
@@ -111,6 +147,33 @@ func TestArchive_PlaceThatCannotServeIsRefused(t *testing.T) {
 		t.Errorf("a start while the archive cannot be read: %v", err)
 	}
 	refuses(in("other"), in("archive"), "cannot be used")
+	// Data that was moved archives from where it is, since the same time.
+	if err := os.Rename(in("one"), in("moved")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := archiving(t, in("moved"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = archiveConfig(p.dir)
+	if text, err := os.ReadFile(config); err != nil || !strings.Contains(string(text), "pg1-path="+p.dir+"\n") || placeIn(text) != in("archive") {
+		t.Errorf("%v: the settings of moved data:\n%s", err, text)
+	}
+	if again, err := os.Stat(config); err != nil || !again.ModTime().Equal(began.ModTime()) {
+		t.Errorf("moved data begins anew: %v", err)
+	}
+	// Data that was lost beside its settings is not begun anew.
+	if err := os.Rename(p.dir, in("lost")); err != nil {
+		t.Fatal(err)
+	}
+	refuses(in("moved"), "", "usher restore --to latest --archive "+in("archive"))
+	refuses(in("moved"), in("archive"), "usher restore --to latest --archive "+in("archive"))
+	if err := os.Rename(in("lost"), p.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(in("moved"), in("one")); err != nil {
+		t.Fatal(err)
+	}
 	if p, err := archiving(t, in("one"), NoArchive); err != nil || p.archive != nil {
 		t.Errorf("it goes on: %v", err)
 	}
@@ -151,6 +214,54 @@ func TestArchive_HasWhatIsCommittedRightAfterAStart(t *testing.T) {
 		}
 		stopped(t, p)
 	}
+}
+
+// hang makes what reads a file wait until release is called, as a disk that is away does.
+func hang(t *testing.T, file string) (release func()) {
+	t.Helper()
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o666), os.Chmod(file, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		f, err := os.OpenFile(file, os.O_RDWR, 0)
+		if err == nil {
+			err = errors.Join(os.Remove(file), f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestArchive_ThatHangsIsNoErrorOfAStop(t *testing.T) {
+	t.Parallel()
+	all := place(t, "")
+	archive := filepath.Join(all, "archive")
+	var log bytes.Buffer
+	p, err := StartArchiving(t.Context(), filepath.Join(all, "data"), archive, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopped(t, p) })
+	release := hang(t, filepath.Join(archive, "archive", "usher", "archive.info"))
+	t.Cleanup(release)
+	conn := connect(t, p)
+	if _, err := conn.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'usher', 'sold')`); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := p.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	if ctx.Err() == nil {
+		t.Error("it did not wait for the archive")
+	}
+	if !strings.Contains(log.String(), "WAL waits for the archive") {
+		t.Errorf("it says %s", &log)
+	}
+	release()
 }
 
 func TestArchive_WithoutPgBackRestSaysHowToInstallIt(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Server is a PostgreSQL server of usher's own: a data folder, a Unix socket, no port.
@@ -61,6 +62,15 @@ func StartArchiving(ctx context.Context, dir, place string, log *slog.Logger) (*
 	p, err := newServer(dir, log, nil)
 	if err != nil {
 		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
+	}
+	if restored, err := p.unchecked(); err != nil || restored != nil {
+		if err == nil {
+			err = restored.refusal(p.dir)
+		}
+		if p.owner != nil {
+			err = errors.Join(err, p.owner.Close())
+		}
+		return nil, err
 	}
 	if p.place = place; p.owner == nil && place != "" {
 		if err := p.archivesIn(place); err != nil {
@@ -129,7 +139,8 @@ func own(path string) (*os.File, error) {
 }
 
 // Stop ends the server cleanly: running statements are rolled back, everything that was committed is on disk. A server
-// that another process runs is left alone. When ctx is over first, the server goes on stopping.
+// that another process runs is left alone. When ctx is over first, the server goes on stopping; that is no error where it
+// waits for its archive.
 func (p *Server) Stop(ctx context.Context) error {
 	if p.owner == nil {
 		return nil
@@ -137,8 +148,12 @@ func (p *Server) Stop(ctx context.Context) error {
 	p.end()
 	select {
 	case <-p.done:
+		p.unarchived()
 		return nil
 	case <-ctx.Done():
+		if p.unarchived() > 0 { // it waits for its archive only, and has written everything
+			return nil
+		}
 		return fmt.Errorf("postgres: PostgreSQL is still stopping: %w", ctx.Err())
 	}
 }
@@ -264,7 +279,7 @@ func (p *Server) start(ctx context.Context, who *user) (*process, error) {
 			err = p.owned(server)
 		}
 		if err == nil && p.archive != nil {
-			err = p.beginTimeout(ctx)
+			err = p.armArchiveTimeout(ctx)
 		}
 		if err == nil {
 			return server, nil
@@ -312,17 +327,29 @@ func (p *Server) launch(who *user) (*process, error) {
 	return run(cmd, out)
 }
 
-// readyTime is how long a start may take: after a crash the server first replays its log.
+// readyTime is how long a server may take until it answers at all, were it only that it is starting.
 const readyTime = 60 * time.Second
 
-// ready waits until the server answers, and makes the database at its first start. It gives up when the process ended.
+// ready waits until the server answers, and makes the database at its first start. It gives up when the process ended. After a
+// crash the server first replays its WAL, however long that takes.
 func (p *Server) ready(ctx context.Context, ended <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
-	defer cancel()
+	began := time.Now()
+	last, said := began, began
 	for {
 		err := p.makeDatabase(ctx)
 		if err == nil {
 			return nil
+		}
+		now := time.Now()
+		if isStarting(err) {
+			last = now
+		}
+		if now.Sub(last) > readyTime {
+			return err
+		}
+		if now.Sub(said) > time.Minute {
+			p.log.Warn("PostgreSQL is still starting", "for", now.Sub(began).Round(time.Second).String(), "words", p.logFile)
+			said = now
 		}
 		select {
 		case <-ended:
@@ -334,7 +361,20 @@ func (p *Server) ready(ctx context.Context, ended <-chan struct{}) error {
 	}
 }
 
+// isStarting reports whether an error is the answer of a server that takes no connections yet, or no more.
+func isStarting(err error) bool {
+	answer := (*pgconn.PgError)(nil)
+	return errors.As(err, &answer) && answer.Code == "57P03"
+}
+
+// isRefused reports whether an error says that nothing listens on the socket.
+func isRefused(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
 func (p *Server) makeDatabase(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
 	conn, err := pgx.Connect(ctx, p.address("postgres"))
 	if err != nil {
 		return err
@@ -376,7 +416,7 @@ func (p *Server) answers(ctx context.Context) bool {
 	if err == nil {
 		_ = conn.Close(ctx) // only asked whether it is there
 	}
-	return !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ECONNREFUSED)
+	return !isRefused(err)
 }
 
 // postmaster is the process id that the server on the socket wrote down; 0 if it is about to be gone.
