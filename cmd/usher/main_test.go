@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -218,5 +219,15 @@ func TestAPlanThatCannotBeReadIsRefusedWithLineAndReason(t *testing.T) {
 	_, err := try(t, "plan", "import", file)
 	if err == nil || !strings.Contains(err.Error(), "line 6") || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within a minute", what)
+		}
 	}
 }

@@ -48,15 +48,6 @@ type archived struct {
 	end    func()
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
-}
-
 // serveArchived runs serve on a folder until its first backup is in the archive.
 func serveArchived(t *testing.T, folder, archive string) *archived {
 	t.Helper()

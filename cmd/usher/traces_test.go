@@ -179,16 +179,6 @@ func (b *buyer) claim(header ...string) (hold, seat string) {
 	return answer.Hold.ID, answer.Hold.Seats[0]
 }
 
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not happen that %s", what)
-		}
-	}
-}
-
 // buys goes from the claim to the mail, and returns what no span may say.
 func (b *buyer) buys(mails string) (secrets []string) {
 	b.t.Helper()
