@@ -213,6 +213,9 @@ func TestAWaitingRoomIsSteeredFromTheDesk(t *testing.T) {
 	if n := s.count(t, `deed WHERE what = 'paused the waiting room' AND who = 'Ann'`); n != 1 {
 		t.Errorf("%d audit entries tell of one pause", n)
 	}
+	if a, evidence := s.page(t, ann, liveDesk+"/exports/room.jsonl"); a.StatusCode != http.StatusOK || !strings.Contains(evidence, `"Payments are slow"`) || strings.Contains(evidence, `"holder"`) {
+		t.Errorf("its evidence: %d %s", a.StatusCode, evidence)
+	}
 	do("b", "resume")
 	do("c", "slots", "slots", "7")
 	shows("0 of 7")
@@ -295,6 +298,9 @@ func TestAnotherTeamsEventsKeepTheirWaitingRoom(t *testing.T) {
 	s.exec(t, `UPDATE event SET room_id = (SELECT id FROM room) WHERE slug = 'theirs'`)
 	if a, body := s.submit(t, ann, liveDesk+"/room", url.Values{"key": {"a"}, "do": {"pause"}, "reason": {"x"}}); a.StatusCode != http.StatusForbidden {
 		t.Errorf("a room of two teams: %d %s", a.StatusCode, body)
+	}
+	if a, _ := s.page(t, ann, liveDesk+"/exports/room.jsonl"); a.StatusCode != http.StatusForbidden {
+		t.Errorf("its evidence: %d", a.StatusCode)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 
 // atDesk is where the desk does what a command does to an event: its address in the API, and in openapi.yaml.
 var atDesk = map[string]string{
-	"event create": "/desk/events", "room create": "/desk/events/{slug}/room", "room set": "/desk/events/{slug}/room", "room invite": "/desk/events/{slug}/room",
+	"event create": "/desk/events", "room create": "/desk/events/{slug}/room", "room set": "/desk/events/{slug}/room", "room invite": "/desk/events/{slug}/room", "room export": "/desk/events/{slug}/exports/{file}",
 }
 
 // ofOperator is why a command is for the operator of a box office alone.
 var ofOperator = map[string]string{
-	"serve": "it is the box office", "event list": "it lists the events of all teams", "plan import": "it reads a file, and changes nothing", "room export": "it reads",
+	"serve": "it is the box office", "event list": "it lists the events of all teams", "plan import": "it reads a file, and changes nothing",
 	"attention": "it lists what failed in all teams", "voucher create": "credit is spent at all teams", "keys": "they sign the tickets of all teams", "secrets key": "it is outside the database",
 	"organizer link": "it makes the first owner", "organizer list": "it lists all teams", "organizer password": "it is for who cannot sign in", "organizer signout": "it is for who lost an account",
 	"verify": "it reads all teams", "draw verify": "it reads a file", "rush": "it sends a crowd", "backup": "it has all teams", "restore": "it has all teams", "migrate": "it changes the schema", "healthcheck": "it asks one node",

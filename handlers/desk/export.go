@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -25,6 +28,9 @@ var exports = map[string]func(*Handlers, context.Context, *seats.Sale, sheet) er
 
 // Export answers GET /desk/events/{slug}/exports/{file}
 func (h *Handlers) Export(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	if r.PathValue("file") == desk.RoomEvidence {
+		return h.exportRoom(w, r, m, s)
+	}
 	name, kind, _ := strings.Cut(r.PathValue("file"), ".")
 	list, known := exports[name]
 	if name == "codes" {
@@ -47,6 +53,34 @@ func (h *Handlers) Export(w http.ResponseWriter, r *http.Request, m organizers.M
 		return h.finishSheet(w, r, newJSON(w, name, answers), write)
 	}
 	return h.writeSheet(w, r, kind, s.Event.Local(s.Event.StartsAt).Location(), write)
+}
+
+// exportRoom writes the evidence of the waiting room of an event, a line of JSON for each call, admission and change: what "usher room
+// export" writes.
+func (h *Handlers) exportRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	room := h.Rooms.Of(s.Event.ID)
+	if room == nil {
+		return errNoRoomHere
+	}
+	if ours, err := h.Organizers.HasRoom(r.Context(), m, room.ID); err != nil {
+		return err
+	} else if !ours {
+		return errSharedRoom
+	}
+	slug := room.State().Slug
+	if err := h.Organizers.Record(r.Context(), m, "exported room", "events/"+s.Event.Slug+"/room", map[string]string{"room": slug}); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Disposition", `attachment; filename="`+slug+`-evidence.jsonl"`)
+	w.Header().Set("Content-Type", "application/jsonl")
+	lines := json.NewEncoder(w)
+	if err := h.Rooms.Control(m.Name).Evidence(r.Context(), slug, false, func(e waitingroom.Evidence) error { return lines.Encode(e) }); err != nil {
+		if r.Context().Err() == nil {
+			h.About(w, r).Error("the evidence of a room was not written to its end", "error", err)
+		}
+		panic(http.ErrAbortHandler) // a reader does not take the first lines for all
+	}
+	return nil
 }
 
 // writeSheet writes a list as a CSV file or as a workbook, which shows times in a zone.

@@ -17,4 +17,7 @@ func ExportPath(slug, name, kind string) string {
 	return EventPath(slug) + "/exports/" + name + "." + kind
 }
 
+// RoomEvidence is the file of what happened in the waiting room of an event.
+const RoomEvidence = "room.jsonl"
+
 func sortWords(list []string) { slices.Sort(list) }
