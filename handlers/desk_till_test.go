@@ -203,6 +203,10 @@ func TestTill_ItsRoleFindsAnOrderAndItsSessionCountsTheExchange(t *testing.T) {
 	if open.Expected != 100_00 || open.Taken != more || len(open.Lines) != 1 || open.Lines[0].Method != "terminal" || open.Lines[0].Tickets != 0 {
 		t.Errorf("after an exchange with %d to pay the till has %+v", more, open)
 	}
+	dearer := "/desk/events/" + next + "/orders/" + s.one(t, `SELECT code FROM orders ORDER BY created_at DESC LIMIT 1`)
+	back := url.Values{"ticket": {s.one(t, `SELECT id FROM ticket WHERE revoked_at IS NULL`)}, "event": {slug}, "seats": {seat(1)}}
+	s.refused(t, teller, dearer+"/exchanges", back, http.StatusConflict, "only managers pay money back")
+	s.does(t, owner, dearer+"/exchanges", back)
 	s.wantBooks(t)
 }
 

@@ -58,21 +58,11 @@ func (h *Handlers) ExchangeOrder(w http.ResponseWriter, r *http.Request, m organ
 	return h.showOrder(w, r, m, s, order, http.StatusOK, desk.OrderPage{Form: form, Exchange: &desk.DeskExchange{Quote: q, To: to}})
 }
 
-// exchange takes a difference into the open till session of the member, as a sale.
 func (h *Handlers) exchange(r *http.Request, m organizers.Member, s *seats.Sale) orderAct {
 	return orderAct{text.Mark("exchanged tickets"), "exchanged", func(o orders.Order, form url.Values, _ []seats.ID, key string, also seats.TxHook) error {
 		to, f, err := h.exchangeForm(r, m, s, form)
 		if err != nil {
 			return err
-		}
-		session, err := till.Selling(r.Context(), h.Organizers, m, to.Event.Currency, "")
-		if closed := (*seats.Conflict)(nil); errors.As(err, &closed) {
-			f.Closed = closed
-		} else if err != nil {
-			return err
-		}
-		if session != 0 {
-			f.Entry = till.OfSale(session, "")
 		}
 		f.Key = key
 		_, err = h.Orders.ExchangeAtDesk(r.Context(), to, o, f, also)
@@ -108,7 +98,26 @@ func (h *Handlers) exchangeForm(r *http.Request, m organizers.Member, s *seats.S
 	if err == nil && len(f.Seats) == 0 {
 		err = &seats.ValidationError{Message: text.Mark("No seat was chosen. Nothing was exchanged.")}
 	}
+	if err == nil {
+		err = h.exchangeAtTill(r, m, to, &f)
+	}
 	return to, f, err
+}
+
+// exchangeAtTill has a difference come into the open till session of the member, as a sale. Who may not refund exchanges for no cheaper seats.
+func (h *Handlers) exchangeAtTill(r *http.Request, m organizers.Member, to *seats.Sale, f *orders.ExchangeForm) error {
+	if !m.May(organizers.Manage) {
+		f.NoBack = &seats.Conflict{Code: till.CodeMoney, Message: text.Mark("The new seats cost less, and only managers pay money back. Nothing was exchanged. Choose other seats, or ask a manager.")}
+	}
+	session, err := till.Selling(r.Context(), h.Organizers, m, to.Event.Currency, "")
+	if closed := (*seats.Conflict)(nil); errors.As(err, &closed) {
+		f.Closed = &seats.Conflict{Code: till.CodeClosed, Message: text.Mark("Your till is closed. Nothing was exchanged. Open it, then exchange again.")}
+		return nil
+	}
+	if session != 0 {
+		f.Entry = till.OfSale(session, "")
+	}
+	return err
 }
 
 // otherDates are the performances to come that tickets of an event may be exchanged for; none if it is in no series.

@@ -101,9 +101,7 @@ func formOfObject(object map[string]any) (url.Values, error) {
 }
 
 // deskKeyOf is the key of a form; programs may send it as a header.
-func deskKeyOf(r *http.Request, form url.Values) string {
-	return cmp.Or(r.Header.Get("Idempotency-Key"), form.Get("key"))
-}
+func deskKeyOf(r *http.Request, form url.Values) string { return keyOf(r, form.Get("key")) }
 
 // MemberKey is the key of what a member does with orders, made of the one of their form: two members have never the same.
 func MemberKey(m organizers.Member, key string) string {

@@ -54,7 +54,7 @@ func NewRunner(db seats.DB, log *slog.Logger, jobs ...*Job) *Runner {
 			l.every = time.Now().Add(j.Every)
 			l.sooner(j.Every)
 		} else {
-			watch = append(watch, `SELECT `+strconv.Itoa(i)+`, CASE WHEN min(at) IS NOT NULL THEN `+secondsUntil("min(at)")+` END FROM (`+j.Due+`) due(key, at) WHERE at < 'infinity'`)
+			watch = append(watch, `SELECT `+strconv.Itoa(i)+`, `+secondsUntil("min(at)")+` FROM (`+j.Due+`) due(key, at) WHERE at < 'infinity'`)
 		}
 		r.loops = append(r.loops, l)
 	}
@@ -229,9 +229,10 @@ type found struct {
 	in  time.Duration
 }
 
-// secondsUntil is the time until a column, which may be -infinity: PostgreSQL subtracts no infinite times before version 17.
+// secondsUntil is the time until a column. What was always due is due now: PostgreSQL subtracts no infinite times before version 17, and
+// such work is not late by them.
 func secondsUntil(at string) string {
-	return `extract(epoch FROM greatest(` + at + `, 'epoch') - clock_timestamp())::float8`
+	return `CASE WHEN ` + at + ` = '-infinity' THEN 0 ELSE extract(epoch FROM ` + at + ` - clock_timestamp())::float8 END`
 }
 
 // find lists the work that is due, and what is due next. It reads as many rows as may be under way or rest, and some more.

@@ -79,6 +79,7 @@ type ExchangeForm struct {
 	NoFee      bool       // the member waives the fee of the policy
 
 	Closed error                                            // of a member: why the box office takes no difference now; nil: it does
+	NoBack error                                            // of a member: why nothing may go back; nil: it may
 	Entry  func(q *pgx.Batch, order seats.ID, byCard int64) // of a member: commits with the order, if a difference is paid; nil: nothing does
 }
 
@@ -549,9 +550,6 @@ func (o *Orders) ExchangeAtDesk(ctx context.Context, to *seats.Sale, order Order
 		if x.Received, p.form.Method = q.Difference, f.Method; !slices.Contains(q.Methods, f.Method) {
 			return "", Mistakes{{FieldMethod, text.Mark("Choose how it is paid.")}}
 		}
-		if f.Closed != nil {
-			return "", f.Closed
-		}
 	}
 	p.holder, p.keys = seats.NewID(), nil
 	d := seats.Purchase{Holder: p.holder, Order: p.id, Seats: p.form.Seats, Types: kinds, AtOffice: true}
@@ -614,6 +612,11 @@ func (o *Orders) quoteDesk(from, to *seats.Sale, order Order, f ExchangeForm, p 
 		}
 	}
 	q, err = o.QuoteExchange(from, to, order, f.Tickets, to.Quote(time.Now(), p.form.Seats, kinds), f.NoFee)
+	if err == nil && q.Difference > 0 {
+		err = f.Closed
+	} else if err == nil && q.Difference < 0 {
+		err = f.NoBack
+	}
 	if q.Methods = nil; q.Difference > 0 {
 		q.Methods = []string{payments.Cash, payments.Terminal}
 	}

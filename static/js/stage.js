@@ -9,7 +9,9 @@ import {View} from 'usher/view'
 
 const SEAT = 56 // px between two seats where the map is closest
 
-// loaded is JSON for this page. For a page that is being left, browsers break off what they load, and nothing waits for it any more.
+const LEFT = 2000 // ms after which a page that is being left is not there any more
+
+// loaded is JSON for this page. For a page that is being left, browsers break off what they load: only a page that stays says so.
 async function loaded(address) {
   let leaving = false
   const leave = () => { leaving = true }
@@ -19,7 +21,7 @@ async function loaded(address) {
     if (!answer.ok) throw answer
     return await answer.json()
   } catch (error) {
-    if (leaving) await new Promise(() => {})
+    if (leaving) await new Promise(resolve => setTimeout(resolve, LEFT))
     throw error
   } finally {
     removeEventListener('beforeunload', leave)

@@ -320,6 +320,7 @@ async function setType(wish, idxs) {
 // remove takes tickets out of the cart: [slug, label].
 async function remove(tickets) {
   for (const [slug, label] of tickets) drop(slug, [label])
+  if (!size() && pay) nameCustomer() // the next sale is another customer's
   marked = Math.min(marked, size() - 1)
   changes()
   refuse('')
@@ -497,7 +498,10 @@ function keydown(event) {
     if (!event.repeat) inTurn(sellCart)
     return
   }
-  if (name === 'Escape' && writes) return target.blur()
+  if ((name === 'Escape' || name === 'Enter' && target.closest('[data-customer]')) && writes) {
+    event.preventDefault()
+    return target.blur()
+  }
   if (writes && name.length === 1 || writes && /^(Arrow|Delete|Backspace)/.test(name)) return
   if (/^Arrow(Up|Down)$/.test(name) && size()) {
     marked = (marked + (name === 'ArrowUp' ? size() - (marked < 0 ? 0 : 1) : 1)) % size()
@@ -563,7 +567,7 @@ function restore() {
   }
   const sale = JSON.parse(sessionStorage.getItem(storeLast) ?? 'null')
   if (sale) showLast(sale)
-  if (pay) nameCustomer(...JSON.parse(sessionStorage.getItem(storeCustomer) ?? '[]'))
+  if (pay) nameCustomer(...size() ? JSON.parse(sessionStorage.getItem(storeCustomer) ?? '[]') : [])
 }
 
 // nameCustomer says whom the sale is for. The order and its mail have it; of most sales at the counter it stays empty.
@@ -603,8 +607,7 @@ async function start() {
   if (pay) {
     pay.addEventListener('submit', event => {
       event.preventDefault()
-      const typed = document.activeElement
-      if (typed === pay.elements.code || typed.closest('[data-customer]')) typed.blur() // a code is looked at first
+      if (document.activeElement === pay.elements.code) pay.elements.code.blur() // a code is looked at first
       else inTurn(sellCart)
     })
     pay.elements.code.addEventListener('change', () => { changes(); refuse('') })

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
@@ -161,10 +164,11 @@ func (p *DoorPaperPage) Add(l orders.Line) {
 	}
 }
 
-// byName is the list as people look for them at a door.
-func (p DoorPaperPage) byName() []*party {
+// byName is the list as people look for them at a door, in the order of the reader's language.
+func (p DoorPaperPage) byName(ctx context.Context) []*party {
+	order := collate.New(language.Make(text.Tag(ctx)), collate.IgnoreCase)
 	slices.SortStableFunc(p.parties, func(a, b *party) int {
-		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Seats[0], b.Seats[0]))
+		return cmp.Or(order.CompareString(a.Name, b.Name), cmp.Compare(a.Seats[0], b.Seats[0]))
 	})
 	return p.parties
 }

@@ -1255,7 +1255,7 @@ func Order(p OrderPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = views.Rich("<a>By post</a>: %s", views.Marks{"a": views.To(PostPath(p.Event.Slug))}, strings.Join(shop.AddressLines(ctx, *a), ", ")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = views.Rich("<a>By post</a>: %s", views.Marks{"a": p.to(organizers.Look, PostPath(p.Event.Slug))}, strings.Join(shop.AddressLines(ctx, *a), ", ")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -86,15 +86,15 @@ func (p LetterPage) Subject(ctx context.Context) string {
 	return text.T(ctx, "Your tickets: %s", name)
 }
 
-// calledOff reports whether the event was cancelled, and the order with it.
+// calledOff reports whether the mail says that the event was cancelled, and the order with it.
 func (p LetterPage) calledOff() bool {
-	return p.Event.Status == seats.Cancelled && p.Order.State == orders.Cancelled
+	return p.Kind == orders.MailCancellation && p.Event.Status == seats.Cancelled && p.Order.State == orders.Cancelled
 }
 
 // account says why an event was cancelled, what is to pay and what goes back. A charge under way is left out: mail may be read late.
 func (p LetterPage) account(ctx context.Context) (lines []string) {
 	if p.calledOff() && p.Event.Reason != "" {
-		lines = append(lines, p.Event.Reason)
+		lines = append(lines, strings.TrimRight(p.Event.Reason, ".")+".")
 	}
 	if due := shop.ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		lines = append(lines, strings.TrimSpace(due+" "+shop.DueWords(ctx, p.Event, p.Order)))
@@ -156,7 +156,7 @@ func (p LetterPage) advice(ctx context.Context) string {
 	if shop.SoldAgain(p.Order) {
 		return text.T(ctx, "The tickets of this order are no longer valid: other attendees have their seats now.")
 	}
-	if p.calledOff() || p.Order.State == orders.Cancelled && slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold }) {
+	if p.Order.State == orders.Cancelled && (p.Event.Status == seats.Cancelled || slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold })) {
 		return text.T(ctx, "The tickets of this order are no longer valid.")
 	}
 	if p.Order.State == orders.Cancelled {
