@@ -190,18 +190,18 @@ func TestCopy_HasADateOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestDoor_ReachesItsEventsFromTheList(t *testing.T) {
+func TestTill_ReachesItsEventsFromTheList(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ann := s.owner(t)
 	s.drafts(t, ann, "Secret")
 	dora := s.memberOf(t, "dora", organizers.Till, s.sale.Event.Team)
 	_, page := s.page(t, dora, "/desk/events?show=all")
-	if !strings.Contains(page, `<a href="/desk/events/evening/seats">`) {
-		t.Error("the list leads the door nowhere")
+	if !strings.Contains(page, `<a href="/desk/events/evening/till">`) {
+		t.Error("the list leads the till nowhere")
 	}
 	if strings.Contains(page, "Secret") {
-		t.Error("the door sees a draft")
+		t.Error("the till sees a draft")
 	}
 	if a, _ := s.page(t, dora, "/desk/events/evening/seats"); a.StatusCode != http.StatusOK {
 		t.Errorf("where the list leads, the door gets %d", a.StatusCode)

@@ -102,7 +102,7 @@ func TestTillReader_IsChosenAndTakesTheMoneyOfASale(t *testing.T) {
 	if done.Payment.State != "sold" || done.Payment.Order.Total != sale.Payment.Amount || done.Payment.Order.Method != "card" {
 		t.Fatalf("the sale is %+v", done)
 	}
-	if a, _ := s.page(t, dora, at2); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/orders/"+sale.Payment.Code) {
+	if a, _ := s.page(t, dora, at2); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/desk/events/evening/orders/"+sale.Payment.Code) {
 		t.Errorf("the page answers %d and leads to %s", a.StatusCode, a.Header.Get("Location"))
 	}
 	var closed tillAnswer

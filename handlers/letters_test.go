@@ -25,6 +25,7 @@ func (s *site) arriving(t *testing.T, kind string) (*netmail.Message, map[string
 		t.Fatal(err)
 	}
 	t.Cleanup(by.Rest)
+	until(t, "mail of the kind "+kind, func() bool { return s.count(t, `mail WHERE kind = '`+kind+`'`) > 0 }) // background work writes some
 	if _, err := s.db.Exec(t.Context(), `DELETE FROM mail WHERE kind <> $1`, kind); err != nil {
 		t.Fatal(err)
 	}

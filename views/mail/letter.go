@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
@@ -88,7 +87,7 @@ func (p LetterPage) Subject(ctx context.Context) string {
 
 // calledOff reports whether the mail says that the event was cancelled, and the order with it.
 func (p LetterPage) calledOff() bool {
-	return p.Kind == orders.MailCancellation && p.Event.Status == seats.Cancelled && p.Order.State == orders.Cancelled
+	return p.Kind == orders.MailCancellation && p.CalledOff() && p.Order.State == orders.Cancelled
 }
 
 // account says why an event was cancelled, what is to pay and what goes back. A charge under way is left out: mail may be read late.
@@ -156,7 +155,7 @@ func (p LetterPage) advice(ctx context.Context) string {
 	if shop.SoldAgain(p.Order) {
 		return text.T(ctx, "The tickets of this order are no longer valid: other attendees have their seats now.")
 	}
-	if p.Order.State == orders.Cancelled && (p.Event.Status == seats.Cancelled || slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold })) {
+	if p.Order.State == orders.Cancelled && (p.CalledOff() || slices.ContainsFunc(p.Order.Tickets, func(t orders.Ticket) bool { return t.Resold })) {
 		return text.T(ctx, "The tickets of this order are no longer valid.")
 	}
 	if p.Order.State == orders.Cancelled {

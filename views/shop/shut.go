@@ -28,6 +28,9 @@ func (s Sale) shutTitle(ctx context.Context) string {
 	}
 }
 
+// CalledOff reports whether the event was cancelled.
+func (s Sale) CalledOff() bool { return s.Event.Status == seats.Cancelled }
+
 // shutWhy says what the title does not: from when on seats may be had, or the reason why they cannot; nothing if there is none.
 func (s Sale) shutWhy(ctx context.Context) string {
 	switch s.Event.Status {
