@@ -1,6 +1,8 @@
 package realtime
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -329,12 +331,12 @@ func TestNATS_ServerThatHangsDelaysARingByASecond(t *testing.T) {
 	nodes := nodesAt(t, db, &tower{address: "nats://" + g.listener.Addr().String()}, 3, false, never)
 	g.flow.Lock()
 	t.Cleanup(g.flow.Unlock)
-	began := time.Now()
+	// Not by the clock, which a busy machine may hold up: its own limit of 1 s has to end the wait, not the loss of the connection after 6 s.
+	if err := nodes[0].nats.ring(t.Context(), versionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait for a server that hangs ends with %v", err)
+	}
 	claimAll(t, nodes, 1)
 	reach(t, db, nodes)
-	if took := time.Since(began); took > 4*time.Second { // without a limit of its own it is askWithin, 5 s
-		t.Errorf("it took %s", took)
-	}
 }
 
 func TestNATS_PostgreSQLRingsOnlyWhileItIsAway(t *testing.T) {
