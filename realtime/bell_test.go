@@ -1,6 +1,8 @@
 package realtime
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -61,9 +63,9 @@ func natsTower(t *testing.T, _ *pgxpool.Pool) *tower {
 }
 
 // serveNATS starts a server in this process.
-func serveNATS(t testing.TB, port int) *server.Server {
+func serveNATS(t testing.TB, port int, users ...*server.User) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, Users: users})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,12 +331,12 @@ func TestNATS_ServerThatHangsDelaysARingByASecond(t *testing.T) {
 	nodes := nodesAt(t, db, &tower{address: "nats://" + g.listener.Addr().String()}, 3, false, never)
 	g.flow.Lock()
 	t.Cleanup(g.flow.Unlock)
-	began := time.Now()
+	// Not by the clock, which a busy machine may hold up: its own limit of 1 s has to end the wait, not the loss of the connection after 6 s.
+	if err := nodes[0].nats.ring(t.Context(), versionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait for a server that hangs ends with %v", err)
+	}
 	claimAll(t, nodes, 1)
 	reach(t, db, nodes)
-	if took := time.Since(began); took > 4*time.Second { // without a limit of its own it is askWithin, 5 s
-		t.Errorf("it took %s", took)
-	}
 }
 
 func TestNATS_PostgreSQLRingsOnlyWhileItIsAway(t *testing.T) {
@@ -398,8 +400,47 @@ func TestNATS_OtherMachinesAreReachedInTLSAlone(t *testing.T) {
 		if conn.IsConnected() == secure {
 			t.Errorf("TLS is demanded: %t; the server has none, and is spoken to: %t", secure, !secure)
 		}
+		if conn.Opts.IgnoreDiscoveredServers == secure {
+			t.Errorf("TLS is demanded: %t; servers that the cluster tells of are used: %t", secure, secure)
+		}
 		conn.Close()
 	}
+}
+
+func TestNATS_ServerThatRefusesANodeIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := serveNATS(t, -1, &server.User{Username: "usher", Password: "a,b"})
+	t.Cleanup(s.Shutdown)
+	g := newGate(t, s.Addr().String())
+	for password, right := range map[string]bool{"a%2Cb": true, "wrong": false} {
+		address, err := ParseNATS("nats://usher:" + password + "@" + g.listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := NewNATS(address, "", NewListener("", nil, NewHub(), quiet()), quiet()).connect("test.")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		if conn.IsConnected() != right {
+			t.Errorf("with the password %s a node is let in: %t", password, !right)
+		}
+	}
+	eventually(t, "a node that was refused tries again and again", func() bool { // a client of NATS gives up by itself after the second time
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.open) >= 2*(1+4)
+	})
+}
+
+func TestNATS_PostgreSQLRingsWhatTheServerForbids(t *testing.T) {
+	t.Parallel()
+	db := event(t, 1000)
+	s := serveNATS(t, -1, &server.User{Username: "usher", Password: "secret", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{natsSubject + ">"}}}})
+	t.Cleanup(s.Shutdown)
+	nodes := nodesAt(t, db, &tower{address: "nats://usher:secret@" + s.Addr().String()}, 2, false, never)
+	claimAll(t, nodes, 2)
+	reach(t, db, nodes)
 }
 
 func TestNotifier_RingsTheNewestVersionOfEachEvent(t *testing.T) {

@@ -32,12 +32,13 @@ const (
 type NATS struct {
 	address NATSAddress
 	dsn     string
-	office  *seats.Inventory
 	hear    *Listener
 	log     *slog.Logger
 
 	conn    atomic.Pointer[nats.Conn]
 	subject atomic.Pointer[string] // of the database
+
+	failing, forbidden atomic.Bool // what the log has told already
 
 	mu     sync.Mutex
 	newest map[int64]int64 // event → newest version that was rung and not read yet
@@ -47,7 +48,7 @@ type NATS struct {
 
 // NewNATS returns a bell at a server, for the nodes of the database at dsn. What it hears, the listener reads.
 func NewNATS(address NATSAddress, dsn string, hear *Listener, log *slog.Logger) *NATS {
-	return &NATS{address: address, dsn: dsn, office: hear.office, hear: hear, log: log, newest: map[int64]int64{}, wake: make(chan struct{}, 1)}
+	return &NATS{address: address, dsn: dsn, hear: hear, log: log, newest: map[int64]int64{}, wake: make(chan struct{}, 1)}
 }
 
 // NATSAddress is where NATS servers are, as ParseNATS read it.
@@ -96,7 +97,7 @@ func (b *NATS) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("realtime: connect to NATS: %w", err)
 	}
-	defer conn.Close()
+	defer func() { b.conn.Store(nil); conn.Close() }()
 	b.subject.Store(&subject)
 	b.conn.Store(conn)
 	for {
@@ -130,13 +131,24 @@ func (b *NATS) subjectOf(ctx context.Context) (subject string, err error) {
 	return natsSubject + hex.EncodeToString(sum[:8]) + ".", err
 }
 
-// connect subscribes before it says that there is a connection. A server that is down is tried again and again.
+// connect subscribes before it says that there is a connection. A server that is down, or refuses us, is tried again and again.
 func (b *NATS) connect(subject string) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("usher"), nats.NoEcho(), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(natsRetry), nats.ReconnectJitter(natsRetry, natsRetry),
 		nats.ReconnectBufSize(-1), nats.PingInterval(natsPing), nats.MaxPingsOutstanding(2), nats.Timeout(askWithin),
-		nats.ConnectHandler(func(*nats.Conn) { b.missed() }),
-		nats.ReconnectHandler(func(*nats.Conn) { b.log.Info("NATS is back"); b.missed() }),
+		nats.IgnoreAuthErrorAbort(), func(o *nats.Options) error { o.Servers = b.address.servers; return nil },
+		nats.ConnectHandler(func(*nats.Conn) { b.failing.Store(false); b.missed() }),
+		nats.ReconnectHandler(func(*nats.Conn) { b.log.Info("NATS is back"); b.failing.Store(false); b.missed() }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if !b.failing.Swap(true) {
+				b.log.Warn("NATS is not reached, and is tried again until it is", "error", err)
+			}
+		}),
+		nats.ClosedHandler(func(*nats.Conn) {
+			if b.conn.Load() != nil { // else this node ends
+				b.log.Error("the connection to NATS is closed for good: nodes ring each other by PostgreSQL")
+			}
+		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // else this node ends
 				b.log.Warn("NATS is away: nodes ring each other by PostgreSQL until it is back", "error", err)
@@ -144,15 +156,25 @@ func (b *NATS) connect(subject string) (*nats.Conn, error) {
 			b.missed()
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) { // nothing is lost: ring reports it
+				if !b.forbidden.Swap(true) {
+					b.log.Error("NATS forbids this user a subject, so nodes ring each other by PostgreSQL", "error", err)
+				}
+				return
+			}
 			b.log.Warn("NATS may have lost rings, so all changes are read", "error", err)
 			b.missed()
 		}),
 	}
 	if b.address.secure {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	} else { // servers that the cluster tells of may be on other machines
+		options = append(options, nats.IgnoreDiscoveredServers())
 	}
-	conn, err := nats.Connect(strings.Join(b.address.servers, ","), options...)
-	if err != nil {
+	conn, err := nats.Connect("", options...)
+	if errors.As(err, new(*url.Error)) { // its text has parts of the address, which may be of the password
+		return nil, errors.New("an address of a server cannot be read")
+	} else if err != nil {
 		return nil, err
 	}
 	if _, err = conn.Subscribe(subject+versionsChannel, func(m *nats.Msg) { b.heard(versions(string(m.Data))) }); err == nil {
@@ -175,7 +197,13 @@ func (b *NATS) ring(ctx context.Context, channel, payload string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, natsAnswer)
 	defer cancel()
-	return conn.FlushWithContext(ctx)
+	if err := conn.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	if err := conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) { // the server confirms what it refused, too
+		return err
+	}
+	return nil
 }
 
 // heard notes versions that were rung. It never waits, so that rings are not lost for being many.
@@ -188,7 +216,7 @@ func (b *NATS) heard(rung map[int64]int64) {
 	b.poke()
 }
 
-// missed has all open events read: rings may be lost.
+// missed has all open events looked at, and read those that are behind: rings may be lost.
 func (b *NATS) missed() {
 	b.mu.Lock()
 	b.all = true
@@ -208,15 +236,13 @@ func (b *NATS) read(ctx context.Context) error {
 	newest, all := b.newest, b.all
 	b.newest, b.all = map[int64]int64{}, false
 	b.mu.Unlock()
-	return within(ctx, func(ctx context.Context) error {
-		if !all {
-			return b.hear.catchUp(ctx, newest)
-		}
-		for _, s := range b.office.Open() {
-			if err := s.CatchUp(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if !all {
+		return within(ctx, func(ctx context.Context) error { return b.hear.catchUp(ctx, newest) })
+	}
+	conn, err := openConn(ctx, b.dsn, "")
+	if err != nil {
+		return err
+	}
+	defer closeConn(conn) // it only reads
+	return within(ctx, func(ctx context.Context) error { return b.hear.poll(ctx, conn) })
 }

@@ -53,5 +53,10 @@ func (t *inFlight) endSpan() {
 			c.span.SetAttributes(tracing.Commands.Int(len(t.batch.commands)))
 		}
 	}
-	tracing.End(t.span, t.err)
+	err := t.err
+	if errors.Is(err, errNotFast) { // it goes again, with locks
+		t.span.SetAttributes(tracing.Outcome.String("locks"))
+		err = nil
+	}
+	tracing.End(t.span, err)
 }

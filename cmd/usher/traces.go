@@ -49,12 +49,10 @@ func newTraces(cfg *Config, log *slog.Logger) *traces {
 	if err != nil {
 		log.Warn("traces lack what OTEL_RESOURCE_ATTRIBUTES says", "error", err)
 	}
-	to := &collector{address: strings.TrimRight(cfg.Traces, "/") + tracesAddress, header: cfg.headers, log: log}
-	to.client.Timeout = uploadTime
 	return &traces{log: log, provider: sdk.NewTracerProvider(
 		sdk.WithResource(who), sdk.WithoutPanicRecording(), // texts of panics may name people
 		sdk.WithSampler(linked{sdk.ParentBased(sdk.TraceIDRatioBased(cfg.TraceRatio))}),
-		sdk.WithBatcher(otlptrace.NewUnstarted(to)),
+		sdk.WithBatcher(otlptrace.NewUnstarted(newCollector(cfg, log))),
 	)}
 }
 
@@ -97,6 +95,14 @@ type collector struct {
 	client  http.Client
 	log     *slog.Logger
 	failing atomic.Bool
+}
+
+// newCollector returns the collector of the settings. It follows no redirect, which would take the headers to another machine.
+func newCollector(cfg *Config, log *slog.Logger) *collector {
+	return &collector{
+		address: strings.TrimRight(cfg.Traces, "/") + tracesAddress, header: cfg.headers, log: log,
+		client: http.Client{Timeout: uploadTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
 }
 
 // Start is part of otlptrace.Client.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -388,6 +390,19 @@ func TestTraces_CollectorThatIsDownFailsNoRequestAndIsLoggedOnce(t *testing.T) {
 	}
 	node, cfg := tracedNode(t, "http://127.0.0.1:1", func(*Config) {}) // no server listens there
 	newBuyer(t, node).buys(filepath.Join(cfg.Data, "mail"))
+}
+
+func TestTraces_CollectorThatRedirectsIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var followed atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
+	t.Cleanup(other.Close)
+	first := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(first.Close)
+	to := newCollector(&Config{Traces: first.URL, headers: http.Header{"Secret": {"a b"}}}, slog.New(slog.DiscardHandler))
+	if err := to.send(t.Context(), nil); err == nil || followed.Load() {
+		t.Errorf("a collector that redirects is answered with %v, and followed: %t", err, followed.Load())
+	}
 }
 
 func TestTraces_HeadersGoToAnotherMachineInTLSAlone(t *testing.T) {

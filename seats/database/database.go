@@ -26,7 +26,8 @@ SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SET jit = off`
+SET jit = off;
+SET client_min_messages = warning` // with less, the warning of a commit that did not wait would not come (unsynced.go)
 
 // Connect opens a pool of connections for package seats.
 func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
@@ -41,7 +42,7 @@ func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		_, err := conn.PgConn().Exec(ctx, planSQL).ReadAll()
 		return err
 	}
-	strict(&cfg.ConnConfig.Config)
+	syncOnly(&cfg.ConnConfig.Config)
 	(&limiter{}).guard(cfg)
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
@@ -52,6 +53,6 @@ func Dial(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: this is not an address of a PostgreSQL: %w", err)
 	}
-	strict(&cfg.ConnConfig.Config)
+	syncOnly(&cfg.ConnConfig.Config)
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }

@@ -16,10 +16,10 @@ import (
 // failover loses it. So its answer counts as lost: callers find out what is there, as they do when a connection breaks.
 var ErrUnsynced = errors.New("database: a commit did not wait for its synchronous standby")
 
-// strict has every connection of a configuration end with ErrUnsynced.
-func strict(cfg *pgconn.Config) {
+// syncOnly has every connection of a configuration end with ErrUnsynced.
+func syncOnly(cfg *pgconn.Config) {
 	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		return pgproto3.NewFrontend(&strictReader{from: r}, w)
+		return pgproto3.NewFrontend(&syncReader{from: r}, w)
 	}
 }
 
@@ -28,8 +28,9 @@ const headBytes = 5
 
 const noticeType = 'N'
 
-// strictReader passes on what a server sends, until the warning. What follows it, the success, is never read.
-type strictReader struct {
+// syncReader passes on what a server sends, until the warning that a commit did not wait. It is strict about that alone: what follows the
+// warning, the success, is never read.
+type syncReader struct {
 	from   io.Reader
 	head   [headBytes]byte
 	read   int    // of head
@@ -39,7 +40,7 @@ type strictReader struct {
 }
 
 // Read is part of io.Reader.
-func (r *strictReader) Read(p []byte) (int, error) {
+func (r *syncReader) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -51,7 +52,7 @@ func (r *strictReader) Read(p []byte) (int, error) {
 			if r.read += copied; r.read < headBytes {
 				break
 			}
-			r.read, r.left, r.notice = 0, int(binary.BigEndian.Uint32(r.head[1:]))-4, nil
+			r.read, r.left, r.notice = 0, max(0, int(binary.BigEndian.Uint32(r.head[1:]))-4), nil // a length below 4 is refused by pgproto3
 		}
 		some := min(r.left, n-i)
 		if r.head[0] == noticeType {

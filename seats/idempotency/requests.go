@@ -15,23 +15,28 @@ var ErrUnderWay = errors.New("the same request is being done")
 // patience is how long a repeat waits for the first request.
 const patience = 15 * time.Second
 
+// settleTime is how long Once looks for what became of a change. All that time it holds two connections.
+const settleTime = 10 * time.Second
+
 // Requests does requests that commit their change in other transactions than the caller's, such as batches of package seats.
 // A connection holds the lock of each. They are at most half of the pool, so that the changes find connections.
 type Requests struct {
-	db    *pgxpool.Pool
-	locks chan struct{}
+	db     *pgxpool.Pool
+	locks  chan struct{}
+	settle time.Duration
 }
 
 // NewRequests returns the requests of a database.
 func NewRequests(db *pgxpool.Pool) *Requests {
-	return &Requests{db, make(chan struct{}, max(1, db.Stat().MaxConns()/2))}
+	return &Requests{db, make(chan struct{}, max(1, db.Stat().MaxConns()/2)), settleTime}
 }
 
 // Once runs do unless the request was done before, and returns its answer. A repeat waits for the first request at an
 // advisory lock. do has a context that outlives the sender, and its change's transaction may write the row itself
 // (Insert). Otherwise Once writes it. An error of do leaves no row, unless the change was committed all the same.
 //
-// Errors: ErrOtherKey; ErrUnderWay; those of do; the database's.
+// Errors: ErrOtherKey; ErrUnderWay; those of do; the database's. One of the database's comes in place of do's if it is unknown whether the
+// change was committed: a repeat finds out.
 func (r *Requests) Once(ctx context.Context, k Key, do func(ctx context.Context) (answer []byte, err error)) (answer []byte, repeat bool, err error) {
 	if ctx.Value(locked{}) == nil {
 		unlock, err := r.lock(ctx, k)
@@ -44,11 +49,18 @@ func (r *Requests) Once(ctx context.Context, k Key, do func(ctx context.Context)
 		return answer, repeat, err
 	}
 	ctx = context.WithValue(context.WithoutCancel(ctx), locked{}, true)
-	if answer, err = do(ctx); err == nil {
+	answer, err = do(ctx)
+	ctx, cancel := context.WithTimeout(ctx, r.settle)
+	defer cancel()
+	if err == nil {
 		_, err = r.db.Exec(ctx, insertSQL, k.scope, k.name, k.request, answer)
 	}
 	if err != nil { // a COMMIT may have lost its answer
-		if found, earlier, findErr := k.Find(ctx, r.db); findErr == nil && found {
+		found, earlier, findErr := k.Find(ctx, r.db)
+		switch {
+		case findErr != nil:
+			return nil, false, fmt.Errorf("idempotency: it is unknown what became of a request that ended with “%v”: %w", err, findErr)
+		case found:
 			return earlier, true, nil
 		}
 	}

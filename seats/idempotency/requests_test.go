@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -61,5 +62,42 @@ func TestOnce_AFailedRequestMayBeSentAgainUnlessItsChangeWasCommitted(t *testing
 	})
 	if string(answer) != "done" || err != nil {
 		t.Errorf("a request that was committed got %q, %v", answer, err)
+	}
+}
+
+func TestOnce_DoesNotWaitWithoutEndForAStandby(t *testing.T) {
+	t.Parallel()
+	db, standby := seatstest.DBWithStandby(t)
+	r, refused := idempotency.NewRequests(db), errors.New("the seat is taken")
+	r.Settle(100 * time.Millisecond)
+	standby.Stall(t)
+	if _, _, err := r.Once(t.Context(), newKey(t, "a"), func(context.Context) ([]byte, error) { return []byte("done"), nil }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while no standby follows, a request got %v", err)
+	}
+	k, err := idempotency.New("order/3", "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = r.Once(t.Context(), k, func(ctx context.Context) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		var q pgx.Batch
+		k.Insert(&q, []byte("done"))
+		if err := db.SendBatch(ctx, &q).Close(); err == nil {
+			t.Error("a commit did not wait")
+		}
+		for there := false; !there && t.Context().Err() == nil; { // on this server alone, once the end of ctx has cancelled the wait
+			if err := db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM idempotency_key WHERE scope = 'order/3')`).Scan(&there); err != nil {
+				return nil, err
+			}
+		}
+		return nil, refused
+	})
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, refused) {
+		t.Errorf("a request that may be undone by a failover got %v", err)
+	}
+	standby.Follow(t)
+	if answer, repeat, err := r.Once(t.Context(), k, func(context.Context) ([]byte, error) { return nil, refused }); string(answer) != "done" || !repeat || err != nil {
+		t.Errorf("its repeat got %q, %t, %v", answer, repeat, err)
 	}
 }

@@ -78,36 +78,53 @@ func (s *Standby) Follow(t *testing.T) {
 // AwaitCommit returns when a commit waits. It fails the test if an answer comes first.
 func (s *Standby) AwaitCommit(t *testing.T, answer <-chan error) {
 	t.Helper()
-	for waits := false; !waits; {
+	s.await(t, func() (waits bool, err error) {
 		select {
 		case err := <-answer:
 			t.Fatalf("the answer is %v before a standby has what it is about", err)
 		default:
 		}
-		if err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-	}
+		err = s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits)
+		return waits, err
+	}, "a commit waits")
 }
 
-// Cancel cancels the wait of a commit, as an operator may: PostgreSQL says that it succeeded, with a warning.
+// Cancel cancels the wait of a commit, as an operator may: PostgreSQL says that it succeeded, with a warning. It returns once none of what
+// it cancelled waits.
 func (s *Standby) Cancel(t *testing.T) {
 	t.Helper()
-	s.until(t, `SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+	const (
+		cancelSQL = `SELECT coalesce(array_agg(pid) FILTER (WHERE pg_cancel_backend(pid)), '{}') FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+		overSQL   = `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid = ANY($1))`
+	)
+	var cancelled []int32
+	s.await(t, func() (bool, error) {
+		err := s.db.QueryRow(t.Context(), cancelSQL).Scan(&cancelled)
+		return len(cancelled) > 0, err
+	}, "a commit waits, and is cancelled")
+	s.until(t, overSQL, cancelled)
 }
 
-func (s *Standby) until(t *testing.T, sql string) {
+func (s *Standby) until(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	s.await(t, func() (so bool, err error) {
+		err = s.db.QueryRow(t.Context(), sql, args...).Scan(&so)
+		return so, err
+	}, sql)
+}
+
+func (s *Standby) await(t *testing.T, is func() (bool, error), what string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		var so bool
-		if err := s.db.QueryRow(t.Context(), sql).Scan(&so); err != nil {
+		so, err := is()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if so {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it did not come to be: %s", sql)
+			t.Fatalf("it did not come to be: %s", what)
 		}
 	}
 }

@@ -187,6 +187,7 @@ func (p *Server) Copy(ctx context.Context, dir string) error {
 }
 
 // CheckDurable refuses a database that would lose what it acknowledged: with local, commits wait for no standby, and a failover loses them.
+// It also refuses one that does not warn of a commit that stopped to wait.
 func CheckDurable(ctx context.Context, conn *pgx.Conn) error {
 	for _, setting := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string
@@ -196,6 +197,13 @@ func CheckDurable(ctx context.Context, conn *pgx.Conn) error {
 		if value == "off" || value == "local" {
 			return fmt.Errorf("postgres: this PostgreSQL runs with %s=%s and may lose what it confirmed: set %s=on", setting, value, setting)
 		}
+	}
+	var least string
+	if err := conn.QueryRow(ctx, `SELECT current_setting('client_min_messages')`).Scan(&least); err != nil {
+		return fmt.Errorf("postgres: read client_min_messages: %w", err)
+	}
+	if slices.Contains([]string{"error", "fatal", "panic"}, least) {
+		return fmt.Errorf("postgres: this PostgreSQL runs with client_min_messages=%s and hides that a commit did not wait for its standby: set client_min_messages=warning", least)
 	}
 	return nil
 }

@@ -318,13 +318,17 @@ func TestAKilledPostgresIsStartedAgainAndLosesNothing(t *testing.T) {
 func TestCheckDurable_RefusesCommitsThatWaitForNothing(t *testing.T) {
 	t.Parallel()
 	p := start(t, place(t, "data"))
-	for value, good := range map[string]bool{"off": false, "local": false, "remote_write": true, "on": true, "remote_apply": true} {
+	for setting, good := range map[string]bool{
+		"synchronous_commit = off": false, "synchronous_commit = local": false,
+		"synchronous_commit = remote_write": true, "synchronous_commit = on": true, "synchronous_commit = remote_apply": true,
+		"client_min_messages = error": false, "client_min_messages = warning": true, "client_min_messages = debug1": true,
+	} {
 		conn := connect(t, p)
-		if _, err := conn.Exec(t.Context(), "SET synchronous_commit = "+value); err != nil {
+		if _, err := conn.Exec(t.Context(), "SET "+setting); err != nil {
 			t.Fatal(err)
 		}
 		if err := CheckDurable(t.Context(), conn); (err == nil) != good {
-			t.Errorf("synchronous_commit=%s is answered with %v", value, err)
+			t.Errorf("%s is answered with %v", setting, err)
 		}
 	}
 }
