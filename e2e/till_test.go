@@ -114,7 +114,7 @@ func (p *person) namesACustomer(name, email string) {
 // prints waits until so many sales were printed.
 func (p *person) prints(n int) {
 	p.t.Helper()
-	_, err := p.page.WaitForFunction(fmt.Sprintf("window.printed === %d", n), nil)
+	_, err := p.page.WaitForFunction(fmt.Sprintf("() => window.printed === %d", n), nil)
 	check(p.t, err)
 }
 

@@ -6,25 +6,25 @@
 //	Hub of A ──► sockets                 Listener of node B ──► change log ──► map of B ──► Hub of B ──► sockets
 //
 // A notification may be lost, doubled or late: the change log is the truth, and a poll each second finds the rest.
-// Nodes may ring each other by NATS in place of NOTIFY.
+// Nodes may notify each other by NATS in place of NOTIFY.
 // The hub keeps state, not messages: per socket only the version it has. A slow reader gets fewer and larger deltas.
 // The socket never decides anything; it only shows what was committed.
 //
-// # What a ring promises
+// # What a notification promises
 //
-// A ring says only that an event reached a version. A node that hears it reads the change log from its own version on, so doubled, late and
-// reversed rings are harmless, and one ring makes up for all that were lost before it. No transaction of a claim rings: the notifier does,
+// A notification says only that an event reached a version. A node that hears it reads the change log from its own version on, so doubled, late and
+// reversed notifications are harmless, and one notification makes up for all that were lost before it. No transaction of a claim notifies: the notifier does,
 // after the commit, on a connection of its own, for all events of 20 ms together.
 //
-//	what is lost                                  found out by                                       after at most
-//	a ring that NATS did not confirm              the notifier, which rings by PostgreSQL            1 s, the longest wait for NATS
-//	the NATS server                               each node: it reads all changes, rings by          a moment; 6 s if the connection hangs,
-//	                                              PostgreSQL, and reads all again once it is back    with each ring as in the line above
-//	a node's connection to NATS, and no other's   the poll; all changes, once it is back             1 s
-//	a node's connection to PostgreSQL             all changes, once it is back                       the pause of connecting again, 0.5 s
-//	a node between its commit and its ring        the next ring of that event; the poll              1 s
+//	what is lost                                   found out by                                           after at most
+//	a notification that NATS did not confirm       the notifier, which sends it by PostgreSQL             1 s, the longest wait for NATS
+//	the NATS server                                each node: it reads all changes, notifies by           a moment; 6 s if the connection hangs,
+//	                                               PostgreSQL, and reads all again once it is back        with each one as in the line above
+//	a node's connection to NATS, and no other's    the poll; all changes, once it is back                 1 s
+//	a node's connection to PostgreSQL              all changes, once it is back                           the pause of connecting again, 0.5 s
+//	a node between its commit and its notification the next notification of that event; the poll          1 s
 //
-// The poll is one statement a second on each node, whatever bell there is. It is what bounds the delay, and what /readyz goes by.
+// The poll is one statement a second on each node, whatever notifier there is. It is what bounds the delay, and what /readyz goes by.
 //
 // # The way of a change
 //

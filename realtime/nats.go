@@ -22,18 +22,18 @@ import (
 
 const (
 	natsPing    = 2 * time.Second // between two questions whether the server is there; the second without an answer ends the connection
-	natsAnswer  = time.Second     // the longest a server may take to confirm rings
+	natsAnswer  = time.Second     // the longest a server may take to confirm notifications
 	natsRetry   = 500 * time.Millisecond
 	natsSubject = "usher."
 )
 
-// NATS rings the other nodes through a NATS server instead of PostgreSQL. It has what the server and the connection may lose found out:
-// a ring that the server did not confirm is rung by PostgreSQL, and a node that lost its connection, or got it back, reads all changes.
+// NATS notifies the other nodes through a NATS server instead of PostgreSQL. It has what the server and the connection may lose found out:
+// a notification that the server did not confirm goes by PostgreSQL, and a node that lost its connection, or got it back, reads all changes.
 type NATS struct {
-	address NATSAddress
-	dsn     string
-	hear    *Listener
-	log     *slog.Logger
+	address  NATSAddress
+	dsn      string
+	listener *Listener
+	log      *slog.Logger
 
 	conn    atomic.Pointer[nats.Conn]
 	subject atomic.Pointer[string] // of the database
@@ -41,14 +41,14 @@ type NATS struct {
 	failing, forbidden atomic.Bool // what the log has told already
 
 	mu     sync.Mutex
-	newest map[int64]int64 // event → newest version that was rung and not read yet
-	all    bool            // rings may be lost: all events are to be read
+	newest map[int64]int64 // event → newest version that was notified of and not read yet
+	all    bool            // notifications may be lost: all events are to be read
 	wake   chan struct{}
 }
 
-// NewNATS returns a bell at a server, for the nodes of the database at dsn. What it hears, the listener reads.
-func NewNATS(address NATSAddress, dsn string, hear *Listener, log *slog.Logger) *NATS {
-	return &NATS{address: address, dsn: dsn, hear: hear, log: log, newest: map[int64]int64{}, wake: make(chan struct{}, 1)}
+// NewNATS returns a publisher at a server, for the nodes of the database at dsn. What it receives, the listener reads.
+func NewNATS(address NATSAddress, dsn string, listener *Listener, log *slog.Logger) *NATS {
+	return &NATS{address: address, dsn: dsn, listener: listener, log: log, newest: map[int64]int64{}, wake: make(chan struct{}, 1)}
 }
 
 // NATSAddress is where NATS servers are, as ParseNATS read it.
@@ -83,11 +83,11 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Run keeps the connection and reads what is rung, until ctx is done.
+// Run keeps the connection and reads what it is notified of, until ctx is done.
 func (b *NATS) Run(ctx context.Context) error {
 	subject, err := b.subjectOf(ctx)
 	for err != nil {
-		b.log.Warn("the bell at NATS waits for the database", "error", err)
+		b.log.Warn("the notifier at NATS waits for the database", "error", err)
 		if err := seats.Sleep(ctx, natsRetry); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (b *NATS) Run(ctx context.Context) error {
 		case <-b.wake:
 		}
 		if err := b.read(ctx); err != nil && ctx.Err() == nil {
-			b.log.Warn("what was rung cannot be read, and is tried again", "error", err)
+			b.log.Warn("what the notifications name cannot be read, and is tried again", "error", err)
 			b.missed()
 			if err := seats.Sleep(ctx, natsRetry); err != nil {
 				return err
@@ -118,7 +118,7 @@ func (b *NATS) Run(ctx context.Context) error {
 
 const whichDatabaseSQL = `SELECT system_identifier::text || '/' || current_database() FROM pg_control_system()`
 
-// subjectOf is where nodes of this database ring: several box offices may share a server.
+// subjectOf is where nodes of this database notify: several box offices may share a server.
 func (b *NATS) subjectOf(ctx context.Context) (subject string, err error) {
 	conn, err := openConn(ctx, b.dsn, "")
 	if err != nil {
@@ -146,23 +146,23 @@ func (b *NATS) connect(subject string) (*nats.Conn, error) {
 		}),
 		nats.ClosedHandler(func(*nats.Conn) {
 			if b.conn.Load() != nil { // else this node ends
-				b.log.Error("the connection to NATS is closed for good: nodes ring each other by PostgreSQL")
+				b.log.Error("the connection to NATS is closed for good: nodes notify each other by PostgreSQL")
 			}
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // else this node ends
-				b.log.Warn("NATS is away: nodes ring each other by PostgreSQL until it is back", "error", err)
+				b.log.Warn("NATS is away: nodes notify each other by PostgreSQL until it is back", "error", err)
 			}
 			b.missed()
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) { // nothing is lost: ring reports it
+			if errors.Is(err, nats.ErrPermissionViolation) { // nothing is lost: publish reports it
 				if !b.forbidden.Swap(true) {
-					b.log.Error("NATS forbids this user a subject, so nodes ring each other by PostgreSQL", "error", err)
+					b.log.Error("NATS forbids this user a subject, so nodes notify each other by PostgreSQL", "error", err)
 				}
 				return
 			}
-			b.log.Warn("NATS may have lost rings, so all changes are read", "error", err)
+			b.log.Warn("NATS may have lost notifications, so all changes are read", "error", err)
 			b.missed()
 		}),
 	}
@@ -178,7 +178,7 @@ func (b *NATS) connect(subject string) (*nats.Conn, error) {
 		return nil, err
 	}
 	if _, err = conn.Subscribe(subject+versionsChannel, func(m *nats.Msg) { b.heard(versions(string(m.Data))) }); err == nil {
-		_, err = conn.Subscribe(subject+notesChannel, func(m *nats.Msg) { b.hear.hub.receiveNotes(string(m.Data)) })
+		_, err = conn.Subscribe(subject+notesChannel, func(m *nats.Msg) { b.listener.hub.receiveNotes(string(m.Data)) })
 	}
 	if err != nil {
 		conn.Close()
@@ -186,8 +186,8 @@ func (b *NATS) connect(subject string) (*nats.Conn, error) {
 	return conn, err
 }
 
-// ring sends a payload, and returns nil once the server has it. It may have arrived in spite of an error.
-func (b *NATS) ring(ctx context.Context, channel, payload string) error {
+// publish sends a payload, and returns nil once the server has it. It may have arrived in spite of an error.
+func (b *NATS) publish(ctx context.Context, channel, payload string) error {
 	conn, subject := b.conn.Load(), b.subject.Load()
 	if conn == nil || !conn.IsConnected() {
 		return nats.ErrConnectionClosed
@@ -206,25 +206,25 @@ func (b *NATS) ring(ctx context.Context, channel, payload string) error {
 	return nil
 }
 
-// heard notes versions that were rung. It never waits, so that rings are not lost for being many.
-func (b *NATS) heard(rung map[int64]int64) {
+// heard notes versions of notifications. It never waits, so that notifications are not lost for being many.
+func (b *NATS) heard(versions map[int64]int64) {
 	b.mu.Lock()
-	for event, version := range rung {
+	for event, version := range versions {
 		b.newest[event] = max(b.newest[event], version)
 	}
 	b.mu.Unlock()
-	b.poke()
+	b.wakeUp()
 }
 
-// missed has all open events looked at, and read those that are behind: rings may be lost.
+// missed has all open events looked at, and read those that are behind: notifications may be lost.
 func (b *NATS) missed() {
 	b.mu.Lock()
 	b.all = true
 	b.mu.Unlock()
-	b.poke()
+	b.wakeUp()
 }
 
-func (b *NATS) poke() {
+func (b *NATS) wakeUp() {
 	select {
 	case b.wake <- struct{}{}:
 	default: // awake already
@@ -237,12 +237,12 @@ func (b *NATS) read(ctx context.Context) error {
 	b.newest, b.all = map[int64]int64{}, false
 	b.mu.Unlock()
 	if !all {
-		return within(ctx, func(ctx context.Context) error { return b.hear.catchUp(ctx, newest) })
+		return within(ctx, func(ctx context.Context) error { return b.listener.catchUp(ctx, newest) })
 	}
 	conn, err := openConn(ctx, b.dsn, "")
 	if err != nil {
 		return err
 	}
 	defer closeConn(conn) // it only reads
-	return within(ctx, func(ctx context.Context) error { return b.hear.poll(ctx, conn) })
+	return within(ctx, func(ctx context.Context) error { return b.listener.poll(ctx, conn) })
 }

@@ -35,7 +35,7 @@ type node struct {
 	url    string
 
 	notifier *Notifier
-	nats     *NATS // nil: it rings by PostgreSQL
+	nats     *NATS // nil: it notifies by PostgreSQL
 }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -51,10 +51,10 @@ func startNodePolling(t testing.TB, db *pgxpool.Pool, silent bool, every time.Du
 	return startNodeAt(t, db, silent, every, "")
 }
 
-// startNodeAt starts a node that rings by a NATS server; by PostgreSQL if the address is empty.
+// startNodeAt starts a node that notifies by a NATS server; by PostgreSQL if the address is empty.
 func startNodeAt(t testing.TB, db *pgxpool.Pool, silent bool, every time.Duration, address string) *node {
 	t.Helper()
-	dsn := db.Config().ConnString() + " application_name=bell"
+	dsn := db.Config().ConnString() + " application_name=notifier"
 	n := &node{office: seats.NewInventory(db, quiet())}
 	n.hub = NewHub()
 	notifier := NewNotifier(dsn, quiet())

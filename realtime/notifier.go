@@ -22,15 +22,15 @@ const (
 	notesChannel    = "usher_mine"
 )
 
-// bell takes rings to the other nodes. An error leaves open whether a ring arrived.
-type bell interface {
-	ring(ctx context.Context, channel, payload string) error
+// publisher takes notifications to the other nodes. An error leaves open whether one arrived.
+type publisher interface {
+	publish(ctx context.Context, channel, payload string) error
 }
 
 // Notifier wakes the other nodes after a commit. It may lose, double or delay a notification: the change log is the truth.
 // It runs outside the claim's transaction, because NOTIFY takes a lock of the whole cluster until its transaction is on disk.
 //
-// It rings by PostgreSQL, or by another bell: then by PostgreSQL only what that one did not take.
+// It publishes by PostgreSQL, or by another publisher: then by PostgreSQL only what that one did not take.
 type Notifier struct {
 	By *NATS // nil: PostgreSQL alone. Set it before Run
 
@@ -53,7 +53,7 @@ func (n *Notifier) Notify(event, version int64) {
 	n.mu.Lock()
 	n.versions[event] = max(n.versions[event], version)
 	n.mu.Unlock()
-	n.poke()
+	n.wakeUp()
 }
 
 // Tell sends a note to the other nodes (Hub.Tell). It never waits, and drops notes if there are too many.
@@ -63,10 +63,10 @@ func (n *Notifier) Tell(note string) {
 		n.notes = append(n.notes, note)
 	}
 	n.mu.Unlock()
-	n.poke()
+	n.wakeUp()
 }
 
-func (n *Notifier) poke() {
+func (n *Notifier) wakeUp() {
 	select {
 	case n.wake <- struct{}{}:
 	default: // awake already
@@ -93,10 +93,10 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 const notifySQL = `SELECT pg_notify($1, $2)`
 
-// postgresBell rings by NOTIFY.
-type postgresBell struct{ conn *pgx.Conn }
+// postgresPublisher publishes by NOTIFY.
+type postgresPublisher struct{ conn *pgx.Conn }
 
-func (b postgresBell) ring(ctx context.Context, channel, payload string) error {
+func (b postgresPublisher) publish(ctx context.Context, channel, payload string) error {
 	_, err := b.conn.Exec(ctx, notifySQL, channel, payload)
 	return err
 }
@@ -107,9 +107,9 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(conn)
-	bells := []bell{postgresBell{conn}}
+	by := []publisher{postgresPublisher{conn}}
 	if n.By != nil {
-		bells = []bell{n.By, postgresBell{conn}}
+		by = []publisher{n.By, postgresPublisher{conn}}
 	}
 	for {
 		select {
@@ -117,10 +117,10 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 			return ctx.Err()
 		case <-n.wake:
 		}
-		if err := sendAll(ctx, bells, versionsChannel, n.versionsPayload); err != nil {
+		if err := sendAll(ctx, by, versionsChannel, n.versionsPayload); err != nil {
 			return err
 		}
-		if err := sendAll(ctx, bells, notesChannel, n.notesPayload); err != nil {
+		if err := sendAll(ctx, by, notesChannel, n.notesPayload); err != nil {
 			return err
 		}
 		if err := seats.Sleep(ctx, notifyEvery); err != nil {
@@ -129,12 +129,12 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 	}
 }
 
-// sendAll sends payloads until there is none left, each by the first bell that takes it.
-func sendAll(ctx context.Context, bells []bell, channel string, next func() string) error {
+// sendAll sends payloads until there is none left, each by the first that takes it.
+func sendAll(ctx context.Context, by []publisher, channel string, next func() string) error {
 	for payload := next(); payload != ""; payload = next() {
 		var err error
-		for _, b := range bells {
-			if err = within(ctx, func(ctx context.Context) error { return b.ring(ctx, channel, payload) }); err == nil {
+		for _, b := range by {
+			if err = within(ctx, func(ctx context.Context) error { return b.publish(ctx, channel, payload) }); err == nil {
 				break
 			}
 		}

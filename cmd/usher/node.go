@@ -58,7 +58,7 @@ type node struct {
 	office     *seats.Inventory
 	sessions   *sessions.Sessions
 	notifier   *realtime.Notifier
-	nats       *realtime.NATS // nil: nodes ring each other by PostgreSQL
+	nats       *realtime.NATS // nil: nodes notify each other by PostgreSQL
 	hub        *realtime.Hub
 	listener   *realtime.Listener
 	rooms      *waitingroom.Rooms

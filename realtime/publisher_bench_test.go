@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	bellRounds  = 5 // with each bell, in turn
+	rounds      = 5 // with each publisher, in turn
 	bellTime    = 2 * time.Second
 	bellNodes   = 8
 	bellClients = 8 // of each node
@@ -30,14 +30,14 @@ func bellSlug(node int) string {
 }
 
 // BenchmarkEightNodesByEachBell has eight nodes claim places, each those of an event of its own that all nodes have open. It tells how many claims a second
-// there were with each bell, and how long after the last of them all nodes had every change.
+// there were with each publisher, and how long after the last of them all nodes had every change.
 func BenchmarkEightNodesByEachBell(b *testing.B) {
 	s := serveNATS(b, -1)
 	b.Cleanup(s.Shutdown)
 	rates, lags := map[string][]float64{}, map[string][]float64{}
 	for b.Loop() {
 	}
-	for round := range bellRounds {
+	for round := range rounds {
 		names := []string{"PostgreSQL", "NATS"}
 		if round%2 == 1 {
 			slices.Reverse(names)
@@ -64,7 +64,7 @@ func claimsBy(b *testing.B, address string) (perSecond, lag float64) {
 			b.Fatal(err)
 		}
 	}
-	nodes := nodesAt(b, db, &tower{address: address}, bellNodes, false, never)
+	nodes := nodesAt(b, db, &testPublisher{address: address}, bellNodes, false, never)
 	sales := make([][]*seats.Sale, bellNodes) // by node
 	for i, n := range nodes {
 		for of := range nodes {

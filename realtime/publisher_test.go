@@ -18,20 +18,20 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// never is how often nodes look at the versions by themselves where a bell has to do without.
+// never is how often nodes look at the versions by themselves where a publisher has to do without.
 const never = time.Hour
 
-// tower is a bell with what a test does to it.
-type tower struct {
+// testPublisher is a publisher with what a test does to it.
+type testPublisher struct {
 	address string // of NATS; empty: PostgreSQL
 	lose    func() // ends the server, or all connections of nodes to it
 	back    func() // starts it again
 }
 
-// towers run a test with each bell.
-func towers(t *testing.T, test func(t *testing.T, db *pgxpool.Pool, b *tower)) {
+// eachPublisher run a test with each publisher.
+func eachPublisher(t *testing.T, test func(t *testing.T, db *pgxpool.Pool, b *testPublisher)) {
 	t.Helper()
-	for name, build := range map[string]func(*testing.T, *pgxpool.Pool) *tower{"PostgreSQL": postgresTower, "NATS": natsTower} {
+	for name, build := range map[string]func(*testing.T, *pgxpool.Pool) *testPublisher{"PostgreSQL": postgresTower, "NATS": natsTower} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := event(t, 1000)
@@ -40,21 +40,21 @@ func towers(t *testing.T, test func(t *testing.T, db *pgxpool.Pool, b *tower)) {
 	}
 }
 
-const endBellsSQL = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bell'`
+const endPublishersSQL = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'notifier'`
 
-func postgresTower(t *testing.T, db *pgxpool.Pool) *tower {
+func postgresTower(t *testing.T, db *pgxpool.Pool) *testPublisher {
 	t.Helper()
-	return &tower{lose: func() {
-		if _, err := db.Exec(t.Context(), endBellsSQL); err != nil {
+	return &testPublisher{lose: func() {
+		if _, err := db.Exec(t.Context(), endPublishersSQL); err != nil {
 			t.Error(err)
 		}
 	}, back: func() {}}
 }
 
-func natsTower(t *testing.T, _ *pgxpool.Pool) *tower {
+func natsTower(t *testing.T, _ *pgxpool.Pool) *testPublisher {
 	t.Helper()
 	s := serveNATS(t, -1)
-	b := &tower{address: s.ClientURL()}
+	b := &testPublisher{address: s.ClientURL()}
 	port := s.Addr().(*net.TCPAddr).Port
 	b.lose = func() { s.Shutdown(); s.WaitForShutdown() }
 	b.back = func() { s = serveNATS(t, port) }
@@ -76,8 +76,8 @@ func serveNATS(t testing.TB, port int, users ...*server.User) *server.Server {
 	return s
 }
 
-// nodesAt starts nodes that ring by a tower, and waits until each hears it.
-func nodesAt(t testing.TB, db *pgxpool.Pool, b *tower, n int, silent bool, every time.Duration) (nodes []*node) {
+// nodesAt starts nodes that notify each other by a publisher, and waits until each hears it.
+func nodesAt(t testing.TB, db *pgxpool.Pool, b *testPublisher, n int, silent bool, every time.Duration) (nodes []*node) {
 	t.Helper()
 	for range n {
 		nodes = append(nodes, startNodeAt(t, db, silent, every, b.address))
@@ -88,7 +88,7 @@ func nodesAt(t testing.TB, db *pgxpool.Pool, b *tower, n int, silent bool, every
 	return nodes
 }
 
-// connected waits until a node is at its NATS server, if it rings by one, and has read what it may have missed before.
+// connected waits until a node is at its NATS server, if it uses one, and has read what it may have missed before.
 func (n *node) connected(t testing.TB) {
 	t.Helper()
 	if n.nats != nil {
@@ -147,9 +147,9 @@ func reach(t *testing.T, db *pgxpool.Pool, nodes []*node) {
 	}
 }
 
-func TestBell_EightNodesReachTheSameVersionInOrder(t *testing.T) {
+func TestNotify_EightNodesReachTheSameVersionInOrder(t *testing.T) {
 	t.Parallel()
-	towers(t, func(t *testing.T, db *pgxpool.Pool, b *tower) {
+	eachPublisher(t, func(t *testing.T, db *pgxpool.Pool, b *testPublisher) {
 		nodes := nodesAt(t, db, b, 8, false, never)
 		var mu sync.Mutex
 		for _, n := range nodes {
@@ -170,11 +170,11 @@ func TestBell_EightNodesReachTheSameVersionInOrder(t *testing.T) {
 	})
 }
 
-func TestBell_DoubledAndReversedRingsAreHarmless(t *testing.T) {
+func TestNotify_DoubledAndReversedNotificationsAreHarmless(t *testing.T) {
 	t.Parallel()
-	towers(t, func(t *testing.T, db *pgxpool.Pool, b *tower) {
+	eachPublisher(t, func(t *testing.T, db *pgxpool.Pool, b *testPublisher) {
 		nodes := nodesAt(t, db, b, 2, true, never)
-		claimAll(t, nodes[:1], 3) // without a ring
+		claimAll(t, nodes[:1], 3) // without a notification
 		event, version := nodes[0].sale.Event.ID, nodes[0].sale.Version()
 		for _, v := range []int64{version, version - 2, version, version - 1} {
 			nodes[0].notifier.Notify(event, v)
@@ -184,7 +184,7 @@ func TestBell_DoubledAndReversedRingsAreHarmless(t *testing.T) {
 		for v := range version + 1 {
 			read := nodes[1].office.Open()[0].Behind(v)
 			if read {
-				t.Errorf("a ring of version %d has a node at %d read", v, version)
+				t.Errorf("a notification of version %d has a node at %d read", v, version)
 			}
 		}
 		nodes[1].notifier.Notify(event, version-1)
@@ -194,9 +194,9 @@ func TestBell_DoubledAndReversedRingsAreHarmless(t *testing.T) {
 	})
 }
 
-func TestBell_LostServerLosesNoChange(t *testing.T) {
+func TestNotify_LostServerLosesNoChange(t *testing.T) {
 	t.Parallel()
-	towers(t, func(t *testing.T, db *pgxpool.Pool, b *tower) {
+	eachPublisher(t, func(t *testing.T, db *pgxpool.Pool, b *testPublisher) {
 		nodes := nodesAt(t, db, b, 8, false, never)
 		claimAll(t, nodes, 3)
 		var claims sync.WaitGroup
@@ -214,10 +214,10 @@ func TestBell_LostServerLosesNoChange(t *testing.T) {
 	})
 }
 
-func TestBell_ChangeOfANodeThatDiedBeforeItRangIsFound(t *testing.T) {
+func TestNotify_ChangeOfANodeThatDiedBeforeItNotifiedIsFound(t *testing.T) {
 	t.Parallel()
-	towers(t, func(t *testing.T, db *pgxpool.Pool, b *tower) {
-		dead := startNodeAt(t, db, true, never, b.address) // it commits and never rings
+	eachPublisher(t, func(t *testing.T, db *pgxpool.Pool, b *testPublisher) {
+		dead := startNodeAt(t, db, true, never, b.address) // it commits and never notifies
 		nodes := nodesAt(t, db, b, 2, false, never)
 		take(t, dead, seats.NewID(), 1)
 		take(t, nodes[0], seats.NewID(), 1)
@@ -310,13 +310,13 @@ func TestNATS_NodeThatWasCutOffCatchesUpOnceItIsBack(t *testing.T) {
 	db := event(t, 1000)
 	b := natsTower(t, db)
 	g := newGate(t, strings.TrimPrefix(b.address, "nats://"))
-	nodes := append(nodesAt(t, db, b, 2, false, never), nodesAt(t, db, &tower{address: "nats://" + g.listener.Addr().String()}, 1, false, never)...)
+	nodes := append(nodesAt(t, db, b, 2, false, never), nodesAt(t, db, &testPublisher{address: "nats://" + g.listener.Addr().String()}, 1, false, never)...)
 	cut := nodes[2]
 	g.set(true)
 	eventually(t, "the node is cut off", func() bool { return !cut.nats.conn.Load().IsConnected() && cut.nats.idle() })
 	claimAll(t, nodes[:2], 5)
 	reach(t, db, nodes[:2])
-	take(t, cut, seats.NewID(), 1) // it rings by PostgreSQL
+	take(t, cut, seats.NewID(), 1) // it notifies by PostgreSQL
 	reach(t, db, nodes[:2])
 	claimAll(t, nodes[:2], 2)
 	reach(t, db, nodes[:2])
@@ -324,22 +324,22 @@ func TestNATS_NodeThatWasCutOffCatchesUpOnceItIsBack(t *testing.T) {
 	reach(t, db, nodes)
 }
 
-func TestNATS_ServerThatHangsDelaysARingByASecond(t *testing.T) {
+func TestNATS_ServerThatHangsDelaysANotificationByASecond(t *testing.T) {
 	t.Parallel()
 	db := event(t, 1000)
 	g := newGate(t, strings.TrimPrefix(natsTower(t, db).address, "nats://"))
-	nodes := nodesAt(t, db, &tower{address: "nats://" + g.listener.Addr().String()}, 3, false, never)
+	nodes := nodesAt(t, db, &testPublisher{address: "nats://" + g.listener.Addr().String()}, 3, false, never)
 	g.flow.Lock()
 	t.Cleanup(g.flow.Unlock)
 	// Not by the clock, which a busy machine may hold up: its own limit of 1 s has to end the wait, not the loss of the connection after 6 s.
-	if err := nodes[0].nats.ring(t.Context(), versionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
+	if err := nodes[0].nats.publish(t.Context(), versionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait for a server that hangs ends with %v", err)
 	}
 	claimAll(t, nodes, 1)
 	reach(t, db, nodes)
 }
 
-func TestNATS_PostgreSQLRingsOnlyWhileItIsAway(t *testing.T) {
+func TestNATS_PostgreSQLNotifiesOnlyWhileItIsAway(t *testing.T) {
 	t.Parallel()
 	db := event(t, 1000)
 	b := natsTower(t, db)
@@ -355,12 +355,12 @@ func TestNATS_PostgreSQLRingsOnlyWhileItIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first, err := ear.WaitForNotification(t.Context()); err != nil || first.Payload != "the end" {
-		t.Fatalf("PostgreSQL rang %v (%v)", first, err)
+		t.Fatalf("PostgreSQL notified %v (%v)", first, err)
 	}
 	b.lose()
 	claimAll(t, nodes, 1)
 	if first, err := ear.WaitForNotification(t.Context()); err != nil || !strings.HasPrefix(first.Payload, fmt.Sprint(nodes[0].sale.Event.ID, ":")) {
-		t.Errorf("PostgreSQL rang %v (%v)", first, err)
+		t.Errorf("PostgreSQL notified %v (%v)", first, err)
 	}
 }
 
@@ -433,23 +433,23 @@ func TestNATS_ServerThatRefusesANodeIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestNATS_PostgreSQLRingsWhatTheServerForbids(t *testing.T) {
+func TestNATS_PostgreSQLNotifiesWhatTheServerForbids(t *testing.T) {
 	t.Parallel()
 	db := event(t, 1000)
 	s := serveNATS(t, -1, &server.User{Username: "usher", Password: "secret", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{natsSubject + ">"}}}})
 	t.Cleanup(s.Shutdown)
-	nodes := nodesAt(t, db, &tower{address: "nats://usher:secret@" + s.Addr().String()}, 2, false, never)
+	nodes := nodesAt(t, db, &testPublisher{address: "nats://usher:secret@" + s.Addr().String()}, 2, false, never)
 	claimAll(t, nodes, 2)
 	reach(t, db, nodes)
 }
 
-func TestNotifier_RingsTheNewestVersionOfEachEvent(t *testing.T) {
+func TestNotifier_SendsTheNewestVersionOfEachEvent(t *testing.T) {
 	t.Parallel()
 	n := NewNotifier("", quiet())
 	for _, version := range []int64{5, 3, 7, 6} {
 		n.Notify(12, version)
 	}
 	if got := n.versionsPayload(); got != "12:7" {
-		t.Errorf("it rings %q", got)
+		t.Errorf("it sends %q", got)
 	}
 }
