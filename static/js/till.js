@@ -498,7 +498,8 @@ function keydown(event) {
     if (!event.repeat) inTurn(sellCart)
     return
   }
-  if ((name === 'Escape' || name === 'Enter' && target.closest('[data-customer]')) && writes) {
+  const ended = name === 'Enter' && (target.name === 'code' || target.closest('[data-customer]')) // also before the cart was quoted, when no button submits
+  if (writes && (name === 'Escape' || ended)) {
     event.preventDefault()
     return target.blur()
   }
