@@ -369,6 +369,9 @@ func TestSharedTable_WhatIsLeftOfAnExpiredPartyIsNotSold(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the map does not show that the holds expired")
 		}
+		if err := other.CatchUp(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := other.Claim(ctx, seats.NewID(), "", seats.ClaimRequest{Seats: tableSeats(2, 4, 6)}); err != nil { // three are left, and two
 		t.Fatal(err)

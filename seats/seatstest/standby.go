@@ -66,7 +66,7 @@ func (s *Standby) set(t *testing.T, change, known string) {
 			t.Fatal(err)
 		}
 	}
-	s.until(t, known)
+	s.Sees(t, known)
 }
 
 // Follow has the standby follow: what waits is committed.
@@ -102,10 +102,11 @@ func (s *Standby) Cancel(t *testing.T) {
 		err := s.db.QueryRow(t.Context(), cancelSQL).Scan(&cancelled)
 		return len(cancelled) > 0, err
 	}, "a commit waits, and is cancelled")
-	s.until(t, overSQL, cancelled)
+	s.Sees(t, overSQL, cancelled)
 }
 
-func (s *Standby) until(t *testing.T, sql string, args ...any) {
+// Sees waits until a query is true: a commit that was cut off warns before others see it.
+func (s *Standby) Sees(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	s.await(t, func() (so bool, err error) {
 		err = s.db.QueryRow(t.Context(), sql, args...).Scan(&so)
