@@ -71,6 +71,11 @@ func TestOnce_DoesNotWaitWithoutEndForAStandby(t *testing.T) {
 	r, refused := idempotency.NewRequests(db), errors.New("the seat is taken")
 	r.Settle(100 * time.Millisecond)
 	standby.Stall(t)
+	late := time.AfterFunc(20*time.Second, func() {
+		t.Error("a request waits for a standby without end")
+		standby.Follow(t) // so that this test ends
+	})
+	defer late.Stop()
 	if _, _, err := r.Once(t.Context(), newKey(t, "a"), func(context.Context) ([]byte, error) { return []byte("done"), nil }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while no standby follows, a request got %v", err)
 	}
