@@ -19,7 +19,7 @@ for (const [name, stub] of Object.entries(stubs)) source = source.replace(`'ushe
 const did = globalThis.did = []
 let frames = []
 Object.assign(globalThis, {
-  document: Object.assign(new EventTarget(), {hidden: false}), matchMedia: () => new EventTarget(),
+  document: Object.assign(new EventTarget(), {hidden: false}), matchMedia: () => new EventTarget(), addEventListener() {}, removeEventListener() {},
   requestAnimationFrame: does => frames.push(does), cancelAnimationFrame() {},
   fetch: async () => ({ok: true, json: async () => ({sections: [{pitch: 10}]})}),
 })
