@@ -56,6 +56,29 @@ func DBWithStandby(t *testing.T) (*pgxpool.Pool, *Standby) {
 func (s *Standby) Stall(t *testing.T) {
 	t.Helper()
 	s.set(t, `ALTER SYSTEM SET synchronous_standby_names = 'nowhere'`, `SELECT current_setting('synchronous_standby_names') = 'nowhere'`)
+	s.await(t, func() (bool, error) { return s.waits(t) }, "commits wait") // the checkpointer makes them, later than sessions know
+}
+
+// waits reports whether a commit waits, and cancels it.
+func (s *Standby) waits(t *testing.T) (bool, error) {
+	answer := make(chan error, 1)
+	go func() {
+		_, err := s.db.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'usher', '')`)
+		answer <- err
+	}()
+	for {
+		select {
+		case err := <-answer:
+			return false, err
+		case <-time.After(5 * time.Millisecond):
+		}
+		var waits bool
+		if err := s.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`).Scan(&waits); err != nil || waits {
+			s.Cancel(t)
+			<-answer
+			return waits, err
+		}
+	}
 }
 
 // set changes the server, and waits until processes know it.
