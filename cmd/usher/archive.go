@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
+	"github.com/usherbox/usher/seats"
 )
 
 // archiving looks after the archive of a private PostgreSQL: it makes backups when they are due, and notices that the WAL
@@ -42,7 +43,7 @@ func (x *archiving) backUp(ctx context.Context) error {
 		x.log.Error("no backup was written into the archive; it is tried again", "in", backupPause.String(), "error", err)
 		now := time.Now() // where it is not known what is due, something is
 		x.due.CompareAndSwap(nil, &now)
-		if err := wait(ctx, backupPause); err != nil {
+		if err := seats.Sleep(ctx, backupPause); err != nil {
 			return err
 		}
 	}
@@ -55,7 +56,7 @@ func (x *archiving) backUpOnce(ctx context.Context, list []postgres.Backup) ([]p
 		return nil, err
 	}
 	x.tellDue(at, list)
-	if err := wait(ctx, time.Until(at)); err != nil {
+	if err := seats.Sleep(ctx, time.Until(at)); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -73,17 +74,6 @@ func (x *archiving) tellDue(at time.Time, list []postgres.Backup) {
 		x.log.Error("the last backup in the archive is broken: pages of the database do not fit their checksums, so its disk may fail; restore takes an older backup", "backup", list[n-1].Label)
 	}
 	x.due.Store(&at)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // A finished segment waits as long as its file says ready.
