@@ -104,7 +104,8 @@ func (h *Handlers) exchangeForm(r *http.Request, m organizers.Member, s *seats.S
 	return to, f, err
 }
 
-// exchangeAtTill has a difference come into the open till session of the member, as a sale. Who may not refund exchanges for no cheaper seats.
+// exchangeAtTill has a difference come into the open till session of the member, as a sale. A member who may not refund takes
+// no cheaper seats for a ticket.
 func (h *Handlers) exchangeAtTill(r *http.Request, m organizers.Member, to *seats.Sale, f *orders.ExchangeForm) error {
 	if !m.May(organizers.Manage) {
 		f.NoBack = &seats.Conflict{Code: till.CodeMoney, Message: text.Mark("The new seats cost less, and only managers pay money back. Nothing was exchanged. Choose other seats, or ask a manager.")}

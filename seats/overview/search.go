@@ -47,8 +47,8 @@ SELECT s.slug, l.name, n.dates, n.first, n.last, l.time_zone, n.seats, n.sold
  WHERE s.team_id = desk_team() AND l.found_by LIKE ALL ((SELECT words FROM folded)::text[]) AND n.dates > 0
  ORDER BY n.last < clock_timestamp(), n.first, s.id LIMIT $1`
 
-// Search finds what a member means by what was typed, at most MostTyped characters of it. Members who may not look find of
-// events those that were announced, and no series; members who may not find orders find none.
+// Search finds what a member means by what was typed, at most MostTyped characters of it. Members who may not look find only
+// events that were announced, and no series. Orders are found by members who may find them.
 func (o *Overview) Search(ctx context.Context, m organizers.Member, typed string) (found Found, err error) {
 	if typed = strings.Join(strings.Fields(cut(typed, MostTyped)), " "); typed == "" {
 		return found, nil
