@@ -33,6 +33,7 @@ type caller struct {
 	asks    int        // statements, or batches of them, until the turn is over
 	turn    bool       // guarded by limiter.mu
 	told    chan error // has room for one: nil gives the turn, an error is that of the caller before
+	commits commits
 }
 
 const (
@@ -46,6 +47,7 @@ func (l *limiter) guard(cfg *pgxpool.Config) {
 	cfg.BeforeConnect = func(ctx context.Context, to *pgx.ConnConfig) error {
 		c := l.caller(seats.IsBatch(ctx))
 		to.Tracer = c
+		to.DialFunc = c.commits.leave(to.DialFunc)
 		return l.enter(ctx, c)
 	}
 }
@@ -150,6 +152,7 @@ func (c *caller) TraceConnectEnd(_ context.Context, how pgx.TraceConnectEndData)
 		c.limiter.failed(c, how.Err)
 		return
 	}
+	c.commits.connected.Store(true)
 	time.AfterFunc(mostTurn, func() { c.limiter.done(c) })
 }
 
@@ -168,11 +171,13 @@ func (c *caller) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartD
 }
 
 // TraceQueryStart is part of pgx.QueryTracer.
-func (c *caller) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (c *caller) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	c.commits.asked(conn, q.SQL)
 	return ctx
 }
 
 // TraceBatchStart is part of pgx.BatchTracer.
 func (c *caller) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	c.commits.sent.Store(true)
 	return ctx
 }

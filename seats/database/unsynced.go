@@ -2,10 +2,14 @@ package database
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
+	"net"
+	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -76,4 +80,32 @@ func unsynced(notice []byte) bool {
 		}
 	}
 	return false
+}
+
+// errCommits is why a commit is not cancelled.
+var errCommits = errors.New("database: what may be a commit is not cancelled")
+
+// commits keeps the driver from cancelling a commit when its caller stops to wait.
+//
+// A server that is asked to cancel a commit that waits for its standby ends the wait, and all sessions see what a failover loses. Without
+// the request it goes on waiting, and its rows stay locked and unseen.
+type commits struct {
+	connected atomic.Bool
+	sent      atomic.Bool // what was sent last may commit
+}
+
+// asked notes a statement. Inside of a transaction only its end commits.
+func (c *commits) asked(conn *pgx.Conn, sql string) {
+	const inTransaction = 'T'
+	c.sent.Store(conn.PgConn().TxStatus() != inTransaction || sql == "commit") // as pgx.Tx writes it
+}
+
+// leave wraps how a connection reaches its server: the driver dials once more to cancel.
+func (c *commits) leave(dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if c.connected.Load() && c.sent.Load() {
+			return nil, errCommits
+		}
+		return dial(ctx, network, address)
+	}
 }
