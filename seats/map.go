@@ -133,6 +133,8 @@ type seatMap struct {
 	mu         sync.RWMutex
 	epoch      uint32
 	version    int64
+	at         time.Time // of the version; zero: not known, as when there is none yet
+	torn       bool      // a version did not follow from the one before: the database went back, and both are not of one history
 	states     []State
 	bits       []byte // the same as all visitors see it: a crowd asks for the map more often than it changes
 	counts     Counts
@@ -146,9 +148,10 @@ type seatMap struct {
 }
 
 // reset replaces everything by what the database says.
-func (m *seatMap) reset(epoch uint32, version int64, states []State, counts Counts, waitlisted []int32) {
+func (m *seatMap) reset(epoch uint32, version int64, at time.Time, states []State, counts Counts, waitlisted []int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.at, m.torn = at, false
 	m.epoch, m.version, m.states, m.counts, m.ring, m.ringed = epoch, version, states, counts, nil, 0
 	m.bits = pack(states)
 	clear(m.open)
@@ -190,11 +193,14 @@ func (m *seatMap) grow(t *runs) {
 	m.bits = pack(m.states)
 }
 
-// apply takes the map one version further. It reports false, and does nothing, if c is not the next version.
+// apply takes the map one version further. It reports false, and leaves the map as it is, if c is not the next version.
 func (m *seatMap) apply(c Change) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c.Version != m.version+1 {
+	if c.Version != m.version+1 || m.torn {
+		return false
+	}
+	if m.torn = !m.leadsTo(c); m.torn {
 		return false
 	}
 	for i, idx := range c.Idx {
@@ -208,13 +214,44 @@ func (m *seatMap) apply(c Change) bool {
 			m.open[m.of[idx]]--
 		}
 	}
-	m.version, m.counts = c.Version, c.Counts
+	m.version, m.at, m.counts = c.Version, c.At, c.Counts
 	m.ring, m.ringed = append(m.ring, c), m.ringed+len(c.Idx)
 	for m.ringed > ringSeats {
 		m.ringed -= len(m.ring[0].Idx)
 		m.ring = m.ring[1:]
 	}
 	return true
+}
+
+// leadsTo reports whether the map has the counts of a change once its seats have changed. A version without seats may bring new ones.
+func (m *seatMap) leadsTo(c Change) bool {
+	if len(c.Idx) == 0 {
+		return true
+	}
+	var moved [4]int
+	for i, idx := range c.Idx {
+		moved[m.states[idx].Bits()]--
+		moved[State(c.State[i]).Bits()]++
+	}
+	was, is := m.counts, c.Counts
+	return moved == [4]int{sum(is.Free) - sum(was.Free), sum(is.Held) - sum(was.Held), sum(is.Sold) - sum(was.Sold), sum(is.Blocked) - sum(was.Blocked)}
+}
+
+// goesOn reports whether the history of the database, which had its version of the map's number at a time, is the map's. After a
+// failover it may have given numbers anew that this node had read where no standby had them. nil: it has no such version.
+func (m *seatMap) goesOn(version int64, at *time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.version == version && !m.at.IsZero() && (at == nil || !at.Equal(m.at)) {
+		m.torn = true
+	}
+	return !m.torn
+}
+
+func (m *seatMap) isTorn() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.torn
 }
 
 // put sets the state of one seat.
@@ -351,7 +388,7 @@ func (c *Change) counted() []any {
 }
 
 const changesSQL = `
-SELECT version, at, free, held, sold, blocked, quota, idx, state, holder
+SELECT (SELECT at FROM change WHERE event_id = $1 AND version = $2), version, at, free, held, sold, blocked, quota, idx, state, holder
   FROM change
  WHERE event_id = $1 AND version > $2
  ORDER BY version
@@ -359,17 +396,20 @@ SELECT version, at, free, held, sold, blocked, quota, idx, state, holder
 
 // Changes reads the event's change log after a version, at most limit rows, in order and without gap.
 func Changes(ctx context.Context, db DB, event, after int64, limit int) ([]Change, error) {
-	rows, err := db.Query(ctx, changesSQL, event, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
-	}
-	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
-		return c, row.Scan(append(c.counted(), &c.Idx, &c.State, &c.Holder)...)
+	changes, _, err := changesAfter(ctx, db, event, after, limit)
+	return changes, err
+}
+
+// changesAfter is Changes, with the time of the version before the first of them; nil if it is not in the log.
+func changesAfter(ctx context.Context, db DB, event, after int64, limit int) (changes []Change, at *time.Time, err error) {
+	rows, _ := db.Query(ctx, changesSQL, event, after, limit) // CollectRows returns its error
+	changes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
+		return c, row.Scan(append(append([]any{&at}, c.counted()...), &c.Idx, &c.State, &c.Holder)...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
+		return nil, nil, fmt.Errorf("seats: changes of event %d after %d: %w", event, after, err)
 	}
-	return changes, nil
+	return changes, at, nil
 }
 
 const catchUpRows = 512
@@ -378,9 +418,13 @@ const catchUpRows = 512
 func (s *Sale) CatchUp(ctx context.Context) error {
 	moved, changed := false, s.stale.Load()
 	for {
-		changes, err := Changes(ctx, s.inventory.db, s.Event.ID, s.Version(), catchUpRows)
+		from := s.Version()
+		changes, at, err := changesAfter(ctx, s.inventory.db, s.Event.ID, from, catchUpRows)
 		if err != nil {
 			return err
+		}
+		if len(changes) > 0 && !s.seats.goesOn(from, at) {
+			return s.startOver(ctx)
 		}
 		if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Idx) == 0 }) {
 			changed = true
@@ -391,6 +435,9 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 		}
 		for _, c := range changes {
 			moved = s.seats.apply(c) || moved
+		}
+		if s.seats.isTorn() {
+			return s.startOver(ctx)
 		}
 		if len(changes) < catchUpRows {
 			break
@@ -409,6 +456,24 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 	return nil
 }
 
+// startOver reads the map anew after versions that the database does not have.
+func (s *Sale) startOver(ctx context.Context) error {
+	s.inventory.log.Warn("the database went back, as after a failover: the map is read anew", "event", s.Event.ID, "version", s.Version())
+	s.stale.Store(true)
+	epoch, err := s.inventory.readEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.reload(ctx, epoch); err != nil {
+		return err
+	}
+	if err := s.inventory.reloadEvent(ctx, s.Event.Slug); err != nil {
+		return err
+	}
+	s.inventory.changed(s)
+	return nil
+}
+
 // Behind reports whether this node has to read something to be where the event is: its changes up to a version, or
 // its row.
 func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.stale.Load() }
@@ -417,7 +482,8 @@ func (s *Sale) Behind(version int64) bool { return version > s.Version() || s.st
 const mapSQL = `
 SELECT c.version, c.free, c.held, c.sold, c.blocked, c.quota,
        (SELECT array_agg(s.state ORDER BY s.idx) FROM seat_state s WHERE s.event_id = c.event_id),
-       ARRAY(SELECT s.idx FROM seat_state s WHERE s.event_id = c.event_id AND s.holder = $2 AND s.state = 1 /* held */)
+       ARRAY(SELECT s.idx FROM seat_state s WHERE s.event_id = c.event_id AND s.holder = $2 AND s.state = 1 /* held */),
+       (SELECT l.at FROM change l WHERE l.event_id = c.event_id AND l.version = c.version)
   FROM counter c
  WHERE c.event_id = $1`
 
@@ -442,15 +508,19 @@ func (s *Sale) readMap(ctx context.Context, db DB, epoch uint32) error {
 	var states []State
 	var counts Counts
 	var waitlisted []int32
+	var at *time.Time // null: of the first version, or of one that is in the log no more
 	err := db.QueryRow(ctx, mapSQL, s.Event.ID, waitList).
-		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &counts.Quota, &states, &waitlisted)
+		Scan(&version, &counts.Free, &counts.Held, &counts.Sold, &counts.Blocked, &counts.Quota, &states, &waitlisted, &at)
 	if err == nil && !s.seats.knows(len(states)) {
 		err = errGrew
 	}
 	if err != nil {
 		return fmt.Errorf("seats: read map of event %d: %w", s.Event.ID, err)
 	}
-	s.seats.reset(epoch, version, states, counts, waitlisted)
+	if at == nil {
+		at = &time.Time{}
+	}
+	s.seats.reset(epoch, version, *at, states, counts, waitlisted)
 	return nil
 }
 

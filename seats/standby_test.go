@@ -1,6 +1,7 @@
 package seats_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -36,6 +37,54 @@ func TestClaim_IsGrantedOnceAFailoverKeepsIt(t *testing.T) {
 		}
 		if state := sale.Snapshot().States[i+1]; state != seats.Held {
 			t.Errorf("the claim was granted, and the map of its node shows the seat as %s", state)
+		}
+	}
+}
+
+// A server that takes over has none of what the old one showed without its standbys, and gives the same numbers again.
+func TestCatchUp_AfterTheDatabaseWentBackTheMapIsTheNewOne(t *testing.T) {
+	t.Parallel()
+	for _, read := range []string{"the change that is lost", "the map with it"} {
+		b := newBench(t, events.Settings{}, hall(1, 8))
+		claim := func(s *seats.Sale, seat string) {
+			t.Helper()
+			if _, err := s.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{"Stalls/A/" + seat}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec := func(sql string) {
+			t.Helper()
+			if _, err := b.db.Exec(t.Context(), sql); err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
+		claim(b.sale, "1")
+		_, other := node(t, b.db)
+		before := []string{"seat_state", "counter", "change", "hold"}
+		for _, table := range before {
+			exec(`CREATE TABLE old_` + table + ` AS SELECT * FROM ` + table)
+		}
+		claim(b.sale, "2")
+		if read == "the change that is lost" {
+			if err := other.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			_, other = node(t, b.db)
+		}
+		old := other.Version()
+		for _, table := range before {
+			exec(`SET session_replication_role = replica; DELETE FROM ` + table + `; INSERT INTO ` + table + ` SELECT * FROM old_` + table + `; RESET session_replication_role`)
+		}
+		_, fresh := node(t, b.db)
+		claim(fresh, "3")
+		claim(fresh, "4")
+		if err := other.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, want := other.Snapshot(), fresh.Snapshot()
+		if !slices.Equal(got.States, want.States) || got.Version != want.Version || got.Version <= old {
+			t.Errorf("after %s was read, a node has %v at version %d, and the database %v at %d", read, got.States, got.Version, want.States, want.Version)
 		}
 	}
 }
