@@ -45,7 +45,7 @@ func TestEveryPageIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	boxOffice.atDesk(t, "events/"+s.closed+"/status", map[string]any{"status": "closed", "reason": "See you next year."})
 	sellsOut(t, s.full, "Box/1/1", "Box/1/2")
 	someProgram(t, boxOffice).claim(s.theatre, "Stalls/C/12", "Stalls/C/13", "Stalls/E/9")
-	for i, d := range looked() {
+	for i, d := range walked(handheld) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			p := someone(t, boxOffice, fmt.Sprint(i), d)
@@ -108,11 +108,19 @@ func (p *person) box(row int) string {
 
 // looked is what the pages are looked at with; pictures show them zoomed and without motion too.
 func looked() []device {
-	devices := []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}}
+	devices := []device{handheld, desktop}
 	if *pictures != "" {
 		devices = append(devices, device{width: 844, height: 390, touch: true}, device{width: 1440, height: 900, zoom: 2}, device{width: 1280, height: 1024, zoom: 4})
 	}
 	return devices
+}
+
+// walked is what a story is walked with: one device, on which each page is looked at in the other size too. Pictures are taken on all.
+func walked(d device) []device {
+	if *pictures != "" {
+		return looked()
+	}
+	return []device{d}
 }
 
 // inBothLights has axe check a page, and takes pictures of it, in the light and in the dark.
@@ -130,6 +138,32 @@ func (p *person) inBothLights(name string) {
 	}
 	p.inTheDark(name)
 	p.inOtherLanguages(name)
+	if *pictures == "" && (p.device == handheld || p.device == desktop) {
+		p.inTheOtherSize(name)
+	}
+}
+
+// inTheOtherSize has axe check a page on a desk that is walked through with a phone, and the other way round.
+func (p *person) inTheOtherSize(name string) {
+	p.t.Helper()
+	own, other := p.device, handheld
+	if own == handheld {
+		other = desktop
+	}
+	name += " in the other size"
+	p.sized(other)
+	p.isAccessible(name, checkup)
+	p.fitsStretched(name)
+	p.inTheDark(name)
+	p.sized(own)
+}
+
+// sized gives the window the size of another device, and turns the light on.
+func (p *person) sized(d device) {
+	p.t.Helper()
+	p.device = d
+	check(p.t, p.page.SetViewportSize(d.width, d.height))
+	p.lit(playwright.ColorSchemeLight)
 }
 
 // inOtherLanguages opens the address of the page in the languages that pictures are taken of.

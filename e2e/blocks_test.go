@@ -11,7 +11,7 @@ func TestBlocks_SeatsForThePressAreKeptAndComeBack(t *testing.T) {
 	t.Parallel()
 	o := ownOffice(t)
 	owner := o.owner(t)
-	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			slug := o.event(t, "theatre", "--price", "A=20.00")

@@ -16,7 +16,7 @@ func TestBookings_OfAGroupAreConfirmedOrComeBack(t *testing.T) {
 	o := ownOffice(t)
 	owner := o.owner(t)
 	o.atDesk(t, "invoices", map[string]any{"name": "City Stage", "street": "Ring 1", "postcode": "1010", "city": "Vienna", "country": "AT", "vat_id": "ATU13585627"})
-	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			slug := o.event(t, "theatre", "--starts", "2030-05-01 20:00", "--opens", "2030-04-30 10:00") // its prices are set before the sale
@@ -97,7 +97,7 @@ func TestBookings_DepositIsOnTheFinalInvoice(t *testing.T) {
 	owner := o.owner(t)
 	o.atDesk(t, "invoices", map[string]any{"name": "City Stage", "street": "Ring 1", "postcode": "1010", "city": "Vienna", "country": "AT", "vat_id": "ATU13585627"})
 	o.atDesk(t, "bank", map[string]any{"holder": "City Stage", "iban": "DE75512108001245126199", "bank": "City bank"})
-	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			slug := o.event(t, "theatre", "--starts", "2030-05-01 20:00", "--opens", "2030-04-30 10:00")

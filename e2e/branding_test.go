@@ -40,7 +40,7 @@ func (p *person) addsTeamPicture(kind, alt string, file []byte) {
 
 func TestBranding_PagesInTheColoursOfATeamAreAccessible(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

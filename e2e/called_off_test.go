@@ -11,7 +11,7 @@ import (
 // date is on sale in seven.
 func TestEvent_IsCalledOffWithMailAndRefundsAndSoldOnAnotherDate(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := boxOffice

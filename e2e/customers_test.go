@@ -18,7 +18,7 @@ func TestCustomers_AnOwnerFindsABuyerAndSeesTheirRecord(t *testing.T) {
 	bob.orders("Bob Buyer", "Bob@localhost.example", "")
 	bob.hasTickets(1)
 	owner := o.owner(t)
-	for i, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for i, d := range walked(desktop) {
 		ann := someone(t, o, "ann"+d.String(), d)
 		ann.entersDesk(owner)
 		ann.visit("/desk/customers")

@@ -224,7 +224,7 @@ func (p *person) joins(name, role string) {
 
 func TestEveryPageOfTheDeskIsAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
-	for i, d := range looked() {
+	for i, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

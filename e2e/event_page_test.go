@@ -26,7 +26,7 @@ func dusk(t *testing.T) playwright.InputFile {
 
 func TestEventPage_AnOrganizerWritesItAndABuyerGoesOnToTheSeats(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

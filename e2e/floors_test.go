@@ -133,7 +133,7 @@ func balconyPlan(t *testing.T) string {
 func TestFloors_TheMapShowsOneAtATime(t *testing.T) {
 	t.Parallel()
 	slug := boxOffice.event(t, balconyPlan(t))
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			ann := someone(t, boxOffice, "ann", d)
@@ -211,7 +211,7 @@ func TestFloors_AreLinksWithoutScripts(t *testing.T) {
 func TestFloors_AreSwitchedAtTheTillAndTheDesk(t *testing.T) {
 	t.Parallel()
 	slug := boxOffice.event(t, balconyPlan(t))
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			dora := someone(t, boxOffice, "dora", d)

@@ -22,7 +22,7 @@ func (p *person) buysGiftCard(amount, buyer, recipient string) {
 
 func TestGiftCard_IsBoughtPaidMailedAndRedeemed(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(handheld) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o, _ := stripeOffice(t)

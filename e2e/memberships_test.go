@@ -9,7 +9,7 @@ import (
 // The team adds its Friends, imports a list in which a line is wrong, gives a buyer a membership, emails members a code, and ends one.
 func TestMemberships_AreImportedGivenMailedACodeAndEnded(t *testing.T) {
 	t.Parallel()
-	for _, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

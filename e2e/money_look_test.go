@@ -14,7 +14,7 @@ var transferReference = regexp.MustCompile(`RF[0-9]{2}[0-9A-Z]+`)
 // A server that sends invoices, takes bank transfers and has legal texts: its pages with something on them.
 func TestMoneyPages_AreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

@@ -19,7 +19,7 @@ func (p *person) atProvider(email string) {
 // that. A stranger is told whom to ask; somebody who is invited joins.
 func TestOpenID_ConfirmedOnceItSignsInWithoutAPassword(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			there := openidtest.New(t)

@@ -12,7 +12,7 @@ import (
 // An order is paid by card, a part of it is given back, and Stripe pays out: the desk shows no difference. Then Stripe pays out a payment of another shop.
 func TestPayouts_TheDeskShowsTheDifferenceAndNamesIt(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o, bank := stripeOffice(t)

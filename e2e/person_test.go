@@ -33,8 +33,9 @@ type device struct {
 }
 
 var (
-	phone   = device{width: 390, height: 844, touch: true, dark: true}
-	desktop = device{width: 1440, height: 900}
+	handheld = device{width: 390, height: 844, touch: true}
+	phone    = device{width: 390, height: 844, touch: true, dark: true}
+	desktop  = device{width: 1440, height: 900}
 )
 
 // person is a browser with cookies and a device of its own, and one page to begin with.

@@ -32,7 +32,7 @@ func TestRequestLog_ADeveloperFindsTheMistakeOfAProgram(t *testing.T) {
 	o := ownOffice(t)
 	slug := o.event(t, "theatre", "--price", "A=45", "--confirm-email", "never")
 	owner := o.owner(t)
-	for i, d := range []device{{width: 390, height: 844, touch: true}, {width: 1440, height: 900}} {
+	for i, d := range walked(desktop) {
 		ann := someone(t, o, "ann"+d.String(), d)
 		ann.entersDesk(owner)
 		if i == 0 {

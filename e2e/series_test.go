@@ -12,7 +12,7 @@ import (
 // in the programme, a calendar, and the seats of a date; with the code, before the sale opens.
 func TestSeries_ASeasonOf40PerformancesTakes25Clicks(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

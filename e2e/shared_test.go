@@ -23,7 +23,7 @@ func banquetPlan(t *testing.T) string {
 
 func TestSharedTable_PagesHoldPartiesOfASize(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			slug := boxOffice.event(t, banquetPlan(t))

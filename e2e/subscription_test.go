@@ -10,7 +10,7 @@ import (
 // An organizer sells four evenings as one subscription. An attendee finds it on the page of the event, and has the same seat in all of them.
 func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

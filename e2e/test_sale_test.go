@@ -9,7 +9,7 @@ import (
 
 func TestTestSale_AnOrganizerTriesAnEventBeforeItsSale(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := ownOffice(t)

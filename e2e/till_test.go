@@ -34,7 +34,7 @@ func (p *person) saysAt(selector, text string) {
 
 func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := boxOffice
@@ -180,7 +180,7 @@ func (p *person) textOf(selector string) string {
 
 func TestTill_SellsTwoPerformancesAsOneSale(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			o := boxOffice

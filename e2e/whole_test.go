@@ -24,7 +24,7 @@ func dinnerPlan(t *testing.T) string {
 
 func TestWholeTable_OneTapTakesAllOfIt(t *testing.T) {
 	t.Parallel()
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			slug := boxOffice.event(t, dinnerPlan(t))
@@ -65,7 +65,7 @@ func TestChecklist_SaysThatATableIsLargerThanTheLimit(t *testing.T) {
 	o := ownOffice(t)
 	owner := o.owner(t)
 	slug := o.event(t, dinnerPlan(t), "--draft", "--limit", "3")
-	for _, d := range looked() {
+	for _, d := range walked(desktop) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			ann := someone(t, o, "ann", d)
