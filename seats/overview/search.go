@@ -42,8 +42,8 @@ const findSeriesSQL = `
 WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words)
 SELECT s.slug, l.name, n.dates, n.first, n.last, l.time_zone, n.seats, n.sold
   FROM series s JOIN event l ON l.id = s.lead_id,
-       LATERAL (SELECT count(*) AS dates, min(e.starts_at) AS first, max(e.starts_at) AS last, sum(e.seats) AS seats, sum((SELECT sum(n) FROM unnest(c.sold) n))::bigint AS sold
-                  FROM event e JOIN counter c ON c.event_id = e.id WHERE e.series_id = s.id AND e.status <> 'cancelled') n
+       LATERAL (SELECT count(*) AS dates, min(e.starts_at) AS first, max(e.starts_at) AS last, sum(e.seats) AS seats, sum((SELECT sum(n) FROM counter c, unnest(c.sold) n WHERE c.event_id = e.id))::bigint AS sold
+                  FROM event e WHERE e.series_id = s.id AND e.status <> 'cancelled') n
  WHERE s.team_id = desk_team() AND l.found_by LIKE ALL ((SELECT words FROM folded)::text[]) AND n.dates > 0
  ORDER BY n.last < clock_timestamp(), n.first, s.id LIMIT $1`
 

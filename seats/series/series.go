@@ -103,8 +103,8 @@ const listSQL = `
 SELECT ` + seriesColumns + `, p.first, p.last, p.dates, p.sold, p.seats
   FROM series s JOIN event e ON e.id = s.lead_id,
        LATERAL (SELECT min(starts_at) AS first, max(starts_at) AS last, count(*) AS dates, sum(seats) AS seats,
-                       sum((SELECT sum(n) FROM unnest(c.sold) n))::bigint AS sold
-                  FROM event p JOIN counter c ON c.event_id = p.id WHERE p.series_id = s.id) p
+                       sum((SELECT sum(n) FROM counter c, unnest(c.sold) n WHERE c.event_id = p.id))::bigint AS sold
+                  FROM event p WHERE p.series_id = s.id) p
  ORDER BY p.last < now(), p.first, s.id`
 
 // List lists the series of a member's team, those to come first.
