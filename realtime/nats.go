@@ -116,6 +116,12 @@ func (b *NATS) Run(ctx context.Context) error {
 	}
 }
 
+// Connected reports whether notifications go through NATS at this moment.
+func (b *NATS) Connected() bool {
+	conn := b.conn.Load()
+	return conn != nil && conn.IsConnected()
+}
+
 const whichDatabaseSQL = `SELECT system_identifier::text || '/' || current_database() FROM pg_control_system()`
 
 // subjectOf is where nodes of this database notify: several box offices may share a server.

@@ -92,7 +92,7 @@ func nodesAt(t testing.TB, db *pgxpool.Pool, b *testPublisher, n int, silent boo
 func (n *node) connected(t testing.TB) {
 	t.Helper()
 	if n.nats != nil {
-		eventually(t, "a node is at NATS", func() bool { c := n.nats.conn.Load(); return c != nil && c.IsConnected() && n.nats.idle() })
+		eventually(t, "a node is at NATS", func() bool { return n.nats.Connected() && n.nats.idle() })
 	}
 }
 
@@ -313,7 +313,7 @@ func TestNATS_NodeThatWasCutOffCatchesUpOnceItIsBack(t *testing.T) {
 	nodes := append(nodesAt(t, db, b, 2, false, never), nodesAt(t, db, &testPublisher{address: "nats://" + g.listener.Addr().String()}, 1, false, never)...)
 	cut := nodes[2]
 	g.set(true)
-	eventually(t, "the node is cut off", func() bool { return !cut.nats.conn.Load().IsConnected() && cut.nats.idle() })
+	eventually(t, "the node is cut off", func() bool { return !cut.nats.Connected() && cut.nats.idle() })
 	claimAll(t, nodes[:2], 5)
 	reach(t, db, nodes[:2])
 	take(t, cut, seats.NewID(), 1) // it notifies by PostgreSQL

@@ -145,6 +145,7 @@ type sources struct {
 	rooms   *waitingroom.Rooms
 	unready func() string
 	jobs    []*jobs.Job
+	nats    *realtime.NATS // nil: nodes notify each other by PostgreSQL
 }
 
 func described(name, help string, labels ...string) *prometheus.Desc {
@@ -159,6 +160,7 @@ var (
 	divergedDesc  = described("maps_diverged_total", "Pages that found that their map was not the node's. There should be none.")
 	deadlocksDesc = described("deadlocks_total", "Batches that the database undid because two waited for each other. There should be none.")
 	pooledDesc    = described("database_connections", "Connections of this node's pool.", "state")
+	natsAwayDesc  = described("nats_away", "1 while this node is to use NATS and has no connection to it; 0 without NATS.")
 	poolMostDesc  = described("database_connections_most", "How many connections this node's pool may have.")
 	poolWaits     = described("database_waits_total", "How often a request waited for a connection.")
 	poolWaited    = described("database_wait_seconds_total", "How long all of them waited for a connection.")
@@ -174,7 +176,7 @@ var (
 // Describe is part of prometheus.Collector.
 func (s sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		buildDesc, readyDesc, socketsDesc, socketMost, divergedDesc, deadlocksDesc, pooledDesc, poolMostDesc, poolWaits, poolWaited, seatsDesc, roomDesc, roomPhaseDesc,
+		buildDesc, readyDesc, socketsDesc, socketMost, divergedDesc, deadlocksDesc, pooledDesc, poolMostDesc, poolWaits, poolWaited, natsAwayDesc, seatsDesc, roomDesc, roomPhaseDesc,
 		jobsDoneDesc, jobsFailDesc, jobsBusyDesc, jobsLateDesc,
 	} {
 		to <- d
@@ -208,6 +210,11 @@ func (s sources) Collect(to chan<- prometheus.Metric) {
 	gauge(poolMostDesc, float64(pool.MaxConns()))
 	counter(poolWaits, float64(pool.EmptyAcquireCount()))
 	counter(poolWaited, pool.EmptyAcquireWaitTime().Seconds())
+	away := 0.0
+	if s.nats != nil && !s.nats.Connected() {
+		away = 1
+	}
+	gauge(natsAwayDesc, away)
 	for _, j := range s.jobs {
 		stats := j.Stats()
 		counter(jobsDoneDesc, float64(stats.Done), j.Name)

@@ -154,6 +154,16 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 	t.Errorf("they ask for %v", lacks)
 }
 
+func TestMetrics_TellThatNATSIsAway(t *testing.T) {
+	t.Parallel()
+	for address, away := range map[string]string{"nats://127.0.0.1:1": "usher_nats_away 1\n", "": "usher_nats_away 0\n"} {
+		node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: seatstest.DB(t).Config().ConnString()}, Log: "text", Joins: 1, NATS: address})
+		if _, numbers := get(t, node.numbers); !strings.Contains(numbers, away) {
+			t.Errorf("with NATS at %q the numbers do not have %q", address, away)
+		}
+	}
+}
+
 func TestContrib_NamesSettingsThatThereAre(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}

@@ -74,7 +74,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	n := build(cfg, db, listener, log)
 	n.introduce()
 	unready := func() string { return cmp.Or(leaving.why(), deaf(n.listener.Silence())) }
-	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, rooms: n.rooms, unready: unready, jobs: n.jobs.Jobs()})
+	counts := newMetrics(sources{hub: n.hub, pool: db.pool, office: n.office, rooms: n.rooms, unready: unready, jobs: n.jobs.Jobs(), nats: n.nats})
 	pages := n.handler(cfg, counts.observe, unready)
 
 	watch := verify.NewWatch(db.pool, n.office)
