@@ -13,7 +13,7 @@ var personal = map[string]string{
 	"erased on request; no event names when it is old": `
 		account_passkey credit_account link membership session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
-		allowance cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer order_change order_touch payment_share payout_line receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order`,
+		allowance book_order book_touch cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer order_change order_touch payment_share payout_line receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order`,
 	"kept, because tax law asks for it": `
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `
@@ -22,7 +22,7 @@ var personal = map[string]string{
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added alert alert_look api_request block called category change code control counter credit_voucher deposit door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run membership_kind payout payout_reading performance phase picture_file place_key plan plan_picture plan_version
+		added alert alert_look api_request block book_day called category change code control counter credit_voucher deposit door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run membership_kind payout payout_reading performance phase picture_file place_key plan plan_picture plan_version
 		price push_key question ready retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type till_setting wait_list wait_step`,
 }
 

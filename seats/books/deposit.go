@@ -39,7 +39,15 @@ func eachDeposit(ctx context.Context, tx pgx.Tx, events []*Event, visit func(dep
 	for i, e := range events {
 		of[e.ID], ids[i] = e, e.ID
 	}
-	rows, err := tx.Query(ctx, depositsSQL, ids)
+	return readDeposits(ctx, tx, func(event int64, d deposit) {
+		d.event = of[event]
+		visit(d)
+	}, depositsSQL, ids)
+}
+
+// readDeposits visits the deposits that a query finds, without their events.
+func readDeposits(ctx context.Context, tx pgx.Tx, visit func(event int64, d deposit), sql string, args ...any) error {
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return fmt.Errorf("read deposits: %w", err)
 	}
@@ -47,10 +55,10 @@ func eachDeposit(ctx context.Context, tx pgx.Tx, events []*Event, visit func(dep
 	var ended *time.Time
 	var d deposit
 	_, err = pgx.ForEachRow(rows, []any{&event, &d.paidAt, &d.method, &ended, &d.outcome, &d.back, &d.rates}, func() error {
-		if d.event, d.endedAt = of[event], (time.Time{}); ended != nil {
+		if d.endedAt = (time.Time{}); ended != nil {
 			d.endedAt = *ended
 		}
-		visit(d)
+		visit(event, d)
 		d.rates = nil
 		return nil
 	})

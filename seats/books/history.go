@@ -3,6 +3,7 @@ package books
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,6 +24,8 @@ type Event struct {
 	StartsAt   time.Time
 	Currency   string // ISO 4217
 
+	team       int64
+	test       bool // it is a test sale
 	zone       *time.Location
 	categories map[int16]string
 	types      map[int16]string
@@ -45,6 +48,7 @@ type history struct {
 	channel  string
 	method   string
 	placed   bool  // it is an order
+	counts   bool  // it is an order, or a payment without one that got money for none
 	paid     int64 // that it has by its own row
 	extras   []pricing.Extra
 	tickets  []ticket
@@ -94,35 +98,78 @@ const (
 // ByHand is the method of a refund that a person pays out, because the provider of the payment did not.
 const ByHand = "by hand"
 
-const eventsSQL = `
-SELECT e.id, e.slug, e.name, coalesce(s.slug, ''), coalesce(l.name, ''), e.promoter, e.starts_at, e.currency, e.time_zone,
-       ARRAY(SELECT number FROM category WHERE event_id = e.id ORDER BY number), ARRAY(SELECT name FROM category WHERE event_id = e.id ORDER BY number),
-       ARRAY(SELECT number FROM ticket_type WHERE event_id = e.id ORDER BY number), ARRAY(SELECT name FROM ticket_type WHERE event_id = e.id ORDER BY number)
-  FROM event e LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
- WHERE ($1::bigint = 0 OR e.team_id = $1) AND ($2 = '' OR e.slug = $2) AND ($3 = '' OR s.slug = $3)
- ORDER BY e.starts_at, e.id`
+const eventColumns = `
+SELECT e.id, e.slug, e.name, coalesce(s.slug, ''), coalesce(l.name, ''), e.promoter, e.starts_at, e.currency, e.time_zone, e.team_id, e.test_of IS NOT NULL
+  FROM event e LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id`
 
-// readEvents returns the events that a filter names, of a team or with 0 of all teams.
+// A team's books have no test sale, but for those of the test sale itself.
+const (
+	ofTeam    = `e.team_id = $1 AND ($2 = '' AND e.test_of IS NULL OR e.slug = $2) AND ($3 = '' OR e.series_id = (SELECT id FROM series WHERE slug = $3 AND team_id = $1))`
+	eventsSQL = eventColumns + `
+ WHERE $1::bigint = 0 OR ` + ofTeam + `
+ ORDER BY e.starts_at, e.id`
+)
+
+// readEvents returns the events that a filter names, of a team or with 0 all events of all teams.
 func readEvents(ctx context.Context, tx pgx.Tx, team int64, f Filter) ([]*Event, error) {
-	rows, _ := tx.Query(ctx, eventsSQL, team, f.Event, f.Series) // CollectRows returns its error
+	list, err := collectEvents(ctx, tx, eventsSQL, team, f.Event, f.Series)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[int64]*Event, len(list))
+	for _, e := range list {
+		of[e.ID] = e
+	}
+	return list, readNames(ctx, tx, of)
+}
+
+const someEventsSQL = eventColumns + ` WHERE e.id = ANY($1)`
+
+// someEvents returns events by their ids, without names of categories and types.
+func someEvents(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]*Event, error) {
+	list, err := collectEvents(ctx, tx, someEventsSQL, ids)
+	of := make(map[int64]*Event, len(list))
+	for _, e := range list {
+		of[e.ID] = e
+	}
+	return of, err
+}
+
+func collectEvents(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]*Event, error) {
+	rows, _ := tx.Query(ctx, sql, args...) // CollectRows returns its error
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Event, error) {
-		e := &Event{}
+		e := &Event{categories: map[int16]string{}, types: map[int16]string{}}
 		var zone string
-		var categories, types []int16
-		var categoryNames, typeNames []string
-		err := row.Scan(&e.ID, &e.Slug, &e.Name, &e.Series, &e.SeriesName, &e.Promoter, &e.StartsAt, &e.Currency, &zone, &categories, &categoryNames, &types, &typeNames)
+		err := row.Scan(&e.ID, &e.Slug, &e.Name, &e.Series, &e.SeriesName, &e.Promoter, &e.StartsAt, &e.Currency, &zone, &e.team, &e.test)
 		e.zone, _ = time.LoadLocation(zone) // nil if this system does not know it, as in seats.Event.Local
-		e.categories, e.types = names(categories, categoryNames), names(types, typeNames)
 		return e, err
 	})
 }
 
-func names(numbers []int16, list []string) map[int16]string {
-	of := make(map[int16]string, len(numbers))
-	for i, n := range numbers {
-		of[n] = list[i]
+const namesSQL = `
+SELECT event_id, number, name, false FROM category WHERE event_id = ANY($1)
+ UNION ALL
+SELECT event_id, number, name, true FROM ticket_type WHERE event_id = ANY($1)`
+
+// readNames reads the names of the categories and types of events.
+func readNames(ctx context.Context, tx pgx.Tx, of map[int64]*Event) error {
+	rows, err := tx.Query(ctx, namesSQL, slices.Collect(maps.Keys(of)))
+	if err != nil {
+		return err
 	}
-	return of
+	var event int64
+	var number int16
+	var name string
+	var isType bool
+	_, err = pgx.ForEachRow(rows, []any{&event, &number, &name, &isType}, func() error {
+		if isType {
+			of[event].types[number] = name
+		} else {
+			of[event].categories[number] = name
+		}
+		return nil
+	})
+	return err
 }
 
 // Each part finds orders by a time of theirs, in an index. Payments that have no order are found by themselves.
@@ -152,6 +199,16 @@ const atOnce = 5000
 
 // eachHistory visits the orders of events to which something happened from one time to another, with all that ever happened to them.
 func eachHistory(ctx context.Context, tx pgx.Tx, events []*Event, from, to time.Time, visit func(*history)) error {
+	return eachChunk(ctx, tx, events, from, to, func(_ []seats.ID, list []*history) error {
+		for _, h := range list {
+			visit(h)
+		}
+		return nil
+	})
+}
+
+// eachChunk visits them as many at once as are in memory.
+func eachChunk(ctx context.Context, tx pgx.Tx, events []*Event, from, to time.Time, visit func([]seats.ID, []*history) error) error {
 	of := make(map[int64]*Event, len(events))
 	ids := make([]int64, len(events))
 	for i, e := range events {
@@ -170,8 +227,8 @@ func eachHistory(ctx context.Context, tx pgx.Tx, events []*Event, from, to time.
 		if err != nil {
 			return err
 		}
-		for _, h := range list {
-			visit(h)
+		if err := visit(some, list); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -206,7 +263,8 @@ func readHistories(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[in
 
 const ordersSQL = `
 SELECT x.id, coalesce(o.event_id, p.event_id), coalesce(o.created_at, p.created_at), coalesce(o.code, p.code), coalesce(o.at_office, false), coalesce(o.method, p.method),
-       coalesce(o.extras, '[]'), coalesce(o.paid, 0), o.id IS NOT NULL, EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id), coalesce(o.sold_by, '')
+       coalesce(o.extras, '[]'), coalesce(o.paid, 0), o.id IS NOT NULL,
+       o.id IS NOT NULL OR p.captured > 0 AND p.state IN ('lost', 'closed') OR EXISTS (SELECT FROM refund r WHERE r.order_id = x.id), EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id), coalesce(o.sold_by, '')
   FROM unnest($1::uuid[]) AS x (id) LEFT JOIN orders o ON o.id = x.id LEFT JOIN payment p ON p.order_id = x.id`
 
 func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64]*Event, at map[seats.ID]*history) (list []*history, err error) {
@@ -220,7 +278,7 @@ func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64
 		var event int64
 		var office, subscribed bool
 		var key string
-		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &subscribed, &key); err != nil {
+		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &h.counts, &subscribed, &key); err != nil {
 			return nil, err
 		}
 		switch {

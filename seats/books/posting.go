@@ -21,6 +21,8 @@ type Posting struct {
 	Tickets  int
 	Amount   int64
 	Tax      int64 // contained in Amount
+
+	category, kind int16 // numbers of the category and type
 }
 
 // Lines of postings.
@@ -153,6 +155,7 @@ func (l *ledger) posting(p part, m moment) Posting {
 	to := Posting{At: m.at, Kind: m.kind, Line: p.line, Event: l.event, Order: l.code, Channel: l.channel, Method: m.method, Rate: p.rate}
 	if p.ticket >= 0 {
 		t := l.tickets[p.ticket]
+		to.category, to.kind = t.category, t.kind
 		to.Category, to.Type = l.event.categories[t.category], l.event.types[t.kind]
 	}
 	return to

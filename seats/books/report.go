@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
@@ -86,34 +87,34 @@ type Report struct {
 	Total    Sums
 }
 
-// key is the group of a posting.
-func key(p Posting, by string) Row {
+// key is the group of what is summed in a cell of an event. The event may be nil for groups that do not depend on it.
+func key(e *Event, c cell, by string) Row {
 	switch by {
 	case ByDay:
-		return Row{Key: p.Day()}
+		return Row{Key: c.day}
 	case ByPerformance:
-		return Row{Key: p.Event.Slug, Event: p.Event}
+		return Row{Key: e.Slug, Event: e}
 	case BySeries:
-		if p.Event.Series == "" {
+		if e.Series == "" {
 			return Row{}
 		}
-		return Row{Key: p.Event.Series, Event: p.Event}
+		return Row{Key: e.Series, Event: e}
 	case ByCategory, ByType:
 		switch {
-		case p.Line != LineTicket && p.Line != LineFee:
-			return Row{Line: p.Line}
+		case c.line != "":
+			return Row{Line: c.line}
 		case by == ByType:
-			return Row{Key: p.Type}
+			return Row{Key: e.types[c.kind]}
 		}
-		return Row{Key: p.Category}
+		return Row{Key: e.categories[c.category]}
 	case ByChannel:
-		return Row{Key: p.Channel}
+		return Row{Key: c.channel}
 	case ByMethod:
-		return Row{Key: p.Method}
+		return Row{Key: c.method}
 	case ByPromoter:
-		return Row{Key: p.Event.Promoter}
+		return Row{Key: e.Promoter}
 	case ByRate:
-		return Row{Key: strconv.Itoa(p.Rate)}
+		return Row{Key: strconv.Itoa(c.rate)}
 	}
 	return Row{}
 }
@@ -144,12 +145,6 @@ func compare(by string) func(a, b Row) int {
 	}
 }
 
-// gathered are the rows of one currency while postings come in.
-type gathered struct {
-	rows  map[Row]*Sums // by a row without sums
-	total Sums
-}
-
 // Books are those of all teams, for one node.
 type Books struct {
 	Mailed func() // called after a commit that may have written mail; must return at once
@@ -157,51 +152,20 @@ type Books struct {
 	db   *pgxpool.Pool
 	desk *organizers.Desk
 	job  *jobs.Job
+
+	counting *jobs.Job
+	most     int // orders that are counted at once, and that a report reads whatever its days are
 }
 
 // New returns the books of a database.
 func New(db *pgxpool.Pool, desk *organizers.Desk) *Books {
-	b := &Books{Mailed: func() {}, db: db, desk: desk}
+	b := &Books{Mailed: func() {}, db: db, desk: desk, most: atOnce}
 	b.job = jobs.New("books", dueSQL, b.mail)
+	b.counting = jobs.New("books: count orders", countDueSQL, b.count)
 	return b
 }
 
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-
-// Report is what a member's team earned, by one of Groups: a report for each currency, in the order of their codes.
-func (b *Books) Report(ctx context.Context, m organizers.Member, f Filter, by string) (list []Report, err error) {
-	if !slices.Contains(Groups, by) {
-		return nil, fmt.Errorf("books: report: there is no group %q", by)
-	}
-	of := map[string]*gathered{}
-	err = b.Postings(ctx, m, f, func(p Posting) {
-		g := of[p.Event.Currency]
-		if g == nil {
-			g = &gathered{rows: map[Row]*Sums{}}
-			of[p.Event.Currency] = g
-		}
-		to := key(p, by)
-		if g.rows[to] == nil {
-			g.rows[to] = &Sums{}
-		}
-		g.rows[to].add(p)
-		g.total.add(p)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for currency, g := range of {
-		r := Report{Currency: currency, Total: g.total}
-		for row, sums := range g.rows {
-			row.Sums = *sums
-			r.Rows = append(r.Rows, row)
-		}
-		slices.SortFunc(r.Rows, compare(by))
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b Report) int { return cmp.Compare(a.Currency, b.Currency) })
-	return list, nil
-}
 
 // Postings visits the postings of a member's team that a filter names, those of an order together. They are of one snapshot.
 func (b *Books) Postings(ctx context.Context, m organizers.Member, f Filter, visit func(Posting)) error {
@@ -264,7 +228,11 @@ type Account struct {
 	Deposit       int64  // of Booked: by deposits
 	Tickets, Live int    // by its postings, by their rows
 	Placed        bool   // it is an order, and not a payment without one
+	Stale         bool   // what is counted of it is not what its postings are, and it does not wait for being counted
 }
+
+// touchesSQL are orders that wait for being counted.
+const touchesSQL = `SELECT DISTINCT order_id FROM book_touch WHERE order_id = ANY($1)`
 
 // Check visits all orders of all teams in a transaction, for package verify.
 func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
@@ -273,27 +241,50 @@ func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
 		return fmt.Errorf("books: read events: %w", err)
 	}
 	from, to := Filter{}.bounds()
-	err = eachHistory(ctx, tx, events, from, to, func(h *history) {
-		a := Account{Order: h.code, Event: h.event.Slug, Currency: h.event.Currency, Paid: h.paid, Placed: h.placed}
-		for _, t := range h.tickets {
-			if t.revoked.IsZero() {
-				a.Live++
-			}
+	err = eachChunk(ctx, tx, events, from, to, func(ids []seats.ID, list []*history) error {
+		stored, err := readStored(ctx, tx, ids)
+		if err != nil {
+			return fmt.Errorf("read what is counted: %w", err)
 		}
-		h.post(func(p Posting) {
-			a.Promoter = key(p, ByPromoter).Key
-			a.Booked, a.Tickets = a.Booked+p.Amount, a.Tickets+p.Tickets
-			if p.Method == payments.Credit {
-				a.Credit += p.Amount
-			}
-			if p.Method == payments.Deposit {
-				a.Deposit += p.Amount
-			}
-		})
-		visit(a)
+		rows, _ := tx.Query(ctx, touchesSQL, ids) // CollectRows returns its error
+		touched, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+		if err != nil {
+			return fmt.Errorf("read changes: %w", err)
+		}
+		waits := make(map[seats.ID]bool, len(touched))
+		for _, id := range touched {
+			waits[id] = true
+		}
+		for _, h := range list {
+			a, fresh := h.account()
+			a.Stale = !waits[h.id] && !slices.Equal(stored[h.id], fresh)
+			visit(a)
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("books: check: %w", err)
 	}
 	return nil
+}
+
+// account sums the postings of an order, and returns what is to be counted of it.
+func (h *history) account() (a Account, fresh []row) {
+	a = Account{Order: h.code, Event: h.event.Slug, Currency: h.event.Currency, Paid: h.paid, Placed: h.placed}
+	for _, t := range h.tickets {
+		if t.revoked.IsZero() {
+			a.Live++
+		}
+	}
+	fresh = h.rows(func(p Posting) {
+		a.Promoter = key(p.Event, cellOf(p), ByPromoter).Key
+		a.Booked, a.Tickets = a.Booked+p.Amount, a.Tickets+p.Tickets
+		if p.Method == payments.Credit {
+			a.Credit += p.Amount
+		}
+		if p.Method == payments.Deposit {
+			a.Deposit += p.Amount
+		}
+	})
+	return a, fresh
 }

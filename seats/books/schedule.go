@@ -102,8 +102,8 @@ func (b *Books) SetSchedule(ctx context.Context, m organizers.Member, s Schedule
 const dueSQL = `
 SELECT team_id || ':' || organizer_id, (mailed_to + 1 + ('1 ' || every)::interval + interval '12 hours') AT TIME ZONE 'UTC' FROM book_schedule`
 
-// Jobs returns the job that writes the mails.
-func (b *Books) Jobs() []*jobs.Job { return []*jobs.Job{b.job} }
+// Jobs returns the job that writes the mails, and the one that counts orders.
+func (b *Books) Jobs() []*jobs.Job { return []*jobs.Job{b.job, b.counting} }
 
 // The days of a schedule go on where they ended, so that each of them is in one mail, however many nodes look and however late.
 const mailSQL = `

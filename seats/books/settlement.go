@@ -119,7 +119,7 @@ func (s *Settlement) add(rows map[SettledRow]*Sums, methods map[Row]*Sums, p Pos
 		rows[at] = &Sums{}
 	}
 	rows[at].add(p)
-	if by := key(p, ByMethod); p.Amount != 0 {
+	if by := key(p.Event, cellOf(p), ByMethod); p.Amount != 0 {
 		if methods[by] == nil {
 			methods[by] = &Sums{}
 		}

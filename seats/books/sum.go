@@ -1,0 +1,299 @@
+package books
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+)
+
+// Report is what a member's team earned, by one of Groups: a report for each currency, in the order of their codes. It is the sum of Postings.
+func (b *Books) Report(ctx context.Context, m organizers.Member, f Filter, by string) (list []Report, err error) {
+	if !slices.Contains(Groups, by) {
+		return nil, fmt.Errorf("books: report: there is no group %q", by)
+	}
+	s := &summing{most: b.most, team: m.Team, filter: f, by: by, groups: map[group]*Row{}, postings: map[group]int{}}
+	if err = pgx.BeginTxFunc(ctx, b.db, snapshot, func(tx pgx.Tx) error { return s.sum(ctx, tx) }); err != nil {
+		return nil, fmt.Errorf("books: report: %w", err)
+	}
+	if len(s.touched) > 0 {
+		b.counting.Wake()
+	}
+	return s.reports(), nil
+}
+
+// group is one of a report, without its sums.
+type group struct{ currency, key, line string }
+
+// summing is a report while it is made.
+type summing struct {
+	team   int64
+	filter Filter
+	by     string
+	most   int // as in Books
+
+	touched  []touch
+	events   map[int64]*Event // those that the groups need
+	groups   map[group]*Row
+	postings map[group]int
+}
+
+// touch is an order that changed since it was counted.
+type touch struct {
+	Order seats.ID
+	Event int64
+}
+
+// sum adds up what is counted, and by their postings orders that changed since, and what was retained of deposits. All of it is in one snapshot.
+func (s *summing) sum(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, planSQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
+		return err
+	}
+	if err := s.readTouched(ctx, tx); err != nil {
+		return fmt.Errorf("find changes: %w", err)
+	}
+	sums, err := s.readSums(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("read sums: %w", err)
+	}
+	deposits, err := s.readRetained(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var needed []int64
+	for _, t := range s.touched {
+		needed = append(needed, t.Event)
+	}
+	for _, d := range deposits {
+		needed = append(needed, d.id)
+	}
+	for _, c := range sums {
+		if c.event != 0 {
+			needed = append(needed, c.event)
+		}
+	}
+	slices.Sort(needed)
+	if s.events, err = someEvents(ctx, tx, slices.Compact(needed)); err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	if s.by == ByCategory || s.by == ByType {
+		if err := readNames(ctx, tx, s.events); err != nil {
+			return fmt.Errorf("read names: %w", err)
+		}
+	}
+	for _, c := range sums {
+		s.add(c.currency, key(s.events[c.event], c.cell, s.by), c.counted)
+	}
+	for _, d := range deposits {
+		d.event = s.events[d.id]
+		s.post(d.retained())
+	}
+	return s.addTouched(ctx, tx)
+}
+
+// add adds to a group. A series has the event of it that was made first.
+func (s *summing) add(currency string, to Row, c counted) {
+	g := group{currency, to.Key, to.Line}
+	row := s.groups[g]
+	if row == nil {
+		row = &to
+		s.groups[g] = row
+	} else if to.Event != nil && to.Event.ID < row.Event.ID {
+		row.Event = to.Event
+	}
+	sums := counted{Sums: row.Sums}
+	sums.add(c, 1)
+	row.Sums = sums.Sums
+	s.postings[g] += c.postings
+}
+
+// post adds a posting.
+func (s *summing) post(p Posting) {
+	if !s.filter.has(p.Day()) {
+		return
+	}
+	c := counted{postings: 1}
+	c.Sums.add(p)
+	s.add(p.Event.Currency, key(p.Event, cellOf(p), s.by), c)
+}
+
+// reports are the reports that were summed. A group is in one if it has postings.
+func (s *summing) reports() (list []Report) {
+	at := map[string]int{}
+	for g, row := range s.groups {
+		if s.postings[g] == 0 {
+			continue
+		}
+		if _, known := at[g.currency]; !known {
+			at[g.currency] = len(list)
+			list = append(list, Report{Currency: g.currency})
+		}
+		r := &list[at[g.currency]]
+		r.Rows = append(r.Rows, *row)
+		total := counted{Sums: r.Total}
+		total.add(counted{Sums: row.Sums}, 1)
+		r.Total = total.Sums
+	}
+	for i := range list {
+		slices.SortFunc(list[i].Rows, compare(s.by))
+	}
+	slices.SortFunc(list, func(a, b Report) int { return cmp.Compare(a.Currency, b.Currency) })
+	return list
+}
+
+const changedSQL = `
+SELECT DISTINCT t.order_id, e.id
+  FROM book_touch t LEFT JOIN orders o ON o.id = t.order_id LEFT JOIN payment p ON p.order_id = t.order_id JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
+ WHERE ` + ofTeam
+
+func (s *summing) readTouched(ctx context.Context, tx pgx.Tx) (err error) {
+	rows, _ := tx.Query(ctx, changedSQL, s.team, s.filter.Event, s.filter.Series) // CollectRows returns its error
+	s.touched, err = pgx.CollectRows(rows, pgx.RowToStructByPos[touch])
+	return err
+}
+
+// addTouched adds the postings of orders that changed. Of many, as when nothing is counted yet, only those are read to which something happened in
+// the days.
+func (s *summing) addTouched(ctx context.Context, tx pgx.Tx) error {
+	ids, events := make([]seats.ID, len(s.touched)), map[int64]bool{}
+	for i, t := range s.touched {
+		ids[i], events[t.Event] = t.Order, true
+	}
+	if len(ids) > s.most {
+		var err error
+		if ids, err = s.inDays(ctx, tx, events); err != nil {
+			return fmt.Errorf("find orders: %w", err)
+		}
+	}
+	for some := range slices.Chunk(ids, atOnce) {
+		list, err := readHistories(ctx, tx, some, s.events)
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			if h.counts {
+				h.post(s.post)
+			}
+		}
+	}
+	return nil
+}
+
+const changedInDaysSQL = `SELECT id FROM (` + touchedSQL + `) x WHERE id IN (SELECT order_id FROM book_touch)`
+
+func (s *summing) inDays(ctx context.Context, tx pgx.Tx, events map[int64]bool) ([]seats.ID, error) {
+	from, to := s.filter.bounds()
+	rows, _ := tx.Query(ctx, changedInDaysSQL, slices.Collect(maps.Keys(events)), from, to) // CollectRows returns its error
+	return pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+}
+
+// retained is a deposit that its group does not get back, of an event by its id.
+type retained struct {
+	deposit
+	id int64
+}
+
+const retainedSQL = `
+SELECT d.event_id, d.paid_at, d.method, d.ended_at, d.outcome, d.back, d.rates
+  FROM deposit d JOIN event e ON e.id = d.event_id
+ WHERE d.outcome = 'retained' AND d.ended_at >= $4 AND d.ended_at < $5 AND ` + ofTeam
+
+func (s *summing) readRetained(ctx context.Context, tx pgx.Tx) (list []retained, err error) {
+	from, to := s.filter.bounds()
+	err = readDeposits(ctx, tx, func(event int64, d deposit) { list = append(list, retained{d, event}) }, retainedSQL, s.team, s.filter.Event, s.filter.Series, from, to)
+	return list, err
+}
+
+// sumOf is the sum of a cell: what it is not summed by has its zero value.
+type sumOf struct {
+	event    int64
+	currency string
+	cell
+	counted
+}
+
+// needs are the columns by which sums have to be read for a group.
+var needs = map[string]string{
+	ByDay: "day", ByPerformance: "event_id", BySeries: "event_id", ByPromoter: "event_id", ByCategory: "event_id line category", ByType: "event_id line type",
+	ByChannel: "channel", ByMethod: "method", ByRate: "rate",
+}
+
+// Sums of a team's days need no orders, but what changed is taken off. With $1 of a team, $2 and $3 the days, $4 orders that changed.
+const daysSQL = `
+  FROM (SELECT currency, day, channel, method, rate, postings, tickets, gross, exchanged, refunds, fees, tax FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
+         UNION ALL
+        SELECT currency, day, channel, method, rate, -postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax
+          FROM book_order WHERE order_id = ANY($4) AND team_id = $1 AND day BETWEEN $2 AND $3) b`
+
+// Sums by what is of an event, and those of some events, are of orders that did not change.
+const (
+	untouched    = ` AND b.day BETWEEN $2 AND $3 AND NOT EXISTS (SELECT FROM book_touch t WHERE t.order_id = b.order_id)`
+	ordersOfTeam = `FROM book_order b WHERE b.team_id = $1` + untouched
+	ordersOfSome = `FROM book_order b WHERE b.event_id = ANY($1)` + untouched
+	filterSQL    = `SELECT e.id FROM event e WHERE ` + ofTeam
+)
+
+// sumsSQL reads the sums of a group from some rows.
+func sumsSQL(by, from string) string {
+	columns := []string{"b.currency"}
+	read := func(name, without string) string {
+		if !slices.Contains(strings.Fields(needs[by]), name) {
+			return without
+		}
+		columns = append(columns, "b."+name)
+		return "b." + name
+	}
+	sql := `SELECT ` + read("event_id", "0::bigint") + `, b.currency, coalesce(to_char(` + read("day", "NULL::date") + `, 'YYYY-MM-DD'), ''), ` + read("line", "''") + `, ` +
+		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `,
+       sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint
+  ` + from + `
+ GROUP BY ` + strings.Join(columns, ", ")
+	return sql
+}
+
+func (s *summing) readSums(ctx context.Context, tx pgx.Tx) ([]sumOf, error) {
+	from, to := s.filter.days()
+	args := []any{s.team, from, to}
+	sql := ordersOfTeam
+	switch {
+	case s.filter.Event != "" || s.filter.Series != "":
+		rows, _ := tx.Query(ctx, filterSQL, s.team, s.filter.Event, s.filter.Series) // CollectRows returns its error
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, err
+		}
+		sql, args[0] = ordersOfSome, ids
+	case !strings.Contains(needs[s.by], "event_id"):
+		ids := make([]seats.ID, len(s.touched))
+		for i, t := range s.touched {
+			ids[i] = t.Order
+		}
+		sql, args = daysSQL, append(args, ids)
+	}
+	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {
+		err = row.Scan(&c.event, &c.currency, &c.day, &c.line, &c.category, &c.kind, &c.channel, &c.method, &c.rate,
+			&c.postings, &c.Tickets, &c.Gross, &c.Exchanged, &c.Refunds, &c.Fees, &c.Tax)
+		return c, err
+	})
+}
+
+// days are the first and the last day of a filter.
+func (f Filter) days() (from, to time.Time) {
+	from, to = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	if day, err := time.Parse(time.DateOnly, f.From); err == nil {
+		from = day
+	}
+	if day, err := time.Parse(time.DateOnly, f.To); err == nil {
+		to = day
+	}
+	return from, to
+}
