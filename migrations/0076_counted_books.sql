@@ -65,6 +65,8 @@ BEGIN
         INSERT INTO book_touch VALUES (coalesce(NEW.id, OLD.id));
     WHEN 'exchange' THEN
         INSERT INTO book_touch VALUES (coalesce(NEW.from_order, OLD.from_order)), (coalesce(NEW.to_order, OLD.to_order));
+    WHEN 'cancellation' THEN
+        INSERT INTO book_touch (order_id) SELECT coalesce(NEW.order_id, OLD.order_id) UNION ALL SELECT to_order FROM exchange WHERE cancellation_id = coalesce(NEW.id, OLD.id);
     WHEN 'payment', 'credit_hold' THEN
         paid := coalesce(NEW.id, OLD.id);
     WHEN 'intention' THEN

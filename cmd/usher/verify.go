@@ -114,7 +114,7 @@ func lookedAt(r *verify.Report, promise string) []string {
 		return []string{counted(r.Waits, "place"), counted(r.Offers, "offer")}
 	case "P8":
 		return []string{counted(r.Holds, "hold"), counted(r.Events, "event")}
-	case "M1", "M2", "M3", "M4", "M5", "M6", "B1", "B2":
+	case "M1", "M2", "M3", "M4", "M5", "M6", "B1", "B2", "B4":
 		return []string{counted(r.Payments, "payment")}
 	case "I1", "I2", "I3":
 		return []string{counted(r.Invoices, "document")}

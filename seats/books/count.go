@@ -151,8 +151,9 @@ const countLockSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('orders 
 // takeSQL takes notes of changes that are committed. What changes from now on leaves another note.
 const takeSQL = `DELETE FROM book_touch WHERE ctid = ANY (ARRAY(SELECT ctid FROM book_touch LIMIT $1)) RETURNING order_id`
 
+// theirEventsSQL finds orders, and payments without one, with their events. A row that a person deleted is not there.
 const theirEventsSQL = `
-SELECT DISTINCT coalesce(o.event_id, p.event_id) FROM unnest($1::uuid[]) AS x (id) LEFT JOIN orders o ON o.id = x.id LEFT JOIN payment p ON p.order_id = x.id
+SELECT x.id, coalesce(o.event_id, p.event_id) FROM unnest($1::uuid[]) AS x (id) LEFT JOIN orders o ON o.id = x.id LEFT JOIN payment p ON p.order_id = x.id
  WHERE coalesce(o.event_id, p.event_id) IS NOT NULL`
 
 // countSome takes some notes, counts the orders that they name, and returns how many notes it took: none if another node counts.
@@ -172,30 +173,41 @@ func countSome(ctx context.Context, tx pgx.Tx, most int) (taken int, err error) 
 	taken = len(ids)
 	slices.SortFunc(ids, func(a, b seats.ID) int { return cmp.Compare(a.String(), b.String()) })
 	ids = slices.Compact(ids)
-	rows, _ = tx.Query(ctx, theirEventsSQL, ids)
-	events, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return 0, fmt.Errorf("find events: %w", err)
-	}
-	of, err := someEvents(ctx, tx, events)
-	if err != nil {
-		return 0, fmt.Errorf("read events: %w", err)
-	}
-	list, err := readHistories(ctx, tx, ids, of)
+	fresh, err := freshRows(ctx, tx, ids)
 	if err != nil {
 		return 0, err
-	}
-	fresh := make(map[seats.ID][]row, len(list))
-	for _, h := range list {
-		if h.counts {
-			fresh[h.id] = h.rows(func(Posting) {})
-		}
 	}
 	stored, err := readStored(ctx, tx, ids)
 	if err != nil {
 		return 0, fmt.Errorf("read what is counted: %w", err)
 	}
 	return taken, store(ctx, tx, ids, stored, fresh)
+}
+
+// freshRows is what is to be counted of orders.
+func freshRows(ctx context.Context, tx pgx.Tx, ids []seats.ID) (map[seats.ID][]row, error) {
+	rows, _ := tx.Query(ctx, theirEventsSQL, ids) // CollectRows returns its error
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[touch])
+	if err != nil {
+		return nil, fmt.Errorf("find events: %w", err)
+	}
+	orders, events := make([]seats.ID, len(found)), make([]int64, len(found))
+	for i, t := range found {
+		orders[i], events[i] = t.Order, t.Event
+	}
+	slices.Sort(events)
+	of, err := someEvents(ctx, tx, slices.Compact(events))
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	list, err := readHistories(ctx, tx, orders, of)
+	fresh := make(map[seats.ID][]row, len(list))
+	for _, h := range list {
+		if h.counts {
+			fresh[h.id] = h.rows(func(Posting) {})
+		}
+	}
+	return fresh, err
 }
 
 // dayOf is a row of book_day.

@@ -13,6 +13,8 @@
 // So the postings of an order always come to what it has paid, and every report is a sum of postings: however they are grouped,
 // the total is the same, to the cent.
 //
+// Postings of many orders are not read for each report: a job counts orders, and a report adds up what is counted (count.go).
+//
 // # How money is spread
 //
 // Valid tickets and extras come first. If the money is enough for them, each has what it costs. If not, as after a part of a bank transfer or
@@ -32,6 +34,7 @@
 //	B1  What the books have of an order is what the order has, and they count its valid tickets.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
 //	B3  What the books have by deposits is what orders took over of them.
+//	B4  What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day is the sum of its orders.
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).
 //

@@ -1,9 +1,22 @@
 package books
 
-import "context"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // Most has a node count, and a report read, so many orders at once.
 func (b *Books) Most(n int) { b.most = n }
 
-// Count counts what changed, once.
+// Count counts what changed.
 func (b *Books) Count(ctx context.Context) (int, error) { return b.count(ctx, "") }
+
+// CountSome takes so many notes of changes, and counts their orders.
+func (b *Books) CountSome(ctx context.Context, n int) (taken int, err error) {
+	err = pgx.BeginFunc(ctx, b.db, func(tx pgx.Tx) error {
+		taken, err = countSome(ctx, tx, n)
+		return err
+	})
+	return taken, err
+}

@@ -40,7 +40,7 @@ type summing struct {
 	by     string
 	most   int // as in Books
 
-	touched  []touch
+	touched  []touch          // that the report is about
 	events   map[int64]*Event // those that the groups need
 	groups   map[group]*Row
 	postings map[group]int
@@ -57,10 +57,11 @@ func (s *summing) sum(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, planSQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
 		return err
 	}
-	if err := s.readTouched(ctx, tx); err != nil {
+	changed, err := s.readTouched(ctx, tx)
+	if err != nil {
 		return fmt.Errorf("find changes: %w", err)
 	}
-	sums, err := s.readSums(ctx, tx)
+	sums, err := s.readSums(ctx, tx, changed)
 	if err != nil {
 		return fmt.Errorf("read sums: %w", err)
 	}
@@ -149,15 +150,23 @@ func (s *summing) reports() (list []Report) {
 	return list
 }
 
+// All that changed, and the events of those that the report is about.
 const changedSQL = `
-SELECT DISTINCT t.order_id, e.id
-  FROM book_touch t LEFT JOIN orders o ON o.id = t.order_id LEFT JOIN payment p ON p.order_id = t.order_id JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
- WHERE ` + ofTeam
+SELECT DISTINCT t.order_id, coalesce(e.id, 0)
+  FROM book_touch t LEFT JOIN orders o ON o.id = t.order_id LEFT JOIN payment p ON p.order_id = t.order_id
+  LEFT JOIN event e ON e.id = coalesce(o.event_id, p.event_id) AND ` + ofTeam
 
-func (s *summing) readTouched(ctx context.Context, tx pgx.Tx) (err error) {
+// readTouched returns the orders that changed since they were counted: all, and those that the report is about.
+func (s *summing) readTouched(ctx context.Context, tx pgx.Tx) (all []seats.ID, err error) {
 	rows, _ := tx.Query(ctx, changedSQL, s.team, s.filter.Event, s.filter.Series) // CollectRows returns its error
-	s.touched, err = pgx.CollectRows(rows, pgx.RowToStructByPos[touch])
-	return err
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[touch])
+	for _, t := range list {
+		all = append(all, t.Order)
+		if t.Event != 0 {
+			s.touched = append(s.touched, t)
+		}
+	}
+	return all, err
 }
 
 // addTouched adds the postings of orders that changed. Of many, as when nothing is counted yet, only those are read to which something happened in
@@ -259,7 +268,8 @@ func sumsSQL(by, from string) string {
 	return sql
 }
 
-func (s *summing) readSums(ctx context.Context, tx pgx.Tx) ([]sumOf, error) {
+// readSums sums up what is counted, without what changed.
+func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) ([]sumOf, error) {
 	from, to := s.filter.days()
 	args := []any{s.team, from, to}
 	sql := ordersOfTeam
@@ -272,11 +282,7 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx) ([]sumOf, error) {
 		}
 		sql, args[0] = ordersOfSome, ids
 	case !strings.Contains(needs[s.by], "event_id"):
-		ids := make([]seats.ID, len(s.touched))
-		for i, t := range s.touched {
-			ids[i] = t.Order
-		}
-		sql, args = daysSQL, append(args, ids)
+		sql, args = daysSQL, append(args, changed)
 	}
 	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {

@@ -12,7 +12,8 @@ import (
 // accountsSQL changes with everything that the books of a team are made of.
 const accountsSQL = `
 SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt) + (SELECT count(paid_at) + count(ended_at) FROM deposit)
-     + (SELECT coalesce(max(id), 0) + count(*) FILTER (WHERE done_at IS NULL) FROM intention) + (SELECT coalesce(max(id), 0) FROM credit_transfer)`
+     + (SELECT coalesce(max(id), 0) + count(*) FILTER (WHERE done_at IS NULL) FROM intention) + (SELECT coalesce(max(id), 0) FROM credit_transfer)
+     + (SELECT count(*) FROM book_touch) + (SELECT count(*) FROM book_order) + (SELECT coalesce(sum(postings), 0) FROM book_day)::bigint`
 
 // accountBooks stands for the books of teams where a Watch remembers events by number.
 const accountBooks = -4
@@ -48,6 +49,9 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		if a.Placed && a.Tickets != a.Live {
 			b.broken(b1, none, "order %s has %d valid tickets, and the books %d", a.Order, a.Live, a.Tickets)
 		}
+		if a.Stale {
+			b.broken(b4, none, "what is counted of order %s is not what its postings are", a.Order)
+		}
 	})
 	if err != nil {
 		return err
@@ -57,6 +61,9 @@ func (l *look) checkAccounts(ctx context.Context, tx pgx.Tx, r *Report) error {
 		return err
 	}
 	if err := b.checkPromoters(ctx, tx, promoters); err != nil {
+		return err
+	}
+	if err := b.checkCounted(ctx, tx); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, creditPaidSQL)
@@ -99,6 +106,51 @@ func (b *books) checkPromoters(ctx context.Context, tx pgx.Tx, booked map[[2]str
 	})
 	if err != nil {
 		return fmt.Errorf("promoters of the books: %w", err)
+	}
+	return nil
+}
+
+const (
+	countedDaysSQL = `
+SELECT coalesce(d.team_id, o.team_id), coalesce(d.day, o.day)::text, coalesce(d.method, o.method)
+  FROM book_day d
+  FULL JOIN (SELECT team_id, day, currency, channel, method, rate, sum(postings) AS postings, sum(tickets) AS tickets, sum(gross) AS gross, sum(exchanged) AS exchanged,
+                    sum(refunds) AS refunds, sum(fees) AS fees, sum(tax) AS tax
+               FROM book_order WHERE team_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6) o USING (team_id, day, currency, channel, method, rate)
+ WHERE (coalesce(d.postings, 0), coalesce(d.tickets, 0), coalesce(d.gross, 0), coalesce(d.exchanged, 0), coalesce(d.refunds, 0), coalesce(d.fees, 0), coalesce(d.tax, 0))
+    <> (coalesce(o.postings, 0), coalesce(o.tickets, 0), coalesce(o.gross, 0), coalesce(o.exchanged, 0), coalesce(o.refunds, 0), coalesce(o.fees, 0), coalesce(o.tax, 0))
+ ORDER BY 1, 2, 3`
+
+	countedNothingSQL = `
+SELECT DISTINCT b.order_id::text FROM book_order b
+ WHERE NOT EXISTS (SELECT FROM orders WHERE id = b.order_id) AND NOT EXISTS (SELECT FROM payment WHERE order_id = b.order_id) AND NOT EXISTS (SELECT FROM book_touch t WHERE t.order_id = b.order_id)
+ ORDER BY 1`
+)
+
+// checkCounted compares the sums of days with those of orders.
+func (b *books) checkCounted(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, countedDaysSQL)
+	if err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
+	}
+	var team int64
+	var day, method, order string
+	_, err = pgx.ForEachRow(rows, []any{&team, &day, &method}, func() error {
+		b.broken(b4, none, "what is counted for %s by %s of team %d is not the sum of its orders", day, method, team)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
+	}
+	if rows, err = tx.Query(ctx, countedNothingSQL); err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
+	}
+	_, err = pgx.ForEachRow(rows, []any{&order}, func() error {
+		b.broken(b4, none, "order %s is counted, and there is none", order)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ const (
 	b1
 	b2
 	b3
+	b4
 	i1
 	i2
 	i3
@@ -125,6 +126,7 @@ var words = [...]string{
 	b1:  `What the books have of an order is what the order has, and they count its valid tickets.`,
 	b2:  `What the books have by credit is what the ledger of credit captured and did not give back.`,
 	b3:  `What the books have by deposits is what orders took over of them.`,
+	b4:  `What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day is the sum of its orders.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
