@@ -87,10 +87,41 @@ BEGIN
     RETURN NULL;
 END $$;
 
+-- Tickets come many in a statement.
+CREATE FUNCTION touch_books_of_tickets() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO book_touch (order_id) SELECT DISTINCT order_id FROM fresh;
+    RETURN NULL;
+END $$;
+
+-- What is said of an event is so of all its orders. The desk may change it, and not write here.
+CREATE FUNCTION touch_books_of_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    INSERT INTO book_touch (order_id)
+    SELECT id FROM orders WHERE event_id = NEW.id UNION ALL
+    SELECT order_id FROM payment p WHERE event_id = NEW.id AND captured > 0 AND NOT EXISTS (SELECT FROM orders o WHERE o.id = p.order_id);
+    RETURN NULL;
+END $$;
+DO $$ BEGIN EXECUTE format('ALTER FUNCTION touch_books_of_event() SET search_path = %I, pg_temp', current_schema()); END $$;
+
+CREATE FUNCTION touch_books_of_seat() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO book_touch (order_id) SELECT order_id FROM ticket WHERE event_id = NEW.event_id AND idx = NEW.idx;
+    RETURN NULL;
+END $$;
+
+-- Nothing is counted yet. It takes a while to note that of many orders, so it is done before sales wait for the triggers, and for new ones again.
+INSERT INTO book_touch (order_id, at) SELECT id, '-infinity' FROM orders ORDER BY created_at;
+INSERT INTO book_touch (order_id, at) SELECT order_id, '-infinity' FROM payment p WHERE captured > 0 AND NOT EXISTS (SELECT FROM orders o WHERE o.id = p.order_id);
+
+CREATE TRIGGER "the books have an event otherwise" AFTER UPDATE ON event FOR EACH ROW
+    WHEN ((OLD.time_zone, OLD.currency, OLD.team_id, OLD.test_of) IS DISTINCT FROM (NEW.time_zone, NEW.currency, NEW.team_id, NEW.test_of)) EXECUTE FUNCTION touch_books_of_event();
+CREATE TRIGGER "the books have a seat otherwise" AFTER UPDATE ON seat FOR EACH ROW WHEN (OLD.category <> NEW.category) EXECUTE FUNCTION touch_books_of_seat();
 CREATE TRIGGER "the books have a new order" AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION touch_books();
 CREATE TRIGGER "the books have an order otherwise" AFTER UPDATE ON orders FOR EACH ROW
     WHEN ((OLD.event_id, OLD.created_at, OLD.at_office, OLD.method, OLD.extras, OLD.received, OLD.sold_by) IS DISTINCT FROM (NEW.event_id, NEW.created_at, NEW.at_office, NEW.method, NEW.extras, NEW.received, NEW.sold_by))
     EXECUTE FUNCTION touch_books();
+CREATE TRIGGER "the books have new tickets" AFTER INSERT ON ticket REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION touch_books_of_tickets();
 CREATE TRIGGER "the books have a ticket otherwise" AFTER UPDATE ON ticket FOR EACH ROW
     WHEN ((OLD.revoked_at, OLD.moved_to, OLD.idx, OLD.type, OLD.price, OLD.fee, OLD.tax, OLD.fee_tax, OLD.tax_rate, OLD.fee_rate) IS DISTINCT FROM
           (NEW.revoked_at, NEW.moved_to, NEW.idx, NEW.type, NEW.price, NEW.fee, NEW.tax, NEW.fee_tax, NEW.tax_rate, NEW.fee_rate))
@@ -117,33 +148,5 @@ CREATE TRIGGER "the books have another moment of a payment" AFTER UPDATE ON inte
     WHEN (NEW.step IN ('authorize', 'capture') AND OLD.done_at IS DISTINCT FROM NEW.done_at) EXECUTE FUNCTION touch_books();
 CREATE TRIGGER "the books have no moment of a payment" AFTER DELETE ON intention FOR EACH ROW WHEN (OLD.step IN ('authorize', 'capture')) EXECUTE FUNCTION touch_books();
 
--- Tickets come many in a statement.
-CREATE FUNCTION touch_books_of_tickets() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO book_touch (order_id) SELECT DISTINCT order_id FROM fresh;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER "the books have new tickets" AFTER INSERT ON ticket REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION touch_books_of_tickets();
-
--- What is said of an event is so of all its orders. The desk may change it, and not write here.
-CREATE FUNCTION touch_books_of_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-BEGIN
-    INSERT INTO book_touch (order_id)
-    SELECT id FROM orders WHERE event_id = NEW.id UNION ALL
-    SELECT order_id FROM payment p WHERE event_id = NEW.id AND captured > 0 AND NOT EXISTS (SELECT FROM orders o WHERE o.id = p.order_id);
-    RETURN NULL;
-END $$;
-DO $$ BEGIN EXECUTE format('ALTER FUNCTION touch_books_of_event() SET search_path = %I, pg_temp', current_schema()); END $$;
-CREATE TRIGGER "the books have an event otherwise" AFTER UPDATE ON event FOR EACH ROW
-    WHEN ((OLD.time_zone, OLD.currency, OLD.team_id, OLD.test_of) IS DISTINCT FROM (NEW.time_zone, NEW.currency, NEW.team_id, NEW.test_of)) EXECUTE FUNCTION touch_books_of_event();
-
-CREATE FUNCTION touch_books_of_seat() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO book_touch (order_id) SELECT order_id FROM ticket WHERE event_id = NEW.event_id AND idx = NEW.idx;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER "the books have a seat otherwise" AFTER UPDATE ON seat FOR EACH ROW WHEN (OLD.category <> NEW.category) EXECUTE FUNCTION touch_books_of_seat();
-
--- Nothing is counted yet.
-INSERT INTO book_touch (order_id, at) SELECT id, '-infinity' FROM orders ORDER BY created_at;
-INSERT INTO book_touch (order_id, at) SELECT order_id, '-infinity' FROM payment p WHERE captured > 0 AND NOT EXISTS (SELECT FROM orders o WHERE o.id = p.order_id);
+INSERT INTO book_touch (order_id, at) SELECT id, '-infinity' FROM orders WHERE created_at > now() - interval '1 day';
+INSERT INTO book_touch (order_id, at) SELECT order_id, '-infinity' FROM payment p WHERE created_at > now() - interval '1 day' AND captured > 0;

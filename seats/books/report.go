@@ -231,8 +231,7 @@ type Account struct {
 	Stale         bool   // what is counted of it is not what its postings are, and it does not wait for being counted
 }
 
-// touchesSQL are orders that wait for being counted.
-const touchesSQL = `SELECT DISTINCT order_id FROM book_touch WHERE order_id = ANY($1)`
+const touchesSQL = `SELECT DISTINCT order_id FROM book_touch`
 
 // Check visits all orders of all teams in a transaction, for package verify.
 func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
@@ -240,20 +239,20 @@ func Check(ctx context.Context, tx pgx.Tx, visit func(Account)) error {
 	if err != nil {
 		return fmt.Errorf("books: read events: %w", err)
 	}
+	rows, _ := tx.Query(ctx, touchesSQL) // CollectRows returns its error
+	touched, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+	if err != nil {
+		return fmt.Errorf("books: read changes: %w", err)
+	}
+	waits := make(map[seats.ID]bool, len(touched))
+	for _, id := range touched {
+		waits[id] = true
+	}
 	from, to := Filter{}.bounds()
 	err = eachChunk(ctx, tx, events, from, to, func(ids []seats.ID, list []*history) error {
 		stored, err := readStored(ctx, tx, ids)
 		if err != nil {
 			return fmt.Errorf("read what is counted: %w", err)
-		}
-		rows, _ := tx.Query(ctx, touchesSQL, ids) // CollectRows returns its error
-		touched, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
-		if err != nil {
-			return fmt.Errorf("read changes: %w", err)
-		}
-		waits := make(map[seats.ID]bool, len(touched))
-		for _, id := range touched {
-			waits[id] = true
 		}
 		for _, h := range list {
 			a, fresh := h.account()

@@ -177,10 +177,17 @@ func (s *summing) addTouched(ctx context.Context, tx pgx.Tx) error {
 		ids[i], events[t.Event] = t.Order, true
 	}
 	if len(ids) > s.most {
-		var err error
-		if ids, err = s.inDays(ctx, tx, events); err != nil {
+		from, to := s.filter.bounds()
+		rows, _ := tx.Query(ctx, touchedSQL, slices.Collect(maps.Keys(events)), from, to) // CollectRows returns its error
+		list, err := pgx.CollectRows(rows, pgx.RowTo[seats.ID])
+		if err != nil {
 			return fmt.Errorf("find orders: %w", err)
 		}
+		inDays := make(map[seats.ID]bool, len(list))
+		for _, id := range list {
+			inDays[id] = true
+		}
+		ids = slices.DeleteFunc(ids, func(id seats.ID) bool { return !inDays[id] })
 	}
 	for some := range slices.Chunk(ids, atOnce) {
 		list, err := readHistories(ctx, tx, some, s.events)
@@ -194,14 +201,6 @@ func (s *summing) addTouched(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
-}
-
-const changedInDaysSQL = `SELECT id FROM (` + touchedSQL + `) x WHERE id IN (SELECT order_id FROM book_touch)`
-
-func (s *summing) inDays(ctx context.Context, tx pgx.Tx, events map[int64]bool) ([]seats.ID, error) {
-	from, to := s.filter.bounds()
-	rows, _ := tx.Query(ctx, changedInDaysSQL, slices.Collect(maps.Keys(events)), from, to) // CollectRows returns its error
-	return pgx.CollectRows(rows, pgx.RowTo[seats.ID])
 }
 
 // retained is a deposit that its group does not get back, of an event by its id.
@@ -235,19 +234,24 @@ var needs = map[string]string{
 	ByChannel: "channel", ByMethod: "method", ByRate: "rate",
 }
 
-// Sums of a team's days need no orders, but what changed is taken off. With $1 of a team, $2 and $3 the days, $4 orders that changed.
-const daysSQL = `
-  FROM (SELECT currency, day, channel, method, rate, postings, tickets, gross, exchanged, refunds, fees, tax FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
-         UNION ALL
-        SELECT currency, day, channel, method, rate, -postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax
-          FROM book_order WHERE order_id = ANY($4) AND team_id = $1 AND day BETWEEN $2 AND $3) b`
-
-// Sums by what is of an event, and those of some events, are of orders that did not change.
+// What is counted of changed orders ($4) is taken off. It is found by their ids: the planner does not know how many changed.
 const (
-	untouched    = ` AND b.day BETWEEN $2 AND $3 AND NOT EXISTS (SELECT FROM book_touch t WHERE t.order_id = b.order_id)`
-	ordersOfTeam = `FROM book_order b WHERE b.team_id = $1` + untouched
-	ordersOfSome = `FROM book_order b WHERE b.event_id = ANY($1)` + untouched
-	filterSQL    = `SELECT e.id FROM event e WHERE ` + ofTeam
+	columnsOfSums = `day, channel, method, rate, postings, tickets, gross, exchanged, refunds, fees, tax`
+	takenOff      = `day, channel, method, rate, -postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax FROM book_order WHERE order_id = ANY($4) AND day BETWEEN $2 AND $3`
+
+	daysSQL = `
+  FROM (SELECT currency, ` + columnsOfSums + ` FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
+         UNION ALL
+        SELECT currency, ` + takenOff + ` AND team_id = $1) b`
+	ordersOfTeam = `
+  FROM (SELECT event_id, currency, line, category, type, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
+         UNION ALL
+        SELECT event_id, currency, line, category, type, ` + takenOff + ` AND team_id = $1) b`
+	ordersOfSome = `
+  FROM (SELECT event_id, currency, line, category, type, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
+         UNION ALL
+        SELECT event_id, currency, line, category, type, ` + takenOff + ` AND event_id = ANY($1)) b`
+	filterSQL = `SELECT e.id FROM event e WHERE ` + ofTeam
 )
 
 // sumsSQL reads the sums of a group from some rows.
@@ -262,8 +266,7 @@ func sumsSQL(by, from string) string {
 	}
 	sql := `SELECT ` + read("event_id", "0::bigint") + `, b.currency, coalesce(to_char(` + read("day", "NULL::date") + `, 'YYYY-MM-DD'), ''), ` + read("line", "''") + `, ` +
 		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `,
-       sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint
-  ` + from + `
+       sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint` + from + `
  GROUP BY ` + strings.Join(columns, ", ")
 	return sql
 }
@@ -271,7 +274,7 @@ func sumsSQL(by, from string) string {
 // readSums sums up what is counted, without what changed.
 func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) ([]sumOf, error) {
 	from, to := s.filter.days()
-	args := []any{s.team, from, to}
+	args := []any{s.team, from, to, changed}
 	sql := ordersOfTeam
 	switch {
 	case s.filter.Event != "" || s.filter.Series != "":
@@ -282,7 +285,7 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) (
 		}
 		sql, args[0] = ordersOfSome, ids
 	case !strings.Contains(needs[s.by], "event_id"):
-		sql, args = daysSQL, append(args, changed)
+		sql = daysSQL
 	}
 	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {

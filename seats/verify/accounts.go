@@ -123,7 +123,7 @@ SELECT coalesce(d.team_id, o.team_id), coalesce(d.day, o.day)::text, coalesce(d.
 
 	countedNothingSQL = `
 SELECT DISTINCT b.order_id::text FROM book_order b
- WHERE NOT EXISTS (SELECT FROM orders WHERE id = b.order_id) AND NOT EXISTS (SELECT FROM payment WHERE order_id = b.order_id) AND NOT EXISTS (SELECT FROM book_touch t WHERE t.order_id = b.order_id)
+ WHERE NOT EXISTS (SELECT FROM orders WHERE id = b.order_id) AND NOT EXISTS (SELECT FROM payment WHERE order_id = b.order_id) AND b.order_id NOT IN (SELECT order_id FROM book_touch)
  ORDER BY 1`
 )
 

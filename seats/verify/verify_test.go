@@ -140,7 +140,7 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 
 func TestVerify_UnreadableDatabaseIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, sql := range []string{`DROP TABLE change`, `DROP TABLE hold CASCADE`, `ALTER TABLE seat_state DROP COLUMN expires_at`, `ALTER TABLE section RENAME TO old_section`, `ALTER TABLE hold DROP COLUMN answers`, `ALTER TABLE credit_hold DROP COLUMN captured`} {
+	for _, sql := range []string{`DROP TABLE change`, `DROP TABLE hold CASCADE`, `ALTER TABLE seat_state DROP COLUMN expires_at`, `ALTER TABLE section RENAME TO old_section`, `ALTER TABLE hold DROP COLUMN answers`, `ALTER TABLE credit_hold DROP COLUMN captured CASCADE`} {
 		t.Run(sql, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, "theatre", events.Settings{})
