@@ -173,12 +173,13 @@ var changes = []struct{ what, sql string }{
 	{"time of a payment", `UPDATE intention SET done_at = done_at - interval '3 days' WHERE step = 'capture'`},
 	{"payment that was not captured", `DELETE FROM intention WHERE step = 'capture'; UPDATE orders SET created_at = created_at - interval '3 days'`},
 	{"part that credit paid", `UPDATE credit_hold SET captured = captured - 1 WHERE captured > 0`},
-	{"share of a payment", `INSERT INTO payment_share (order_id, payment_id, amount) SELECT order_id, id, 5 FROM payment WHERE captured > 0`},
+	{"share of a payment", `INSERT INTO payment_share (order_id, payment_id, amount) SELECT order_id, id, 5 FROM payment WHERE captured > 0 ON CONFLICT DO NOTHING`},
 	{"refund", `UPDATE refund SET amount = amount + 1`},
 	{"time of a refund", `UPDATE refund SET created_at = created_at + interval '3 days' WHERE cancellation_id IS NULL`},
 	{"refund that is paid by hand", `UPDATE refund SET by_hand = true, done_at = NULL`},
 	{"refund by hand of which credit gave back a part", `UPDATE refund SET by_hand = true, by_credit = 1`},
 	{"cancellation of a refund", `UPDATE cancellation SET created_at = created_at + interval '3 days'; UPDATE refund SET cancellation_id = NULL`},
+	{"refund of another order of a payment", `UPDATE refund SET amount = 1 WHERE id = (SELECT r.id FROM refund r JOIN credit_hold h ON h.id = r.payment_id ORDER BY r.created_at LIMIT 1)`},
 	{"receipt", `UPDATE receipt SET amount = amount - 1 WHERE amount > 1`},
 	{"time of a receipt", `UPDATE receipt SET at = at - interval '3 days'`},
 	{"exchange", `UPDATE exchange SET amount = amount - 1`},
@@ -193,11 +194,21 @@ var changes = []struct{ what, sql string }{
 		UPDATE payment SET state = 'closed' WHERE captured > 0`},
 }
 
+// sharedSQL has another order share the payment of which credit paid a part, and get money back of it after the first order did.
+const sharedSQL = `
+WITH o AS (
+    INSERT INTO payment_share (order_id, payment_id, amount)
+    SELECT o.id, h.id, 2000 FROM credit_hold h JOIN payment p ON p.id = h.id
+      JOIN orders o ON o.id = p.order_id OR o.id = (SELECT order_id FROM payment WHERE method = 'card' AND captured > 0 AND id <> h.id ORDER BY created_at LIMIT 1) RETURNING order_id, payment_id)
+INSERT INTO refund (id, order_id, payment_id, amount, reason, done_at)
+SELECT gen_random_uuid(), o.order_id, o.payment_id, 800, 'x', now() FROM o JOIN payment p ON p.id = o.payment_id AND p.order_id <> o.order_id`
+
 const testSaleSQL = `UPDATE event SET test_of = (SELECT id FROM event WHERE slug = 'evening'), series_id = NULL, demo = true, pay_at_door = false, invoices = false, name = 'TEST · Evening' WHERE slug = 'evening-2'`
 
 func TestTrigger_NotesEachChangeThatPostingsDependOn(t *testing.T) {
 	t.Parallel()
 	h := openMixed(t)
+	h.exec(t, sharedSQL)
 	h.count(t)
 	stale := func(tx pgx.Tx) (n int) {
 		if err := books.Check(t.Context(), tx, func(a books.Account) {
