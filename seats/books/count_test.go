@@ -201,7 +201,7 @@ WITH o AS (
     SELECT o.id, h.id, 2000 FROM credit_hold h JOIN payment p ON p.id = h.id
       JOIN orders o ON o.id = p.order_id OR o.id = (SELECT order_id FROM payment WHERE method = 'card' AND captured > 0 AND id <> h.id ORDER BY created_at LIMIT 1) RETURNING order_id, payment_id)
 INSERT INTO refund (id, order_id, payment_id, amount, reason, done_at)
-SELECT gen_random_uuid(), o.order_id, o.payment_id, 800, 'x', now() FROM o JOIN payment p ON p.id = o.payment_id AND p.order_id <> o.order_id`
+SELECT gen_random_uuid(), o.order_id, o.payment_id, 7000, 'x', now() FROM o JOIN payment p ON p.id = o.payment_id AND p.order_id <> o.order_id`
 
 const testSaleSQL = `UPDATE event SET test_of = (SELECT id FROM event WHERE slug = 'evening'), series_id = NULL, demo = true, pay_at_door = false, invoices = false, name = 'TEST · Evening' WHERE slug = 'evening-2'`
 
