@@ -274,6 +274,30 @@ func TestCount_TwoNodesAtOnceCountEachChangeOnce(t *testing.T) {
 	h.wantPromises(t)
 }
 
+func TestCount_IsByOneNodeAtATime(t *testing.T) {
+	t.Parallel()
+	h := openMixed(t)
+	tx, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := books.CountIn(t.Context(), tx, 3); err != nil || n != 3 {
+		t.Fatal(n, err)
+	}
+	if n, err := h.books.CountSome(t.Context(), 3); err != nil || n != 0 {
+		t.Errorf("while a node counts, another one took %d changes, %v", n, err)
+	}
+	h.exec(t, `UPDATE orders SET created_at = created_at - interval '30 hours'`) // of what is being counted, too
+	h.wantReports(t, "a node counts")
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.wantReports(t, "what was counted changed meanwhile")
+	h.count(t)
+	h.wantReports(t, "all is counted")
+	h.wantPromises(t)
+}
+
 func TestReport_HasNoTestSaleUnlessItIsNamed(t *testing.T) {
 	t.Parallel()
 	h := openMixed(t)

@@ -20,3 +20,6 @@ func (b *Books) CountSome(ctx context.Context, n int) (taken int, err error) {
 	})
 	return taken, err
 }
+
+// CountIn does so in a transaction.
+func CountIn(ctx context.Context, tx pgx.Tx, n int) (int, error) { return countSome(ctx, tx, n) }
