@@ -38,6 +38,10 @@ WITH k AS (INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start
 INSERT INTO api_request (key_id, at, method, route, status, took, request_id) SELECT k.id, now(), 'GET', '/desk', 200, 1, '' FROM k, generate_series($1::integer, $1 + $2 - 1) n`
 	plantCards = `
 INSERT INTO gift_card (id, team_id, code, currency, amount, buyer, recipient, giver, message, method, state) SELECT gen_random_uuid(), 1, 'GIFT' || n, 'EUR', 5000, 'ann@example.org', '', '', '', 'demo', 'closed' FROM generate_series($1::integer, $1 + $2 - 1) n`
+	plantGuests   = `INSERT INTO guest (id, event_id, name, places) SELECT gen_random_uuid(), 1, 'Guest ' || n, 1 FROM generate_series($1::integer, $1 + $2 - 1) n`
+	plantBookings = `
+WITH k AS (INSERT INTO block (id, event_id, seats, kind, ends_at, reason) SELECT gen_random_uuid(), 1, '{0}', 'group', now() + interval '1 day', 'Group ' || n FROM generate_series($1::integer, $1 + $2 - 1) n RETURNING id, reason)
+INSERT INTO booking (id, event_id, name, places) SELECT id, 1, reason, 1 FROM k`
 )
 
 func TestPages_OfEveryListHaveEachLineOnceWhileLinesAreAdded(t *testing.T) {
@@ -63,6 +67,8 @@ func TestPages_OfEveryListHaveEachLineOnceWhileLinesAreAdded(t *testing.T) {
 		{"/desk/events?show=all", "events", "slug", plantEvents, `INSERT INTO counter (event_id, free, held, sold, blocked) SELECT id, '{4}', '{2}', '{3}', '{1}' FROM event e WHERE NOT EXISTS (SELECT FROM counter WHERE event_id = e.id)`},
 		{"/desk/events?show=on-sale", "events", "slug", plantEvents, `INSERT INTO counter (event_id, free, held, sold, blocked) SELECT id, '{4}', '{2}', '{3}', '{1}' FROM event e WHERE NOT EXISTS (SELECT FROM counter WHERE event_id = e.id)`},
 		{"/desk/gift-cards?", "cards", "id", plantCards, ""},
+		{"/desk/events/evening/guests?", "guests", "name", plantGuests, ""},
+		{"/desk/events/evening/bookings?", "bookings", "name", plantBookings, ""},
 	} {
 		plant := func(from, n int) {
 			if strings.Contains(list.path, "on-sale") {
@@ -150,6 +156,46 @@ func TestOrders_ThatChangedAreListedForPrograms(t *testing.T) {
 	} {
 		if a, body := send(t, ann, "GET", s.url+orders+"?"+query, ""); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, message) {
 			t.Errorf("%s is answered %d %s", query, a.StatusCode, body)
+		}
+	}
+}
+
+func TestEventsAndCustomers_ThatChangedAreListedForPrograms(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	const since = "updated_since=2020-01-01T00:00:00Z"
+	for _, list := range []struct {
+		path, lines, id, first, change, then, alone string
+	}{
+		{"/desk/events", "events", "name", "Evening", `UPDATE event SET name = 'Night' WHERE slug = 'evening'`, "Night", "show=all"},
+		{"/desk/customers", "customers", "name", "Zoe", `UPDATE orders SET name = 'Zoe Z.' WHERE name = 'Zoe'`, "Zoe Z.", "q=zoe"},
+	} {
+		if list.lines == "customers" {
+			if a, body := s.submit(t, ann, "/desk/events/evening/sales", url.Values{"key": {"one"}, "seat": {s.sale.Plan.Label(7)}, "method": {"cash"}, "name": {"Zoe"}, "email": {"zoe@example.org"}}); a.StatusCode != http.StatusSeeOther {
+				t.Fatal(a.StatusCode, words(body))
+			}
+		}
+		first := s.linesOf(t, ann, list.path+"?"+since, list.lines, list.id)
+		if strings.Join(first.ids, " ") != list.first || first.next == "" {
+			t.Errorf("%s: at first %v changed, and the cursor is %q", list.path, first.ids, first.next)
+		}
+		s.exec(t, list.change)
+		second := s.linesOf(t, ann, list.path+"?cursor="+first.next, list.lines, list.id)
+		if strings.Join(second.ids, " ") != list.then {
+			t.Errorf("%s: then %v changed", list.path, second.ids)
+		}
+		if last := s.linesOf(t, ann, list.path+"?cursor="+second.next, list.lines, list.id); len(last.ids) != 0 || last.next != second.next {
+			t.Errorf("%s: without a change %v changed", list.path, last.ids)
+		}
+		s.exec(t, `DELETE FROM team_change`)
+		for query, message := range map[string]string{
+			"updated_since=": "is not a time", "updated_since=now": "is not a time", since + "&" + list.alone: "together",
+			"cursor=" + second.next: "cursor is not", "cursor=" + first.next + "&limit=0": "limit is a number",
+		} {
+			if a, body := send(t, ann, "GET", s.url+list.path+"?"+query, ""); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, message) {
+				t.Errorf("%s?%s is answered %d %s", list.path, query, a.StatusCode, body)
+			}
 		}
 	}
 }

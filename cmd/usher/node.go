@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/alerts"
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
@@ -160,6 +161,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		jobs.Hourly("warn of API keys that expire", n.organizers.WarnOfKeys),
 		jobs.Hourly("erase persons of old events", n.privacy.EraseOld),
 		jobs.Hourly("delete pictures that no page has", n.pages.Purge),
+		jobs.Hourly("number changes of events and customers", func(ctx context.Context) error { return changes.NumberAll(ctx, db.pool) }),
 	})...)
 	n.traces = newTraces(cfg, log)
 	n.jobs.Tracer = n.traces.tracer()

@@ -19,6 +19,7 @@ import (
 var owners = map[string]string{
 	"migrations":          "migration",
 	"seats/alerts":        "alert alert_choice alert_look",
+	"seats/changes":       "team_change team_touch",
 	"seats/customers":     "customer customer_address customer_note",
 	"seats/bookings":      "booking deposit",
 	"seats/guests":        "guest",

@@ -13,7 +13,7 @@ var personal = map[string]string{
 	"erased on request; no event names when it is old": `
 		account_passkey credit_account link membership session idempotency_key entrant`,
 	"of the order or payment, and nothing of the person by itself": `
-		allowance book_order book_touch cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer order_change order_touch payment_share payout_line receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order`,
+		allowance book_order book_touch cancellation carried confirmation consent exchange credit_hold credit_transfer hold intention inbox demo_charge demo_news errand_order offer order_change order_touch payment_share payout_line receipt renewal renewal_seat resale scan seat_code seat_state subscriber subscriber_order team_change team_touch`,
 	"kept, because tax law asks for it": `
 		invoice invoice_due statement statement_entry`,
 	"of organizers, who are no attendees": `

@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
@@ -86,17 +87,24 @@ func (h *Handlers) ListBookings(w http.ResponseWriter, r *http.Request, m organi
 }
 
 func (h *Handlers) showBookings(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.BookingsPage) error {
-	list, err := h.Bookings.List(r.Context(), m, s.Event.ID)
+	const of = "bookings"
+	page, err := web.Page(r, of, paging.Most)
 	if err != nil {
 		return err
 	}
+	list, next, err := h.Bookings.List(r.Context(), m, s.Event.ID, page)
+	if err != nil {
+		return err
+	}
+	p.Next, p.Part = next.Cursor(of), next != nil || page.After.N != 0
 	for _, k := range list {
 		p.List = append(p.List, sumOf(s, k))
 	}
 	if web.WantsJSON(r) {
 		answer := struct {
 			Bookings []bookingBody `json:"bookings"`
-		}{[]bookingBody{}}
+			Next     string        `json:"next_cursor,omitempty"`
+		}{[]bookingBody{}, p.Next}
 		for _, k := range p.List {
 			answer.Bookings = append(answer.Bookings, describeBooking(s, k))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
@@ -59,6 +60,9 @@ func (h *Handlers) Customers(w http.ResponseWriter, r *http.Request, m organizer
 // showCustomers writes the customers that are looked for, with what p knows besides.
 func (h *Handlers) showCustomers(w http.ResponseWriter, r *http.Request, m organizers.Member, status int, p desk.CustomersPage) (err error) {
 	p.Words = strings.TrimSpace(r.URL.Query().Get("q"))
+	if web.WantsJSON(r) && wantsChanges(r, customerChanges) {
+		return h.changedCustomers(w, r, m)
+	}
 	if p.Tag = r.URL.Query().Get("tag"); p.Tag != "" {
 		p.List, err = h.Server.Customers.Tagged(r.Context(), m, p.Tag)
 	} else if p.Words != "" {
@@ -82,6 +86,32 @@ func (h *Handlers) showCustomers(w http.ResponseWriter, r *http.Request, m organ
 		answer.Customers = append(answer.Customers, describeCustomer(c))
 	}
 	return web.WriteJSON(w, status, answer)
+}
+
+// customerChanges is the list of the customers that changed, for cursors.
+const customerChanges = "customer changes"
+
+// changedCustomers answers with a page of the customers that changed since a time or a cursor. There is always a next one, to ask for later.
+func (h *Handlers) changedCustomers(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	page, err := changesPage(r, customerChanges, customers.Rows)
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Get("q")+r.URL.Query().Get("tag") != "" {
+		return web.Invalid(text.Mark("q, tag and updated_since do not go together."))
+	}
+	list, place, more, err := h.Server.Customers.Changed(r.Context(), h.Organizers, m, page)
+	if errors.Is(err, changes.ErrAhead) {
+		return web.ErrCursor
+	}
+	if err != nil {
+		return err
+	}
+	answer := customersAnswer{Customers: []customerBody{}, More: more, Cursor: place.Cursor(customerChanges)}
+	for _, c := range list {
+		answer.Customers = append(answer.Customers, describeCustomer(c))
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 // latestCustomers reads a page of those who ordered last, and the cursor of the next one; empty if there is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -47,17 +48,11 @@ func (h *Handlers) GuestList(w http.ResponseWriter, r *http.Request, m organizer
 }
 
 func (h *Handlers) showGuests(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale, status int, p desk.GuestsPage) (err error) {
-	if p.List, err = h.Guests.List(r.Context(), m, s.Event.ID); err != nil {
-		return err
-	}
 	if web.WantsJSON(r) {
-		answer := struct {
-			Guests []guestBody `json:"guests"`
-		}{[]guestBody{}}
-		for _, g := range p.List {
-			answer.Guests = append(answer.Guests, describeGuest(s, g))
-		}
-		return web.WriteJSON(w, status, answer)
+		return h.pageOfGuests(w, r, m, s)
+	}
+	if p.List, err = h.Guests.List(r.Context(), m, s.Event.ID); err != nil { // whole: it says how many come, and gives tickets to all who wait
+		return err
 	}
 	p.Frame, p.Plan, p.Prices = h.eventFrame(w, r, m, s, text.T(r.Context(), "Guest list")), s.Plan, s.Prices
 	p.Path = desk.GuestsPath(s.Event.Slug)
@@ -70,6 +65,27 @@ func (h *Handlers) showGuests(w http.ResponseWriter, r *http.Request, m organize
 	}
 	p.Blocks = slices.DeleteFunc(p.Blocks, func(b blocks.Block) bool { return b.Blocked == 0 || b.Kind == seats.BlockGroup })
 	return web.WritePage(w, r, status, desk.Guests(p))
+}
+
+// pageOfGuests answers a program with a page of the guest list.
+func (h *Handlers) pageOfGuests(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	const of = "guests"
+	page, err := web.Page(r, of, paging.Most)
+	if err != nil {
+		return err
+	}
+	list, next, err := h.Guests.Page(r.Context(), m, s.Event.ID, page)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Guests []guestBody `json:"guests"`
+		Next   string      `json:"next_cursor,omitempty"`
+	}{[]guestBody{}, next.Cursor(of)}
+	for _, g := range list {
+		answer.Guests = append(answer.Guests, describeGuest(s, g))
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 // AddGuests answers POST /desk/events/{slug}/guests

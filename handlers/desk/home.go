@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/paging"
@@ -119,8 +121,52 @@ type eventRowBody struct {
 	Series string `json:"series,omitempty"`
 }
 
+func describeEventRow(e overview.Event) eventRowBody {
+	row := eventRowBody{web.Listed{Slug: e.Slug, Name: e.Name, StartsAt: e.StartsAt.UTC(), Seats: e.Seats, Free: e.Free, Held: e.Held, Sold: e.Sold, Status: e.Status, Reason: e.Reason}, e.Venue, e.SeriesSlug}
+	if e.Status == seats.Scheduled {
+		opens := e.OpensAt.UTC()
+		row.OpensAt = &opens
+	}
+	return row
+}
+
+// eventChanges is the list of the events that changed, for cursors.
+const eventChanges = "event changes"
+
+// changedEvents answers with a page of the events that changed since a time or a cursor. There is always a next one, to ask for later.
+func (h *Handlers) changedEvents(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	page, err := changesPage(r, eventChanges, overview.PageSize)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"q", "show", "series", "page"} {
+		if r.URL.Query().Get(name) != "" {
+			return web.Invalid(text.Mark("updated_since does not go together with show, q, series or page."))
+		}
+	}
+	list, place, more, err := h.Overview.Changed(r.Context(), m, !m.May(organizers.Look), page)
+	if errors.Is(err, changes.ErrAhead) {
+		return web.ErrCursor
+	}
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Events []eventRowBody `json:"events"`
+		More   bool           `json:"more"`
+		Cursor string         `json:"next_cursor"`
+	}{[]eventRowBody{}, more, place.Cursor(eventChanges)}
+	for _, e := range list {
+		answer.Events = append(answer.Events, describeEventRow(e))
+	}
+	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
 // Events answers GET /desk/events
 func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	if web.WantsJSON(r) && wantsChanges(r, eventChanges) {
+		return h.changedEvents(w, r, m)
+	}
 	q := r.URL.Query()
 	f := overview.Filter{Show: overview.Show(q.Get("show")), Words: strings.Join(strings.Fields(q.Get("q")), " "), Series: q.Get("series"), Public: !m.May(organizers.Look)}
 	if !slices.Contains(overview.Shows(), f.Show) {
@@ -157,12 +203,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, m organizers.M
 		Cursor string         `json:"next_cursor,omitempty"`
 	}{[]eventRowBody{}, list.Count, list.Seats, list.Sold, "", list.Next.Cursor(of)}
 	for _, e := range list.List {
-		row := eventRowBody{web.Listed{Slug: e.Slug, Name: e.Name, StartsAt: e.StartsAt.UTC(), Seats: e.Seats, Free: e.Free, Held: e.Held, Sold: e.Sold, Status: e.Status, Reason: e.Reason}, e.Venue, e.SeriesSlug}
-		if e.Status == seats.Scheduled {
-			opens := e.OpensAt.UTC()
-			row.OpensAt = &opens
-		}
-		answer.Events = append(answer.Events, row)
+		answer.Events = append(answer.Events, describeEventRow(e))
 	}
 	if list.Next != nil && f.Paging.After == (paging.Place{}) && f.Paging.Limit == overview.PageSize {
 		f.Page++

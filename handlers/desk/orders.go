@@ -46,7 +46,7 @@ func (h *Handlers) ListOrders(w http.ResponseWriter, r *http.Request, m organize
 		return h.showOrders(w, r, m, s, http.StatusOK, desk.OrdersPage{Words: r.URL.Query().Get("q")})
 	}
 	read := h.findOrders
-	if _, on := paging.Read(changesList, r.URL.Query().Get("cursor")); on || r.URL.Query().Has("updated_since") {
+	if wantsChanges(r, changesList) {
 		read = h.changedOrders
 	}
 	list, next, more, err := read(r, s, r.URL.Query().Get("q"))
@@ -79,23 +79,35 @@ func (h *Handlers) findOrders(r *http.Request, s *seats.Sale, words string) (lis
 
 // changedOrders reads a page of the orders of an event that changed since a time or a cursor. There is always a next one, to ask for later.
 func (h *Handlers) changedOrders(r *http.Request, s *seats.Sale, words string) (list []orders.Found, next string, more bool, err error) {
-	page, err := web.Page(r, changesList, orders.SearchRows)
+	page, err := changesPage(r, changesList, orders.SearchRows)
 	if err != nil {
 		return nil, "", false, err
 	}
 	if words != "" {
 		return nil, "", false, web.Invalid(text.Mark("q and updated_since do not go together."))
 	}
-	if r.URL.Query().Get("cursor") == "" {
-		if page.After.At, err = time.Parse(time.RFC3339Nano, r.URL.Query().Get("updated_since")); err != nil {
-			return nil, "", false, web.Invalid(text.Mark("updated_since is not a time such as 2030-03-01T20:00:00Z."))
-		}
-	}
 	list, place, more, err := h.Orders.Changed(r.Context(), s, page)
 	if errors.Is(err, orders.ErrAhead) {
 		err = web.ErrCursor
 	}
 	return list, place.Cursor(changesList), more, err
+}
+
+// wantsChanges reports whether a request is for what changed: it has updated_since, or a cursor of such a list.
+func wantsChanges(r *http.Request, list string) bool {
+	_, on := paging.Read(list, r.URL.Query().Get("cursor"))
+	return on || r.URL.Query().Has("updated_since")
+}
+
+// changesPage reads which part of what changed is asked for: since a time or after a cursor.
+func changesPage(r *http.Request, list string, usual int) (page paging.Page, err error) {
+	if page, err = web.Page(r, list, usual); err != nil || r.URL.Query().Get("cursor") != "" {
+		return page, err
+	}
+	if page.After.At, err = time.Parse(time.RFC3339Nano, r.URL.Query().Get("updated_since")); err != nil {
+		return page, web.Invalid(text.Mark("updated_since is not a time such as 2030-03-01T20:00:00Z."))
+	}
+	return page, nil
 }
 
 // beforeTime is the time of before, with which lists were read in pages at first; without it, the time of the cursor.

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -78,6 +79,7 @@ type Booking struct {
 	Withdrawn *Deposit // that its contact was asked for before; nil: none
 
 	now time.Time // of the database
+	n   int64     // where it stands on the list; grows
 }
 
 // ErrNone says that an event has no such booking.
@@ -90,7 +92,7 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
        coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
        d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome,
        coalesce(` + mayRetain + `, false),
-       d.withdrawn_at IS NOT NULL
+       d.withdrawn_at IS NOT NULL, b.n
   FROM booking b JOIN block k ON k.id = b.id JOIN event e ON e.id = b.event_id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
        ` + ofEnd + `,
@@ -98,20 +100,21 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
            SELECT idx FROM seat_state WHERE event_id = b.event_id AND idx = ANY (k.seats) AND state = 5 /* blocked */ AND holder = b.id AND b.order_id IS NULL
             UNION ALL
            SELECT idx FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) u) s
- WHERE b.event_id = $1 AND ($2::uuid IS NULL OR b.id = $2)
+ WHERE b.event_id = $1 AND ($2::uuid IS NULL OR b.id = $2) AND ($4::bigint = 0 OR b.n < $4)
  ORDER BY b.n DESC LIMIT $3`
 
-// mostListed is how many bookings a list has at most.
-const mostListed = 500
-
-// List lists the bookings of an event of the member's team, the latest first.
-func (b *Bookings) List(ctx context.Context, m organizers.Member, event int64) ([]Booking, error) {
-	return b.read(ctx, m, event, nil)
+// List returns a page of the bookings of an event of the member's team, the latest first, and where the list goes on; nil if there are no more.
+func (b *Bookings) List(ctx context.Context, m organizers.Member, event int64, p paging.Page) (list []Booking, next *paging.Place, err error) {
+	if list, err = b.read(ctx, m, event, nil, paging.Page{After: p.After, Limit: p.Limit + 1}); err != nil {
+		return nil, nil, err
+	}
+	list, next = paging.Cut(list, p, func(k Booking) paging.Place { return paging.Place{N: k.n} })
+	return list, next, nil
 }
 
 // Find returns a booking of an event. ErrNone if there is none.
 func (b *Bookings) Find(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Booking, error) {
-	list, err := b.read(ctx, m, event, &id)
+	list, err := b.read(ctx, m, event, &id, paging.Page{Limit: 1})
 	if err == nil && len(list) == 0 {
 		err = ErrNone
 	}
@@ -121,9 +124,9 @@ func (b *Bookings) Find(ctx context.Context, m organizers.Member, event int64, i
 	return list[0], nil
 }
 
-func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, id *seats.ID) (list []Booking, err error) {
+func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, id *seats.ID, p paging.Page) (list []Booking, err error) {
 	err = b.desk.As(ctx, m, func(tx pgx.Tx) (err error) {
-		list, err = collect(ctx, tx, event, id)
+		list, err = collect(ctx, tx, event, id, p)
 		return err
 	})
 	if err != nil {
@@ -132,12 +135,12 @@ func (b *Bookings) read(ctx context.Context, m organizers.Member, event int64, i
 	return list, nil
 }
 
-// collect reads the bookings of an event, or one of them.
+// collect reads a page of the bookings of an event, or one of them.
 func collect(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, event int64, id *seats.ID,
+}, event int64, id *seats.ID, p paging.Page,
 ) ([]Booking, error) {
-	rows, err := db.Query(ctx, listSQL, event, id, mostListed)
+	rows, err := db.Query(ctx, listSQL, event, id, p.Limit, p.After.N)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +150,7 @@ func collect(ctx context.Context, db interface {
 		var due *time.Time
 		d := &Deposit{}
 		err = row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now,
-			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn)
+			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn, &k.n)
 		if err == nil && code != nil {
 			d.Code, d.Amount, d.Due, d.Method, d.Outcome = *code, *amount, *due, *method, *outcome
 			if k.Deposit = d; d.Withdrawn {

@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -352,7 +353,7 @@ func TestBookings_AreOfTheTeamAndErasedWithThePerson(t *testing.T) {
 	if err := h.db.QueryRow(t.Context(), `INSERT INTO team (name) VALUES ('Other') RETURNING id`).Scan(&other.Team); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := h.bookings.List(t.Context(), other, h.sale.Event.ID); err != nil || len(list) != 0 {
+	if list, _, err := h.bookings.List(t.Context(), other, h.sale.Event.ID, paging.Page{Limit: 10}); err != nil || len(list) != 0 {
 		t.Errorf("another team sees %+v, %v", list, err)
 	}
 	for what, err := range map[string]error{

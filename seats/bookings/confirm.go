@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -121,7 +122,7 @@ func (b *Bookings) About(ctx context.Context, id string) (event string, k Bookin
 	}
 	var list []Booking
 	if err == nil {
-		list, err = collect(ctx, b.db, number, &booking)
+		list, err = collect(ctx, b.db, number, &booking, paging.Page{Limit: 1})
 	}
 	if err != nil {
 		return "", k, fmt.Errorf("bookings: find %s: %w", id, err)

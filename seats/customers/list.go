@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/paging"
 )
@@ -126,6 +127,38 @@ func (c *Customers) Latest(ctx context.Context, m organizers.Member, p paging.Pa
 	}
 	list, next = paging.Cut(list, p, func(o Customer) paging.Place { return paging.Place{At: o.Last, ID: o.latest, N: until.UnixMicro()} })
 	return list, next, nil
+}
+
+// The record of each id, if it is still one: that of a merged customer leads to the record of the other.
+const changedSQL = shown + `
+  FROM unnest($2::uuid[]) WITH ORDINALITY AS w (id, n)
+  CROSS JOIN LATERAL (SELECT lower(email) AS email FROM orders WHERE id = w.id AND email <> '' UNION ALL SELECT email FROM customer WHERE id = w.id) o
+  ` + found + `
+ WHERE s.id = w.id
+ ORDER BY w.n`
+
+// Changed returns customers of a member's team that changed after a place: they ordered, an order got another name or email, a list has them, or
+// addresses, a note or tags changed. Each comes once, as it is now, in the order of the last changes. A page may have fewer customers than its limit
+// while there are more. The first place has a time. next is where to go on, at once if there are more, or any time later.
+//
+// Errors: changes.ErrAhead; the database's.
+func (c *Customers) Changed(ctx context.Context, d *organizers.Desk, m organizers.Member, p paging.Page) (list []Customer, next paging.Place, more bool, err error) {
+	var ids []string
+	err = d.As(ctx, m, func(tx pgx.Tx) error {
+		var changed []changes.Changed
+		changed, next, more, err = changes.Since(ctx, tx, m.Team, changes.Customers, p)
+		for _, one := range changed {
+			ids = append(ids, one.Subject)
+		}
+		return err
+	})
+	if err == nil && len(ids) > 0 {
+		list, err = c.read(ctx, changedSQL, m.Team, ids)
+	}
+	if err != nil {
+		return nil, next, false, fmt.Errorf("customers: list changed ones: %w", err)
+	}
+	return list, next, more, nil
 }
 
 // Find returns customers of a member's team with an email, or a name in the latest order, that begins with prefix, however it is written (ors finds

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -43,6 +44,7 @@ type Guest struct {
 	Order     string   // its code; empty: there are no tickets yet
 	Seats     []int    // of the tickets that are valid
 	In        int      // tickets that were checked in
+	N         int64    // where the guest stands on the list; grows
 }
 
 // Waits reports whether the guest has no tickets yet.
@@ -58,22 +60,31 @@ var ErrNone = errors.New("the event has no such guest")
 const mostGuests = 2000
 
 const listSQL = `
-SELECT g.id, g.name, g.email, g.places, g.note, g.invited_by, g.at, g.struck_at IS NOT NULL, coalesce(g.block_id, '00000000-0000-0000-0000-000000000000'), coalesce(o.code, ''), t.idxs, t.came
+SELECT g.id, g.name, g.email, g.places, g.note, g.invited_by, g.at, g.struck_at IS NOT NULL, coalesce(g.block_id, '00000000-0000-0000-0000-000000000000'), coalesce(o.code, ''), t.idxs, t.came, g.n
   FROM guest g LEFT JOIN orders o ON o.id = g.order_id,
        LATERAL (SELECT coalesce(array_agg(idx ORDER BY idx) FILTER (WHERE revoked_at IS NULL), '{}') AS idxs,
                        count(*) FILTER (WHERE EXISTS (SELECT FROM scan WHERE ticket_id = ticket.id AND admitted))::integer AS came
                   FROM ticket WHERE order_id = g.order_id) t
- WHERE g.event_id = $1 AND ($2::uuid IS NULL OR g.id = $2)
- ORDER BY g.n`
+ WHERE g.event_id = $1 AND ($2::uuid IS NULL OR g.id = $2) AND g.n > $3
+ ORDER BY g.n LIMIT $4`
 
-// List lists the guests of an event of the member's team, as they were added.
+// List lists all guests of an event of the member's team, as they were added.
 func (g *Guests) List(ctx context.Context, m organizers.Member, event int64) ([]Guest, error) {
-	return g.read(ctx, m, event, nil)
+	return g.read(ctx, m, event, nil, paging.Page{Limit: mostGuests})
+}
+
+// Page returns a page of that list, and where the list goes on; nil if there are no more.
+func (g *Guests) Page(ctx context.Context, m organizers.Member, event int64, p paging.Page) (list []Guest, next *paging.Place, err error) {
+	if list, err = g.read(ctx, m, event, nil, paging.Page{After: p.After, Limit: p.Limit + 1}); err != nil {
+		return nil, nil, err
+	}
+	list, next = paging.Cut(list, p, func(o Guest) paging.Place { return paging.Place{N: o.N} })
+	return list, next, nil
 }
 
 // Find returns a guest of an event. ErrNone if there is none.
 func (g *Guests) Find(ctx context.Context, m organizers.Member, event int64, id seats.ID) (Guest, error) {
-	list, err := g.read(ctx, m, event, &id)
+	list, err := g.read(ctx, m, event, &id, paging.Page{Limit: 1})
 	if err == nil && len(list) == 0 {
 		return Guest{}, ErrNone
 	}
@@ -83,9 +94,9 @@ func (g *Guests) Find(ctx context.Context, m organizers.Member, event int64, id 
 	return list[0], nil
 }
 
-func (g *Guests) read(ctx context.Context, m organizers.Member, event int64, id *seats.ID) (list []Guest, err error) {
+func (g *Guests) read(ctx context.Context, m organizers.Member, event int64, id *seats.ID, p paging.Page) (list []Guest, err error) {
 	err = g.desk.As(ctx, m, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, listSQL, event, id)
+		rows, err := tx.Query(ctx, listSQL, event, id, p.After.N, p.Limit)
 		if err == nil {
 			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Guest])
 		}

@@ -3,12 +3,14 @@ package overview
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/paging"
 )
@@ -78,6 +80,13 @@ const wantedEvents = `
    AND ($3 = '' OR e.series_id = (SELECT id FROM series WHERE slug = $3))
    AND NOT ($4 AND e.status = 'draft')`
 
+// What is read of an event e; the ids come from w.
+const (
+	eventColumns = `e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, e.currency, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
+       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, ''), e.id`
+	eventRow = `event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id`
+)
+
 // The counts of an event are read for those that are shown.
 const eventsSQL = `
 WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
@@ -87,10 +96,15 @@ WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
        AND ($7::timestamptz IS NULL OR (CASE WHEN $1 IN ('past', 'all') THEN -1 ELSE 1 END * extract(epoch FROM e.starts_at), e.id)
                                      > (CASE WHEN $1 IN ('past', 'all') THEN -1 ELSE 1 END * extract(epoch FROM $7::timestamptz), $8::bigint))
      ORDER BY late, rank, e.id LIMIT $5 OFFSET $6)
-SELECT e.slug, e.name, e.venue, e.online, e.starts_at, e.time_zone, e.currency, CASE WHEN e.status = 'on sale' AND e.opens_at > clock_timestamp() THEN 'scheduled' ELSE e.status END, e.opens_at, e.reason, e.seats,
-       (SELECT sum(n) FROM unnest(c.free) n), (SELECT sum(n) FROM unnest(c.held) n), (SELECT sum(n) FROM unnest(c.sold) n), coalesce(s.slug, ''), coalesce(l.name, ''), e.id
-  FROM shown w JOIN event e ON e.id = w.id JOIN counter c ON c.event_id = e.id LEFT JOIN series s ON s.id = e.series_id LEFT JOIN event l ON l.id = s.lead_id
+SELECT ` + eventColumns + `
+  FROM shown w JOIN ` + eventRow + `
  ORDER BY w.late, w.rank, e.id`
+
+const changedEventsSQL = `
+SELECT ` + eventColumns + `
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS w (id, n) JOIN ` + eventRow + `
+ WHERE e.team_id = desk_team() AND NOT ($2 AND e.status = 'draft')
+ ORDER BY w.n`
 
 const eventTotalsSQL = `
 WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
@@ -111,6 +125,35 @@ func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (pag
 		return page, fmt.Errorf("overview: list events: %w", err)
 	}
 	return page, nil
+}
+
+// Changed returns events of a member's team that changed after a place: their settings, status, plan or series. Seats that are held or sold are no
+// change of an event. Each comes once, as it is now, in the order of the last changes; drafts only if public is false. A page may have fewer events than
+// its limit while there are more. The first place has a time. next is where to go on, at once if there are more, or any time later.
+//
+// Errors: changes.ErrAhead; the database's.
+func (o *Overview) Changed(ctx context.Context, m organizers.Member, public bool, p paging.Page) (list []Event, next paging.Place, more bool, err error) {
+	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
+		var changed []changes.Changed
+		if changed, next, more, err = changes.Since(ctx, tx, m.Team, changes.Events, p); err != nil {
+			return err
+		}
+		ids := make([]int64, 0, len(changed))
+		for _, c := range changed {
+			id, err := strconv.ParseInt(c.Subject, 10, 64)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		rows, _ := tx.Query(ctx, changedEventsSQL, ids, public) // collectEvents returns its error
+		list, err = collectEvents(rows)
+		return err
+	})
+	if err != nil {
+		return nil, next, false, fmt.Errorf("overview: list changed events: %w", err)
+	}
+	return list, next, more, nil
 }
 
 // MostOffered is how many events a page offers to choose from.
@@ -138,10 +181,11 @@ func (o *Overview) Latest(ctx context.Context, m organizers.Member) (e Event, ok
 }
 
 func readEvents(ctx context.Context, tx pgx.Tx, f Filter, most int) ([]Event, error) {
-	rows, err := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize, f.Paging.After.Time(), f.Paging.After.N)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, eventsSQL, f.Show, words(f.Words), f.Series, f.Public, most, min(max(f.Page, 0), MostPages)*PageSize, f.Paging.After.Time(), f.Paging.After.N) // collectEvents returns its error
+	return collectEvents(rows)
+}
+
+func collectEvents(rows pgx.Rows) ([]Event, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Event, err error) {
 		var opens *time.Time
 		err = row.Scan(&e.Slug, &e.Name, &e.Venue, &e.Online.On, &e.StartsAt, &e.TimeZone, &e.Currency, &e.Status, &opens, &e.Reason, &e.Seats, &e.Free, &e.Held, &e.Sold, &e.SeriesSlug, &e.SeriesName, &e.ID)

@@ -88,6 +88,8 @@ type BookingsPage struct {
 	Chosen  []int      // seats that the form begins with
 	Form    url.Values // as it was typed
 	Message string     // why it was refused
+	Next    string     // cursor of earlier ones; empty: there are none
+	Part    bool       // the list is a page of several
 }
 
 // options are the number of options that last, and of their seats.
