@@ -91,6 +91,61 @@ func TestHome_SearchFindsEachKind(t *testing.T) {
 	s.exec(t, `INSERT INTO team (name) VALUES ('Others')`)
 }
 
+func TestHome_SearchFindsPeopleAndSeatsWithoutAnOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.soldTo(t, ann, "Anna van der Østergård", "zoe@example.org", 7)
+	s.exec(t, `INSERT INTO guest (id, event_id, name, email, places) VALUES (gen_random_uuid(), 1, 'Carla O''Critic', 'carla@press.example', 2)`)
+	s.exec(t, `INSERT INTO guest (id, event_id, name, places, struck_at) VALUES (gen_random_uuid(), 1, 'Carla Struck', 1, now())`)
+	s.exec(t, `WITH k AS (INSERT INTO block (id, event_id, seats, kind, ends_at) VALUES (gen_random_uuid(), 1, '{0}', 'group', now() + interval '1 day') RETURNING id)
+INSERT INTO booking (id, event_id, name, organisation, email, places) SELECT id, 1, 'Eva Roth', 'Rote Schule', 'eva@school.example', 12 FROM k`)
+	if a, body := send(t, ann, "POST", s.url+"/desk/customers/imports", `{"key":"list","customers":"email,name\nida@example.net,Ida Lindgren"}`); a.StatusCode != http.StatusOK {
+		t.Fatal(a.StatusCode, body)
+	}
+	free, sold := s.sale.Plan.Label(11), s.sale.Plan.Label(7)
+	for typed, want := range map[string]string{
+		"osterg": "customers Anna van der Østergård | zoe@example.org", "zoe@": "customers Anna van der Østergård |", "ida": "customers Ida Lindgren | ida@example.net", "lindg": "customers Ida Lindgren |",
+		"o'crit": "guests Carla O'Critic | carla@press.example · 2 places · Evening", "carla@p": "guests Carla", "critic": "", "carl crit": "", `carl\`: "",
+		"schule": "bookings Rote Schule | Eva Roth · eva@school.example · 12 seats", "roth": "bookings Rote Schule", "eva rote": "bookings Rote Schule",
+		free: "seats " + free + " | Available · Evening",
+	} {
+		found := strings.Join(s.searched(t, ann, typed), "\n")
+		if want != "" && strings.Count(found, want) != 1 || want == "" && found != "" || strings.Contains(found, "Struck") {
+			t.Errorf("%q finds\n%s", typed, found)
+		}
+	}
+	if found := strings.Join(s.searched(t, ann, sold), "\n"); strings.Contains(found, "seats ") || !strings.Contains(found, "orders ") {
+		t.Errorf("a sold seat leads to\n%s", found)
+	}
+	for _, typed := range []string{free, "carla", "schule", "lindg"} {
+		found := s.searched(t, ann, typed)
+		path := found[0][strings.LastIndex(found[0], "| ")+2:]
+		if a, page := s.page(t, ann, path); a.StatusCode != http.StatusOK || typed == free && !strings.Contains(page, "checked") {
+			t.Errorf("%q leads to %s: %d", typed, path, a.StatusCode)
+		}
+	}
+	team := s.sale.Event.Team
+	for _, c := range []struct {
+		role                          string
+		who                           *http.Client
+		customer, guest, booked, seat bool
+	}{
+		{"manager", s.memberOf(t, "max", organizers.Manager, team), true, true, true, true}, {"viewer", s.memberOf(t, "vera", organizers.Viewer, team), false, false, false, false},
+		{"till", s.memberOf(t, "tess", organizers.Till, team), false, true, true, true}, {"door", s.memberOf(t, "dora", organizers.Door, team), false, false, false, false},
+		{"owner of another team", s.memberOf(t, "bob", organizers.Owner, s.others(t, "matinee")), false, false, false, false},
+	} {
+		for typed, want := range map[string]bool{"lindg": c.customer, "carla": c.guest, "schule": c.booked} {
+			if found := s.searched(t, c.who, typed); (len(found) > 0) != want {
+				t.Errorf("%s finds by %q: %v", c.role, typed, found)
+			}
+		}
+		if found := strings.Join(s.searched(t, c.who, free), "\n"); strings.Contains(found, "/desk/events/evening/seats") != c.seat {
+			t.Errorf("%s finds by %q: %v", c.role, free, found)
+		}
+	}
+}
+
 func TestHome_SearchTakesWhatPeopleType(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

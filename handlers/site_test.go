@@ -124,7 +124,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Subscriptions = subscriptions.New(db, office, sold, config.Desk)
 	config.Sites = sites.New(db, config.Desk, "")
 	config.Blocks = blocks.New(office, config.Desk)
-	config.Guests = guests.New(config.Desk, sold, config.Blocks)
+	config.Guests = guests.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings.MailWritten = sold.WroteMail
 	config.Memberships = memberships.New(db, config.Desk)

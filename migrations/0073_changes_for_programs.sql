@@ -1,3 +1,5 @@
+-- What programs read as changes, and what the search of the desk reads by.
+
 -- Events and customers that changed since their change was numbered, as order_touch has orders. Written by seats/changes: triggers add a line in
 -- the transaction of the change. It has no key, so no change waits for another one.
 CREATE TABLE team_touch (
@@ -27,9 +29,11 @@ CALL desk_wall('team_change', 'team_id = desk_team()', 'SELECT, INSERT, UPDATE')
 
 -- customer_of is the id of the record of an address in a team: its first order, or the imported customer; null if there is none.
 CREATE FUNCTION customer_of(team bigint, address text) RETURNS uuid LANGUAGE sql STABLE AS $$
-SELECT coalesce((SELECT n.id FROM orders n WHERE lower(n.email) = ANY(customer_emails($1, lower($2))) AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1
-                  ORDER BY n.created_at, n.id LIMIT 1),
-                (SELECT c.id FROM customer c WHERE c.team_id = $1 AND c.email = ANY(customer_emails($1, lower($2))) ORDER BY c.imported_at DESC, c.id DESC LIMIT 1))
+SELECT coalesce((SELECT f.id FROM unnest(customer_emails($1, lower($2))) a(email) CROSS JOIN LATERAL (
+                     SELECT n.id, n.created_at FROM orders n
+                      WHERE lower(n.email) = a.email AND n.email <> '' AND (SELECT team_id FROM event WHERE id = n.event_id AND test_of IS NULL) = $1 ORDER BY n.created_at, n.id LIMIT 1) f
+                  ORDER BY f.created_at, f.id LIMIT 1),
+                (SELECT c.id FROM unnest(customer_emails($1, lower($2))) a(email) JOIN customer c ON c.team_id = $1 AND c.email = a.email ORDER BY c.imported_at DESC, c.id DESC LIMIT 1))
 $$;
 
 -- changed_subject is what a note is numbered as: the record that the order or the imported customer belongs to by then; null if there is none.
@@ -84,3 +88,14 @@ SELECT team_id, list, subject, row_number() OVER (PARTITION BY team_id ORDER BY 
              WHERE o.email <> '' AND e.test_of IS NULL ORDER BY e.team_id, lower(o.email), o.created_at, o.id) first
          UNION ALL
         SELECT team_id, 'customers', id::text FROM customer) each;
+
+-- word_vector are the words of a text as fold writes them; word_query wants all words of a text to begin such a word, null if it has none.
+CREATE FUNCTION word_vector(words text) RETURNS tsvector LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN array_to_tsvector(array_remove(regexp_split_to_array(fold(words), '\s+'), ''));
+CREATE FUNCTION word_query(words text) RETURNS tsquery LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT string_agg('''' || replace(replace(w, '\', '\\'), '''', '''''') || ''':*', ' & ')::tsquery FROM unnest(array_remove(regexp_split_to_array(fold(words), '\s+'), '')) w);
+
+-- Guests and groups by the beginnings of words, imported customers by their last name, too.
+CREATE INDEX guest_by_word ON guest USING gin (word_vector(name || ' ' || email));
+CREATE INDEX booking_by_word ON booking USING gin (word_vector(name || ' ' || organisation || ' ' || email));
+CREATE INDEX customer_by_last_name ON customer (team_id, substring(found_by from '(\S+)\s*\n') text_pattern_ops);

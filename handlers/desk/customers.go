@@ -66,7 +66,7 @@ func (h *Handlers) showCustomers(w http.ResponseWriter, r *http.Request, m organ
 	if p.Tag = r.URL.Query().Get("tag"); p.Tag != "" {
 		p.List, err = h.Server.Customers.Tagged(r.Context(), m, p.Tag)
 	} else if p.Words != "" {
-		p.List, p.More, err = h.Server.Customers.Find(r.Context(), m, p.Words)
+		p.List, p.More, err = h.Server.Customers.Find(r.Context(), m, p.Words, customers.Rows)
 	} else {
 		p.List, p.Next, err = h.latestCustomers(r, m)
 	}

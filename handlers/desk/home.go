@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -220,13 +221,44 @@ func searchable(typed string) error {
 	return nil
 }
 
+// mostPeople is how many customers, guests, bookings or seats a search finds.
+const mostPeople = 8
+
+// searched finds what a member means by what was typed, of what the member may open.
+func (h *Handlers) searched(ctx context.Context, m organizers.Member, typed string) (found desk.Found, err error) {
+	if found.Found, err = h.Overview.Search(ctx, m, typed); err != nil || m.Test {
+		return found, err
+	}
+	if m.May(organizers.Sell) {
+		if found.Seats, err = h.Orders.OpenSeats(ctx, m.Team, typed, mostPeople); err != nil {
+			return found, err
+		}
+	}
+	if utf8.RuneCountInString(typed) < 2 {
+		return found, nil
+	}
+	if m.May(organizers.Manage) {
+		if found.Customers, _, err = h.Server.Customers.Find(ctx, m, typed, mostPeople); err != nil {
+			return found, err
+		}
+	}
+	if !m.May(organizers.Sell) {
+		return found, nil
+	}
+	if found.Bookings, err = h.Bookings.Search(ctx, m, typed, mostPeople); err != nil {
+		return found, err
+	}
+	found.Guests, err = h.Guests.Search(ctx, m, typed, mostPeople)
+	return found, err
+}
+
 // Search answers GET /desk/search
 func (h *Handlers) Search(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	typed := strings.Join(strings.Fields(r.URL.Query().Get("q")), " ")
 	if err := searchable(typed); err != nil {
 		return err
 	}
-	found, err := h.Overview.Search(r.Context(), m, typed)
+	found, err := h.searched(r.Context(), m, typed)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestChanged_HasEveryKindOfChangeOfACustomerOnce(t *testing.T) {
 		}},
 		{"first order of a list", "ida@example.org", func() error { h.sold(t, "Ida", "ida@example.org"); return nil }},
 		{"merged", "bob@example.org", func() error {
-			list, _, err := h.all.Find(t.Context(), h.ann, "bob@")
+			list, _, err := h.all.Find(t.Context(), h.ann, "bob@", 5)
 			if err != nil {
 				return err
 			}

@@ -2,8 +2,9 @@ package customers
 
 // SQL for a look at its plans.
 const (
-	LatestSQL  = latestSQL
-	ByEmailSQL = byEmailSQL
-	ByNameSQL  = byNameSQL
-	HeadSQL    = headSQL
+	LatestSQL     = latestSQL
+	ByEmailSQL    = byEmailSQL
+	ByNameSQL     = byNameSQL
+	ByLastNameSQL = byLastNameSQL
+	HeadSQL       = headSQL
 )

@@ -102,6 +102,14 @@ const byNameSQL = shown + ` FROM (
      ORDER BY o.found_by USING ~<~ LIMIT $3) o ` + found + `
  ORDER BY o.found_by USING ~<~`
 
+// By the last word of a name, which begins with the last word of what was typed. The name has all of what was typed.
+const byLastNameSQL = shown + ` FROM (
+    SELECT substring(o.found_by from '(\S+)\s*\n') AS last_name, lower(o.email) AS email FROM orders o
+     WHERE o.email <> '' AND substring(o.found_by from '(\S+)\s*\n') ~>=~ fold($4) AND substring(o.found_by from '(\S+)\s*\n') ~<~ (fold($4) || chr(1114111)) AND strpos(o.found_by, fold($2)) > 0
+       AND ` + ofTeam + ` AND o.id = ` + latest + `
+     ORDER BY substring(o.found_by from '(\S+)\s*\n') USING ~<~ LIMIT $3) o ` + found + `
+ ORDER BY o.last_name USING ~<~`
+
 const (
 	importedByEmailSQL = shown + ` FROM (
     SELECT email FROM customer WHERE team_id = $1 AND email ~>=~ $2 AND email ~<~ ($2::text || chr(1114111)) ORDER BY email USING ~<~ LIMIT $3) o ` + found + `
@@ -110,6 +118,12 @@ const (
 	importedByNameSQL = shown + ` FROM (
     SELECT found_by, email FROM customer WHERE team_id = $1 AND found_by ~>=~ fold($2) AND found_by ~<~ (fold($2) || chr(1114111)) ORDER BY found_by USING ~<~ LIMIT $3) o ` + found + `
  ORDER BY o.found_by USING ~<~`
+
+	importedByLastNameSQL = shown + ` FROM (
+    SELECT substring(found_by from '(\S+)\s*\n') AS last_name, email FROM customer
+     WHERE team_id = $1 AND substring(found_by from '(\S+)\s*\n') ~>=~ fold($4) AND substring(found_by from '(\S+)\s*\n') ~<~ (fold($4) || chr(1114111)) AND strpos(found_by, fold($2)) > 0
+     ORDER BY substring(found_by from '(\S+)\s*\n') USING ~<~ LIMIT $3) o ` + found + `
+ ORDER BY o.last_name USING ~<~`
 )
 
 // Latest returns the customers of a member's team who ordered last, and where the list goes on; nil if there are no more.
@@ -162,19 +176,24 @@ func (c *Customers) Changed(ctx context.Context, d *organizers.Desk, m organizer
 }
 
 // Find returns customers of a member's team with an email, or a name in the latest order, that begins with prefix, however it is written (ors finds
-// Ørsted): Rows at most. more reports whether there are others. A person is found by each address that was merged, and by its name.
-func (c *Customers) Find(ctx context.Context, m organizers.Member, prefix string) (list []Customer, more bool, err error) {
+// Ørsted), or with a last name that does: most at most. more reports whether there are others. A person is found by each address that was merged, and
+// by its name.
+func (c *Customers) Find(ctx context.Context, m organizers.Member, prefix string, most int) (list []Customer, more bool, err error) {
 	prefix = strings.TrimSpace(prefix)
-	for _, by := range []struct{ sql, prefix string }{{byEmailSQL, strings.ToLower(prefix)}, {importedByEmailSQL, strings.ToLower(prefix)}, {byNameSQL, prefix}, {importedByNameSQL, prefix}} {
-		some, err := c.read(ctx, by.sql, m.Team, by.prefix, Rows+1)
+	email, last := strings.ToLower(prefix), prefix[strings.LastIndexByte(prefix, ' ')+1:]
+	for _, by := range []struct {
+		sql  string
+		args []any
+	}{{byEmailSQL, []any{email, most + 1}}, {importedByEmailSQL, []any{email, most + 1}}, {byNameSQL, []any{prefix, most + 1}}, {importedByNameSQL, []any{prefix, most + 1}}, {byLastNameSQL, []any{prefix, most + 1, last}}, {importedByLastNameSQL, []any{prefix, most + 1, last}}} {
+		some, err := c.read(ctx, by.sql, append([]any{m.Team}, by.args...)...)
 		if err != nil {
 			return nil, false, fmt.Errorf("customers: find: %w", err)
 		}
-		more = more || len(some) > Rows
+		more = more || len(some) > most
 		list = append(list, some...)
 	}
-	if list = once(list); len(list) > Rows {
-		list, more = list[:Rows], true
+	if list = once(list); len(list) > most {
+		list, more = list[:most], true
 	}
 	return list, more, nil
 }

@@ -70,7 +70,7 @@ func TestMerge_ShowsOneRecordOfBothAndChangesNoOrderOrCredit(t *testing.T) {
 		t.Errorf("customers are %q, %v", emails(list), err)
 	}
 	for _, prefix := range []string{"zoe@ex", "zoe@work", "zoe ex", "z. ex", "zoe"} {
-		if list, _, err := h.all.Find(t.Context(), h.ann, prefix); err != nil || emails(list) != "zoe@work.example" {
+		if list, _, err := h.all.Find(t.Context(), h.ann, prefix, customers.Rows); err != nil || emails(list) != "zoe@work.example" {
 			t.Errorf("%q finds %q, %v", prefix, emails(list), err)
 		}
 	}

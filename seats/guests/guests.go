@@ -20,14 +20,15 @@ import (
 
 // Guests are those of all events, for one node.
 type Guests struct {
+	db     seats.DB
 	desk   *organizers.Desk
 	orders *orders.Orders
 	blocks *blocks.Blocks
 }
 
 // New returns the guests of a desk.
-func New(desk *organizers.Desk, sold *orders.Orders, kept *blocks.Blocks) *Guests {
-	return &Guests{desk, sold, kept}
+func New(db seats.DB, desk *organizers.Desk, sold *orders.Orders, kept *blocks.Blocks) *Guests {
+	return &Guests{db, desk, sold, kept}
 }
 
 // Guest is a line of the list.

@@ -68,7 +68,7 @@ func openPlan(t *testing.T, p *seats.Plan) *fixture {
 // node is the guest list as another node has it.
 func (h *fixture) node() *guests.Guests {
 	desk := organizers.New(h.db, func() {})
-	return guests.New(desk, h.orders, blocks.New(h.office, desk))
+	return guests.New(h.db, desk, h.orders, blocks.New(h.office, desk))
 }
 
 func (h *fixture) add(t *testing.T, lines ...string) []guests.Guest {

@@ -141,6 +141,40 @@ func labelled(typed string) (section string, rows []string, number string, ok bo
 	return section, rows, number, true
 }
 
+// SeatHit is a seat that a search of all events found.
+type SeatHit struct {
+	Event   string // slug
+	Title   string // of the event
+	Starts  string // local day of the event
+	Label   string
+	Section int
+	State   seats.State
+}
+
+// Of the same events as labelSQL. A sold seat leads to its order.
+const openSeatsSQL = `
+SELECT e.slug, e.name, e.starts_local::date::text, c.name || '/' || CASE WHEN s.row = '' THEN '' ELSE s.row || '/' END || s.number, c.number, t.state
+  FROM (SELECT id, slug, name, starts_at, starts_local FROM event WHERE team_id = $1 AND test_of IS NULL AND starts_at > clock_timestamp() - interval '12 hours' AND status NOT IN ('draft', 'cancelled') ORDER BY starts_at, id LIMIT 8) e
+  JOIN section c ON c.event_id = e.id AND ($2 = '' OR starts_with(fold(c.name), fold($2)))
+  JOIN seat s ON s.event_id = e.id AND s.section = c.number AND s.row = ANY ($3) AND s.number = $4
+  JOIN seat_state t ON t.event_id = e.id AND t.idx = s.idx AND t.state <> 4 /* sold */
+ ORDER BY e.starts_at, e.id, c.number LIMIT $5`
+
+// OpenSeats returns at most so many seats of a team that are not sold and are meant by what was typed, such as Stalls/C/12, C 12 or C12, of the
+// eight events that are the next to begin.
+func (o *Orders) OpenSeats(ctx context.Context, team int64, typed string, most int) ([]SeatHit, error) {
+	section, rowNames, number, ok := labelled(strings.Join(strings.Fields(typed), " "))
+	if !ok {
+		return nil, nil
+	}
+	rows, _ := o.db.Query(ctx, openSeatsSQL, team, section, rowNames, number, most) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SeatHit])
+	if err != nil {
+		return nil, fmt.Errorf("orders: search seats: %w", err)
+	}
+	return list, nil
+}
+
 // Hit is an order that a search of all events found.
 type Hit struct {
 	ID       seats.ID

@@ -35,6 +35,8 @@ done <<PAGES
 /desk/search?q=$order
 /desk/search?q=Stalls/C/12
 /desk/search?q=C%2012
+/desk/search?q=D%2013
+/desk/search?q=schule
 /desk/events/$slug
 /desk/events/$slug/orders
 /desk/events/$slug/orders?q=berg

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -10,6 +11,10 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
+	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/guests"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/payments"
@@ -288,7 +293,7 @@ type SearchPage struct {
 
 // ResultGroup is results of one kind.
 type ResultGroup struct {
-	Kind    string   `json:"kind"` // events, orders or actions
+	Kind    string   `json:"kind"` // events, orders, seats, customers, bookings, guests or actions
 	Title   string   `json:"title"`
 	Results []Result `json:"results"`
 }
@@ -300,26 +305,87 @@ type Result struct {
 	Path   string `json:"path"`
 }
 
+// Found is what a search of all events and people of a team found.
+type Found struct {
+	overview.Found
+	Customers []customers.Customer
+	Bookings  []bookings.Hit
+	Guests    []guests.Hit
+	Seats     []orders.SeatHit // that are not sold
+}
+
 // Results puts what was found for a member into words, and adds the pages and actions that are called so.
-func Results(ctx context.Context, m organizers.Member, typed string, found overview.Found) (groups []ResultGroup) {
+func Results(ctx context.Context, m organizers.Member, typed string, found Found) (groups []ResultGroup) {
 	add := func(kind, title string, list []Result) {
 		if len(list) > 0 {
 			groups = append(groups, ResultGroup{kind, title, list})
 		}
 	}
-	add("events", text.T(ctx, "Events"), eventResults(ctx, m, found))
-	var orders []Result
+	add("events", text.T(ctx, "Events"), eventResults(ctx, m, found.Found))
+	var sold []Result
 	for _, o := range found.Orders {
 		title := o.Number() + ", " + o.Name
 		details := []string{o.Title, text.N(ctx, "%d ticket", "%d tickets", o.Tickets), views.MoneyIn(ctx, o.Cost, o.Currency), o.Email}
 		if o.State == "cancelled" {
 			details[1], details[2] = text.T(ctx, "Cancelled"), ""
 		}
-		orders = append(orders, Result{title, dotted(details...), EventPath(o.Event) + "/orders/" + o.Code})
+		sold = append(sold, Result{title, dotted(details...), EventPath(o.Event) + "/orders/" + o.Code})
 	}
-	add("orders", text.T(ctx, "Orders"), orders)
-	add("actions", text.T(ctx, "Actions"), actionResults(ctx, m, typed, found))
+	add("orders", text.T(ctx, "Orders"), sold)
+	add("seats", text.T(ctx, "Seats"), seatResults(ctx, found.Seats))
+	add("customers", text.T(ctx, "Customers"), customerResults(ctx, found.Customers))
+	add("bookings", text.T(ctx, "Group bookings"), bookingResults(ctx, found.Bookings))
+	add("guests", text.T(ctx, "Guests"), guestResults(ctx, found.Guests))
+	add("actions", text.T(ctx, "Actions"), actionResults(ctx, m, typed, found.Found))
 	return groups
+}
+
+// seatResults are seats that are not sold. One that is available is chosen on its page.
+func seatResults(ctx context.Context, found []orders.SeatHit) (list []Result) {
+	for _, s := range found {
+		path, state := EventPath(s.Event)+"/seats?section="+strconv.Itoa(s.Section), text.T(ctx, "In someone's basket")
+		switch s.State {
+		case seats.Free, seats.Expired:
+			state, path = text.T(ctx, "Available"), path+"&seat="+url.QueryEscape(s.Label)
+		case seats.Blocked:
+			state = text.T(ctx, "Blocked")
+		}
+		list = append(list, Result{s.Label, dotted(state, s.Title, s.Starts), path})
+	}
+	return list
+}
+
+func customerResults(ctx context.Context, found []customers.Customer) (list []Result) {
+	for _, c := range found {
+		orders := ""
+		if c.Orders > 0 {
+			orders = text.N(ctx, "%d order", "%d orders", c.Orders)
+		}
+		if c.Name == "" {
+			list = append(list, Result{c.Email, orders, CustomerPath(c.ID)})
+		} else {
+			list = append(list, Result{c.Name, dotted(c.Email, orders), CustomerPath(c.ID)})
+		}
+	}
+	return list
+}
+
+func bookingResults(ctx context.Context, found []bookings.Hit) (list []Result) {
+	for _, b := range found {
+		contact := b.Name
+		if b.Organisation == "" {
+			contact = ""
+		}
+		list = append(list, Result{cmp.Or(b.Organisation, b.Name), dotted(contact, b.Email, text.N(ctx, "%d seat", "%d seats", b.Places), b.Title, b.Starts), BookingPath(b.Event, b.ID)})
+	}
+	return list
+}
+
+func guestResults(ctx context.Context, found []guests.Hit) (list []Result) {
+	for _, g := range found {
+		list = append(list, Result{g.Name, dotted(g.Email, text.N(ctx, "%d place", "%d places", g.Places), g.Title, g.Starts), GuestsPath(g.Event) + "#guest-" + g.ID.String()})
+	}
+	return list
 }
 
 func eventResults(ctx context.Context, m organizers.Member, found overview.Found) (list []Result) {
