@@ -47,10 +47,13 @@ function show(state, ...lines) {
   } catch {} // this browser makes none
 }
 
+// admitting counts the tickets that admit a person. One that was cancelled is stored, too: the door says so when it is scanned.
+const admitting = tickets => [...tickets.values()].filter(ticket => !ticket.revoked).length
+
 function tell() {
   const n = waiting().length
   if (n) line.textContent = N('%d scan waits until the box office can be reached. It is kept on this phone.', '%d scans wait until the box office can be reached. They are kept on this phone.', n)
-  else line.textContent = known.size ? N('%d ticket is stored on this device: this page also works offline.', '%d tickets are stored on this device: this page also works offline.', known.size) : ''
+  else line.textContent = admitting(known) ? N('%d ticket is stored on this device: this page also works offline.', '%d tickets are stored on this device: this page also works offline.', admitting(known)) : ''
 }
 
 const LETTERS = 149 // of a ticket's code; if it rotates, those of the moment follow
