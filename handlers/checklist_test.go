@@ -142,6 +142,60 @@ func TestSeries_SaleThatLacksSomethingAsks(t *testing.T) {
 	}
 }
 
+func TestSeries_SalesAreCheckedOfEachPerformance(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	at := s.drafts(t, ann, "Run")
+	made := s.does(t, ann, at+"/series", url.Values{"dates": {"2033-05-19 20:00\n2033-05-20 20:00"}})
+	type performance struct {
+		Slug    string
+		Missing []events.Point
+	}
+	const own = "run-2033-05-20"
+	if a, body := send(t, ann, "POST", s.url+"/desk/events/"+own+"/settings", `{"key":"free","price":["0","0","0"]}`); a.StatusCode != http.StatusOK {
+		t.Fatal(a.StatusCode, body)
+	}
+	lacks := func(more string) (list map[string]bool, union []events.Point) {
+		a, body := send(t, ann, "POST", s.url+made+"/changes", `{"key":"c","all":true,"status":"on sale"`+more+`}`)
+		var seen struct {
+			Preview struct {
+				Performances []performance
+				Missing      []events.Point
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &seen); err != nil || len(seen.Preview.Performances) != 3 {
+			t.Fatalf("the preview: %d %v %s", a.StatusCode, err, body)
+		}
+		list = map[string]bool{}
+		for _, p := range seen.Preview.Performances {
+			list[p.Slug] = slices.Contains(p.Missing, events.PointPrices)
+			if !slices.Contains(p.Missing, events.PointImprint) {
+				t.Errorf("%s is said to have an imprint: %v", p.Slug, p.Missing)
+			}
+		}
+		return list, seen.Preview.Missing
+	}
+	list, union := lacks("")
+	for slug, lacking := range list {
+		if lacking != (slug == own) {
+			t.Errorf("%s is said to lack prices: %t", slug, lacking)
+		}
+	}
+	if len(union) == 0 || union[0] != events.PointPrices {
+		t.Errorf("together they lack %v", union)
+	}
+	if list, _ := lacks(`,"part":["prices"]`); !list[own] {
+		t.Error("prices of its own stay, and are not checked")
+	}
+	if list, union := lacks(`,"part":["prices"],"own":true`); list[own] || slices.Contains(union, events.PointPrices) {
+		t.Errorf("prices that the same change applies are said to be missing: %v", union)
+	}
+	if _, page := s.submit(t, ann, made+"/changes", url.Values{"all": {"on"}, "status": {"on sale"}}); strings.Count(page, "Missing: Prices, ") != 1 || !strings.Contains(page, "/desk/events/"+own+"/checklist") {
+		t.Errorf("the page of the preview does not say which performance lacks prices: %s", words(page))
+	}
+}
+
 func TestStatus_BackToDraftWhileNothingIsSoldOrHeld(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -131,8 +131,10 @@ INSERT INTO booking (id, event_id, name, organisation, email, places) SELECT id,
 		who                           *http.Client
 		customer, guest, booked, seat bool
 	}{
-		{"manager", s.memberOf(t, "max", organizers.Manager, team), true, true, true, true}, {"viewer", s.memberOf(t, "vera", organizers.Viewer, team), false, false, false, false},
-		{"till", s.memberOf(t, "tess", organizers.Till, team), false, true, true, true}, {"door", s.memberOf(t, "dora", organizers.Door, team), false, false, false, false},
+		{"manager", s.memberOf(t, "max", organizers.Manager, team), true, true, true, true},
+		{"viewer", s.memberOf(t, "vera", organizers.Viewer, team), false, false, false, false},
+		{"till", s.memberOf(t, "tess", organizers.Till, team), false, true, true, true},
+		{"door", s.memberOf(t, "dora", organizers.Door, team), false, false, false, false},
 		{"owner of another team", s.memberOf(t, "bob", organizers.Owner, s.others(t, "matinee")), false, false, false, false},
 	} {
 		for typed, want := range map[string]bool{"lindg": c.customer, "carla": c.guest, "schule": c.booked} {
@@ -245,6 +247,50 @@ func TestHome_OtherTeamsDoNotExist(t *testing.T) {
 	}
 	if _, body := send(t, ann, "GET", s.url+"/desk", ""); !strings.Contains(body, `"slug":"evening"`) || !strings.Contains(body, `"orders":1,"tickets":1`) {
 		t.Errorf("the team itself: %s", body)
+	}
+}
+
+func TestEvents_OfASeriesAreChosenOnThePage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	at := s.drafts(t, ann, "Run")
+	made := s.does(t, ann, at+"/series", url.Values{"dates": {"2033-05-19 20:00\n2033-05-20 20:00"}})
+	slug := strings.TrimPrefix(made, "/desk/series/")
+	if _, page := s.page(t, ann, "/desk/events"); !strings.Contains(page, `<select name="series">`) || !strings.Contains(page, `<option value="`+slug+`">Run · `) {
+		t.Errorf("the list offers no series: %s", between(page, `<select name="series">`, "</form>"))
+	}
+	_, page := s.page(t, ann, "/desk/events?series="+slug)
+	if form := between(page, `<select name="series"`, "</form>"); !strings.Contains(form, `<option value="`+slug+`" selected>`) || !strings.Contains(page, "3 events") || strings.Contains(page, "/desk/events/evening") {
+		t.Errorf("the list of a series: %s", between(page, "<main", "</main>"))
+	}
+	door := s.memberOf(t, "dora", organizers.Door, s.sale.Event.Team)
+	if _, page := s.page(t, door, "/desk/events"); strings.Contains(page, "Run") {
+		t.Error("the door is offered a series of drafts")
+	}
+	bob := s.memberOf(t, "bob", organizers.Owner, s.others(t, "matinee"))
+	if _, page := s.page(t, bob, "/desk/events"); strings.Contains(page, `value="`+slug) {
+		t.Error("another team is offered the series")
+	}
+}
+
+func TestComparison_OtherEventIsChosenOnThePage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	s.exec(t, `INSERT INTO event (slug, name, starts_at, seats, plan_id, status)
+		SELECT 'earlier-' || n, 'Earlier', starts_at - n * interval '1 day', 1, plan_id, CASE WHEN n = 9 THEN 'draft' ELSE 'closed' END FROM event, generate_series(1, 9) n WHERE slug = 'evening'`)
+	s.exec(t, `INSERT INTO counter (event_id, free, held, sold, blocked) SELECT id, '{1}', '{0}', '{0}', '{0}' FROM event WHERE slug LIKE 'earlier-%'`)
+	_, page := s.page(t, ann, "/desk/events/evening/comparison")
+	form := between(page, `<select name="with">`, "</form>")
+	if strings.Count(form, "<option") != 9 || !strings.Contains(form, `value="earlier-3"`) || strings.Contains(form, `value="evening"`) || strings.Contains(form, `value="earlier-9"`) {
+		t.Errorf("the page offers %s", form)
+	}
+	if _, page := s.page(t, ann, "/desk/events/evening/comparison?with=earlier-3"); !strings.Contains(page, `<option value="earlier-3" selected>`) || !strings.Contains(page, "<small>15 May 2033") {
+		t.Errorf("with another event: %s", between(page, `<select name="with">`, "</form>"))
+	}
+	if a, _ := s.page(t, ann, "/desk/events/evening/comparison?with=nothing"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("with no event: %d", a.StatusCode)
 	}
 }
 

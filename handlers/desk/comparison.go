@@ -1,13 +1,16 @@
 package desk
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -41,5 +44,25 @@ func (h *Handlers) Comparison(w http.ResponseWriter, r *http.Request, m organize
 	}
 	p := desk.ComparisonPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Comparison")), Comparison: c, With: with}
 	p.Path = desk.ComparisonPath(s.Event.Slug)
+	if p.Others, err = h.comparable(r.Context(), m, s.Event, with); err != nil {
+		return err
+	}
 	return web.WritePage(w, r, http.StatusOK, desk.Comparison(p))
+}
+
+// comparable lists the other events of the team, the last to begin first, and the chosen one in any case.
+func (h *Handlers) comparable(ctx context.Context, m organizers.Member, e seats.Event, chosen string) ([]overview.Event, error) {
+	list, err := h.Overview.First(ctx, m, overview.Filter{Show: overview.All, Public: true}, overview.MostOffered)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(o overview.Event) bool { return o.Slug == e.Slug })
+	if chosen == "" || slices.ContainsFunc(list, func(o overview.Event) bool { return o.Slug == chosen }) {
+		return list, nil
+	}
+	other, err := h.Inventory.Sale(ctx, chosen) // the comparison found it among the events of the team
+	if err != nil {
+		return nil, err
+	}
+	return append(list, overview.Event{Event: other.Event}), nil
 }

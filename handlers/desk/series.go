@@ -229,23 +229,57 @@ func datesAnswer(w http.ResponseWriter, d desk.DatesForm) error {
 type previewBody struct {
 	Digest       string         `json:"digest"`
 	Changed      int            `json:"changed"`
-	Performances []series.Line  `json:"performances"`
-	Missing      []events.Point `json:"missing"` // the sales start without it only with anyway
+	Performances []previewLine  `json:"performances"`
+	Missing      []events.Point `json:"missing"` // of any performance: the sales start without it only with anyway
 }
 
-// missingOf lists what the production lacks if a change starts the sale of a performance.
-func (h *Handlers) missingOf(ctx context.Context, c series.Change, s series.Series, list []series.Performance) ([]events.Point, error) {
-	if c.Status == nil || !slices.ContainsFunc(list, func(p series.Performance) bool {
-		return slices.Contains(c.Performances, p.Slug) && startsSale(seats.Event{Status: p.Status}, c.Status.Status)
-	}) {
+type previewLine struct {
+	series.Line
+	Missing []events.Point `json:"missing"`
+}
+
+func describePreview(seen series.Report, missing desk.Missing) previewBody {
+	b := previewBody{seen.Digest, seen.Changed(), []previewLine{}, append([]events.Point{}, missing.Points()...)}
+	for _, l := range seen.Lines {
+		b.Performances = append(b.Performances, previewLine{l, append([]events.Point{}, missing[l.Slug]...)})
+	}
+	return b
+}
+
+// missingOf lists what each performance lacks whose sale a change starts: with the settings and prices that the same change applies to it.
+func (h *Handlers) missingOf(ctx context.Context, c series.Change, s series.Series, list []series.Performance) (desk.Missing, error) {
+	if c.Status == nil {
 		return nil, nil
 	}
-	lead, err := h.Inventory.Sale(ctx, s.LeadSlug)
-	if err != nil {
-		return nil, err
+	missing := desk.Missing{}
+	for _, p := range list {
+		if !slices.Contains(c.Performances, p.Slug) || !startsSale(seats.Event{Status: p.Status}, c.Status.Status) {
+			continue
+		}
+		own, err := h.Inventory.Sale(ctx, p.Slug)
+		if err != nil {
+			return nil, err
+		}
+		lead, err := h.Inventory.Sale(ctx, s.LeadSlug)
+		if err != nil {
+			return nil, err
+		}
+		settings, priced := own.Event, own
+		if c.Applies(p, series.Settings) {
+			settings = lead.Event
+		}
+		if c.Applies(p, series.Prices) {
+			priced = lead
+		}
+		facts, err := h.factsWith(ctx, own, settings, priced)
+		if err != nil {
+			return nil, err
+		}
+		if points := events.Missing(events.Readiness(facts)); len(points) > 0 {
+			missing[p.Slug] = points
+		}
 	}
-	facts, err := h.factsOf(ctx, lead)
-	return events.Missing(events.Readiness(facts)), err
+	return missing, nil
 }
 
 // ChangeSeries answers POST /desk/series/{series}/changes: without digest= it shows what would change, and with that of the
@@ -265,7 +299,7 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 		p.Missing, err = h.missingOf(r.Context(), c, s, list)
 	}
 	if err == nil && f.Get("digest") != "" && len(p.Missing) > 0 && f.Get("anyway") == "" {
-		err = notReady(r.Context(), p.Missing)
+		err = notReady(r.Context(), p.Missing.Points())
 	}
 	if err == nil && f.Get("digest") != "" {
 		if _, err = h.Productions.Apply(r.Context(), m, s, c, f.Get("digest"), deskKeyOf(r, f)); err == nil {
@@ -282,7 +316,7 @@ func (h *Handlers) ChangeSeries(w http.ResponseWriter, r *http.Request, m organi
 			if web.WantsJSON(r) {
 				return web.WriteJSON(w, http.StatusOK, struct {
 					Preview previewBody `json:"preview"`
-				}{previewBody{seen.Digest, seen.Changed(), seen.Lines, append([]events.Point{}, p.Missing...)}})
+				}{describePreview(seen, p.Missing)})
 			}
 			p.Preview = &seen
 			return h.showSeries(w, r, m, http.StatusOK, p)

@@ -42,13 +42,19 @@ func (h *Handlers) showChecklist(w http.ResponseWriter, r *http.Request, m organ
 
 // factsOf is what the program knows of an event that is to go on sale.
 func (h *Handlers) factsOf(ctx context.Context, s *seats.Sale) (events.Facts, error) {
-	f := events.Facts{Event: s.Event, Seats: len(s.Plan.Seats), Sections: len(s.Plan.Sections), Table: s.LargestWhole(), Party: s.LargestParty()}
-	f.Lowest, f.Highest = priceRange(s)
+	return h.factsWith(ctx, s, s.Event, s)
+}
+
+// factsWith is factsOf an event that gets the settings of one event and the prices of another before its sale starts.
+func (h *Handlers) factsWith(ctx context.Context, s *seats.Sale, settings seats.Event, priced *seats.Sale) (events.Facts, error) {
+	f := events.Facts{Event: settings, Seats: len(s.Plan.Seats), Sections: len(s.Plan.Sections), Table: s.LargestWhole(), Party: s.LargestParty()}
+	f.Event.Status = s.Event.Status
+	f.Lowest, f.Highest = priceRange(priced)
 	for _, n := range s.Snapshot().Counts.Sold {
 		f.Sold += int(n)
 	}
 	if f.Highest > 0 {
-		f.Methods = slices.DeleteFunc(h.Orders.Methods(s.Event, f.Highest), func(method string) bool { return method == payments.Credit }) // few people have credit
+		f.Methods = slices.DeleteFunc(h.Orders.Methods(settings, f.Highest), func(method string) bool { return method == payments.Credit }) // few people have credit
 		f.Pays = slices.ContainsFunc(f.Methods, func(method string) bool { return method != payments.Demo })
 	}
 	about, err := h.Pages.Event(ctx, s.Event.ID)

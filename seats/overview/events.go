@@ -49,6 +49,13 @@ type Events struct {
 	Count int           // of all pages, as are the next ones
 	Seats int
 	Sold  int
+	Among []Choice // the series that the list may be filtered by
+}
+
+// Choice is a series to choose.
+type Choice struct {
+	Slug, Name string
+	Starts     string // local day of its leading performance
 }
 
 // Event is an event as the list has it. Of seats.Event it has what the list shows.
@@ -112,13 +119,23 @@ WITH folded AS MATERIALIZED (SELECT ` + foldedWords + ` AS words),
 SELECT count(*), coalesce(sum(seats), 0), (SELECT coalesce(sum(n), 0) FROM (SELECT unnest(c.sold) AS n FROM wanted w JOIN counter c ON c.event_id = w.id) each)
   FROM wanted`
 
-// List lists events of a member's team.
+const choicesSQL = `
+SELECT s.slug, l.name, l.starts_local::date::text FROM series s JOIN event l ON l.id = s.lead_id
+ WHERE s.team_id = desk_team() ORDER BY s.slug <> $1, l.found_by, l.starts_at, s.id LIMIT $2`
+
+// List lists events of a member's team. Members who may see drafts get the series to choose from, the one of the filter in any case.
 func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (page Events, err error) {
 	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
 		if page.List, err = readEvents(ctx, tx, f, f.Paging.Limit+1); err != nil {
 			return err
 		}
 		page.List, page.Next = paging.Cut(page.List, f.Paging, func(e Event) paging.Place { return paging.Place{At: e.StartsAt, N: e.ID} })
+		if !f.Public {
+			rows, _ := tx.Query(ctx, choicesSQL, f.Series, MostOffered) // CollectRows returns its error
+			if page.Among, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Choice]); err != nil {
+				return err
+			}
+		}
 		return tx.QueryRow(ctx, eventTotalsSQL, f.Show, words(f.Words), f.Series, f.Public).Scan(&page.Count, &page.Seats, &page.Sold)
 	})
 	if err != nil {

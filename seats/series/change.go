@@ -54,6 +54,11 @@ type Report struct {
 	Digest string // of the lines, and of what the production says
 }
 
+// Applies reports whether a change gives a performance a part of the production.
+func (c Change) Applies(p Performance, part Part) bool {
+	return slices.Contains(c.Parts, part) && !p.Leads && (c.Own || p.Parts[part] != Own)
+}
+
 // Line is what a change does to one performance.
 type Line struct {
 	Slug     string    `json:"slug"`

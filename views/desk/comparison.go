@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/books"
+	"github.com/usherbox/usher/seats/overview"
 )
 
 // ComparisonPath is the address of the comparison of an event with others.
@@ -13,7 +14,8 @@ func ComparisonPath(slug string) string { return EventPath(slug) + "/comparison"
 type ComparisonPage struct {
 	Frame
 	books.Comparison
-	With string // slug of the event that was chosen; empty: the series
+	With   string // slug of the event that was chosen; empty: the series
+	Others []overview.Event
 }
 
 // days is how many days are left until the start; one that has begun counts.

@@ -343,7 +343,7 @@ func Results(ctx context.Context, m organizers.Member, typed string, found Found
 // seatResults are seats that are not sold. One that is available is chosen on its page.
 func seatResults(ctx context.Context, found []orders.SeatHit) (list []Result) {
 	for _, s := range found {
-		path, state := EventPath(s.Event)+"/seats?section="+strconv.Itoa(s.Section), text.T(ctx, "In someone's basket")
+		path, state := EventPath(s.Event)+"/seats?section="+strconv.Itoa(s.Section), text.T(ctx, "In someone’s basket")
 		switch s.State {
 		case seats.Free, seats.Expired:
 			state, path = text.T(ctx, "Available"), path+"&seat="+url.QueryEscape(s.Label)

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -69,19 +70,38 @@ type SeriesPage struct {
 	List    []series.Performance
 	Chosen  url.Values // the form of a change as it was sent
 	Preview *series.Report
-	Missing []events.Point // what the production lacks for a sale that the change starts
-	Message string         // why it was refused
+	Missing Missing
+	Message string // why it was refused
 	Key     string
 	Home    string // how browsers reach the team's events
 }
 
-// missing says what the production lacks.
-func (p SeriesPage) missing(ctx context.Context) string {
-	words := make([]string, len(p.Missing))
-	for i, point := range p.Missing {
+// Missing is what each performance lacks for a sale that a change starts, by its slug.
+type Missing map[string][]events.Point
+
+// Points are what any of them lacks, each once, in the order of the checklist.
+func (m Missing) Points() (list []events.Point) {
+	for _, slug := range slices.Sorted(maps.Keys(m)) {
+		for _, point := range m[slug] {
+			if !slices.Contains(list, point) {
+				list = append(list, point)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b events.Point) int { return slices.Index(pointOrder, a) - slices.Index(pointOrder, b) })
+	return list
+}
+
+// pointOrder is the order of what a sale does not start without.
+var pointOrder = []events.Point{events.PointTables, events.PointPrices, events.PointPayment, events.PointLegal, events.PointImprint}
+
+// pointsIn names points.
+func pointsIn(ctx context.Context, list []events.Point) string {
+	words := make([]string, len(list))
+	for i, point := range list {
 		words[i] = text.T(ctx, PointWords(point))
 	}
-	return text.T(ctx, "The sales would start without: %s.", strings.Join(words, text.T(ctx, ", ")))
+	return strings.Join(words, text.T(ctx, ", "))
 }
 
 // snippet is what the team copies into its site.
