@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -118,6 +119,55 @@ func TestTill_PrintsTheTicketsOfItsEventAlone(t *testing.T) {
 	}
 	if a, _ := s.page(t, owner, "/desk/events/evening/till/tickets/00000000000000000000000000"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("no order: %d", a.StatusCode)
+	}
+}
+
+func TestTill_PrintsAReceiptOfASaleNowAndLater(t *testing.T) {
+	t.Parallel()
+	s, owner := withPress(t, seats.Fees{Ticket: 100})
+	if a, body := send(t, owner, "POST", s.url+"/desk/invoices", `{"key":"sender","name":"Haus GmbH","street":"Ring 1","postcode":"1010","city":"Wien","country":"AT","vat_id":"ATU13585627"}`); a.StatusCode >= 300 {
+		t.Fatal(a.StatusCode, body)
+	}
+	idx := s.inRows(t, 2)
+	at := s.does(t, owner, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(idx[0]), s.sale.Plan.Label(idx[1])}, "method": {"cash"}})
+	code := at[strings.LastIndexByte(at, '/')+1:]
+	order, err := s.sold.Find(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper := "/desk/events/evening/till/tickets/" + code
+	_, page := s.page(t, owner, fmt.Sprintf("%s?receipt=only&given=%d", paper, order.Total+550))
+	said := between(page, `<article class="receipt">`, "</article>")
+	for _, want := range []string{"Haus GmbH", "ATU13585627", order.Number(), "Total", "Cash given", "Change given", "€5.50", "in cash"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the receipt lacks %q: %s", want, said)
+		}
+	}
+	if strings.Count(page, "<article") != 1 {
+		t.Error("the receipt alone has tickets, too")
+	}
+	if _, page := s.page(t, owner, paper+"?receipt=with"); strings.Count(page, "<article>") != 2 || strings.Count(page, `class="receipt"`) != 1 || strings.Contains(page, "Change given") {
+		t.Errorf("later, behind the tickets: %s", words(page))
+	}
+	for _, given := range []string{"x", "-1", fmt.Sprint(order.Total - 1), "99999999999999999999", "9000000000000000000"} {
+		if a, _ := s.page(t, owner, paper+"?receipt=only&given="+given); a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("given=%s: %d", given, a.StatusCode)
+		}
+	}
+	if _, page := s.page(t, owner, "/desk/events/evening/orders/"+code); !strings.Contains(page, paper+"?receipt=only") || !strings.Contains(page, "/orders/"+code+"/") {
+		t.Error("the order at the desk links no receipt")
+	}
+	until(t, "the receipt has the number of the invoice", func() bool {
+		_, page := s.page(t, owner, paper+"?receipt=only")
+		return strings.Contains(between(page, `<article class="receipt">`, "</article>"), "Invoice ") && !strings.Contains(page, "not an invoice")
+	})
+	free := s.does(t, owner, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(s.inRows(t, 3)[2])}, "type": {"press"}, "method": {"free"}})
+	free = free[strings.LastIndexByte(free, '/')+1:]
+	if a, _ := s.page(t, owner, "/desk/events/evening/till/tickets/"+free+"?receipt=only"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("the receipt of an order without a price: %d", a.StatusCode)
+	}
+	if a, _ := s.page(t, owner, "/desk/events/evening/till/tickets/"+free+"?receipt=with"); a.StatusCode != http.StatusOK {
+		t.Errorf("the tickets of an order without a receipt: %d", a.StatusCode)
 	}
 }
 

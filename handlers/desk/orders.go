@@ -168,6 +168,9 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, m organizer
 	if p.Passages, err = h.Orders.Passages(r.Context(), order.ID); err != nil {
 		return err
 	}
+	if p.Invoices, err = h.Server.Invoices.Of(r.Context(), order.Code); err != nil {
+		return err
+	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Map: s.Snapshot()}
 	dates, err := h.otherDates(r, s)
 	if err != nil {

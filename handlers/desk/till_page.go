@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/till"
 	"github.com/usherbox/usher/views/desk"
@@ -190,13 +193,54 @@ func bestAtTill(s *seats.Sale, n, category, kind int, not []int) []int {
 	return nil
 }
 
-// PrintTickets answers GET /desk/events/{slug}/till/tickets/{code}: the tickets of an order for a ticket printer or on A6.
+// PrintTickets answers GET /desk/events/{slug}/till/tickets/{code}: the tickets of an order for a ticket printer or on A6; with receipt=with its
+// receipt behind them, if it has one, and with receipt=only that alone.
 func (h *Handlers) PrintTickets(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	o, err := h.Orders.Find(r.Context(), r.PathValue("code"))
 	if err != nil || o.Event != s.Event.Slug {
 		return cmp.Or(err, orders.ErrNoOrder)
 	}
 	p := desk.PaperPage{Frame: h.frame(w, r, m, text.T(r.Context(), "Tickets")), Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: o}
-	p.Style, p.Small = "desk.css till.css", r.URL.Query().Get("paper") != "a6"
+	p.Style, p.Small, p.Only = "desk.css till.css", r.URL.Query().Get("paper") != "a6", r.URL.Query().Get("receipt") == "only"
+	if p.Only || r.URL.Query().Get("receipt") == "with" {
+		if p.Receipt, err = h.receiptOf(r, m, p); err != nil {
+			return err
+		}
+		if p.Only && p.Receipt == nil {
+			return errNoReceipt
+		}
+	}
 	return web.WritePage(w, r, http.StatusOK, desk.Paper(p))
 }
+
+var errNoReceipt = web.NewProblem(http.StatusNotFound, "unknown", text.Mark("There is no receipt: nothing was paid for this order."), "", text.Mark("Look at the order's page."))
+
+// receiptOf is the receipt of an order on a paper, with the cash that the customer gave as the till says; nil if there is none.
+func (h *Handlers) receiptOf(r *http.Request, m organizers.Member, p desk.PaperPage) (*desk.Receipt, error) {
+	page := shop.OrderPage{Sale: p.Sale, Order: p.Order}
+	if !page.HasReceipt() {
+		return nil, nil
+	}
+	documents, err := h.Server.Invoices.Of(r.Context(), p.Order.Code)
+	if err != nil {
+		return nil, err
+	}
+	receipt := &desk.Receipt{Parts: page.Parts(r.Context()), Invoices: documents}
+	if given := r.URL.Query().Get("given"); given != "" {
+		cash := p.Order.Paid - p.Order.ByCard
+		receipt.Given, err = strconv.ParseInt(given, 10, 64)
+		if err != nil || p.Order.Method != payments.Cash || receipt.Given < cash || receipt.Given > cash+mostChange {
+			return nil, web.Invalid(text.Mark("given is what the customer gave in cash for this order, in minor units: at least what it cost."))
+		}
+		receipt.Change = receipt.Given - cash
+	}
+	sender, err := h.Server.Invoices.Sender(r.Context(), m)
+	if err != nil && !errors.Is(err, invoices.ErrNoSender) {
+		return nil, err
+	}
+	receipt.Seller = sender.Party
+	return receipt, nil
+}
+
+// mostChange is the most change that a receipt says, in minor units.
+const mostChange = 1_000_000_000

@@ -377,7 +377,7 @@ async function sellCart() {
     const [lead, form] = order()
     remember({lead, total: quoted.total, rest: quoted.rest, back: given === undefined ? 0 : given - quoted.rest, form: {...form, key, paid_by: method.name, name: pay.elements.name.value.trim(), email: pay.elements.email.value.trim()}})
   }
-  const {lead, total, rest = total, back, form} = sent
+  const {lead, total, rest = total, back, form} = sent, paid = form.method === 'cash' && back > 0 ? rest + back : 0
   let sold = await ask('sales', form, lead)
   if (sold?.payment) {
     if (sent) remember({...sent, code: sold.payment.code}) // a page that is loaded again waits for it
@@ -388,7 +388,7 @@ async function sellCart() {
   document.activeElement?.blur() // before the cart is seen empty: what is typed then is of the next sale
   count('taken', 'shiftSum', total)
   count('drawer', 'drawerSum', form.method === 'cash' ? rest : 0)
-  showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back})
+  showLast({orders: [sold.order, ...sold.also ?? []].map(({code, event}) => ({code, event, words: event === data.slug ? data.show : others.get(event)?.words ?? event})), total, back, paid})
   cart.clear()
   others.clear()
   latest = []
@@ -433,13 +433,15 @@ function showLast(sale) {
   $('[data-orders]').replaceChildren(...links.length > 1 ? [said] : [], ...links)
 }
 
-// print has the browser print the tickets of the last sale, of all its orders, while the next one may begin.
-async function print() {
-  const paper = $('[data-paper]').value, place = $('#paper')
+// print has the browser print the tickets of the last sale, of all its orders, while the next one may begin; or their receipts. What the customer
+// gave is known of a sale of one order.
+async function print(receipts = false) {
+  const paper = $('[data-paper]').value || (receipts ? '80' : ''), place = $('#paper')
   if (!paper || !last) return
-  const pages = await Promise.all(last.orders.map(({code, event}) => fetch(`/desk/events/${event}/till/tickets/${code}?paper=${paper}`, {headers: {Accept: 'text/html'}}).then(answer => answer.text()).catch(() => '')))
+  const query = new URLSearchParams({paper, ...receipts && {receipt: 'only'}, ...receipts && last.paid && last.orders.length === 1 && {given: last.paid}})
+  const pages = await Promise.all(last.orders.map(({code, event}) => fetch(`/desk/events/${event}/till/tickets/${code}?${query}`, {headers: {Accept: 'text/html'}}).then(answer => answer.text()).catch(() => '')))
   const tickets = pages.map(page => new DOMParser().parseFromString(page.split('</head>').at(-1), 'text/html').querySelector('.papers'))
-  if (tickets.includes(null)) return refuse(T('The tickets could not be loaded. The sale is done: print them again with F6.'))
+  if (tickets.includes(null)) return refuse(receipts ? T('There is no receipt: nothing was paid for this order.') : T('The tickets could not be loaded. The sale is done: print them again with F6.'))
   for (const more of tickets.slice(1)) tickets[0].append(...more.children)
   place.replaceChildren(tickets[0])
   window.print()
@@ -456,6 +458,7 @@ function act(button) {
   if (dataset.clear !== undefined) return remove(lines().map(([slug, l]) => [slug, l.label]))
   if (dataset.shows !== undefined) return void shows.open()
   if (dataset.reprint !== undefined) return print()
+  if (dataset.receipt !== undefined) return print(true)
   if (dataset.giftAway !== undefined) return removeGift()
   return undefined
 }

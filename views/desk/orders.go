@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
@@ -88,6 +89,8 @@ type OrderPage struct {
 
 	Passages []orders.Passage // at the door
 
+	Invoices []invoices.Document // of the order, and its credit notes
+
 	EmailChanges []orders.EmailChange // all that were asked for
 
 	Dates    []OtherDate   // of the series, that tickets may be exchanged for
@@ -120,6 +123,9 @@ func (p OrderPage) moneyWords(ctx context.Context) string {
 func (p OrderPage) page() shop.OrderPage {
 	return shop.OrderPage{Sale: p.Sale.Whole(), Order: p.Order, Sent: p.Sent}
 }
+
+// paid reports whether money came for the order, so that its receipt can be printed.
+func (p OrderPage) paid() bool { return shop.OrderPage{Order: p.Order}.HasReceipt() }
 
 func (p OrderPage) path(more string) string {
 	return OrderPath(p.Event.Slug, p.Order.Code) + more

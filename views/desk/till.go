@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/payments"
@@ -134,7 +135,38 @@ type PaperPage struct {
 	Sale  shop.Sale
 	Order orders.Order
 	Small bool // on a roll of 80 mm; otherwise A6
+
+	Receipt *Receipt // to print behind the tickets; nil: none
+	Only    bool     // the receipt without the tickets
 }
+
+// Receipt is what the customer of an order gets on paper. Amounts are minor units.
+type Receipt struct {
+	Seller        invoices.Party // of the team's invoices; its name is empty if there is none
+	Parts         []shop.Part    // what the price consists of, such as VAT of each rate
+	Given, Change int64          // in cash; 0: not said
+
+	Invoices []invoices.Document // that there are of the order by now, with its credit notes
+}
+
+// PaperPath is the address of the tickets of an order for the printer of a box office, with its receipt: with or only.
+func PaperPath(event, code, receipt string) string {
+	return EventPath(event) + "/till/tickets/" + code + "?receipt=" + receipt
+}
+
+// total is what an order costs now.
+func (p PaperPage) total() int64 {
+	total := p.Order.Kept - p.Order.Waived
+	for _, t := range p.Order.Tickets {
+		if !t.Revoked {
+			total += t.Cost()
+		}
+	}
+	return total
+}
+
+// parts are the parts of the price that are no lines of the receipt themselves.
+func (p PaperPage) parts() []shop.Part { return p.Receipt.Parts[len(p.Order.Extras):] }
 
 // lineWords says what a line of a report is.
 func lineWords(ctx context.Context, l till.Line) string {
