@@ -87,3 +87,46 @@ func TestImport_ADrawingIsReadTheSameAtEachEntrance(t *testing.T) {
 		t.Errorf("the new event has %d seats, %+v", len(p.Seats), p.Shapes)
 	}
 }
+
+func TestImport_PricesOfAFileAreThoseOfItsPlanAndEvent(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	const priced = "row;seat;category;cost;x;y\nA;1;Front;€ 25,50;0;0\nB;1;Back;12;0;24\n"
+	a, _ := s.upload(t, ann, "hall.csv", priced)
+	at := a.Header.Get("Location")
+	for query, want := range map[string]string{"": `"prices":[{"name":"Front","price":0},{"name":"Back","price":0}]`, "?name=H&row=row&number=seat&category=category&price=cost": `"prices":[{"name":"Front","price":2550},{"name":"Back","price":1200}]`} {
+		if _, body := send(t, ann, "GET", s.url+at+query, ""); !strings.Contains(body, want) {
+			t.Errorf("%q: %s, want %s", query, body, want)
+		}
+	}
+	mapping := url.Values{"key": {"k"}, "name": {"Hall"}, "row": {"row"}, "number": {"seat"}, "category": {"category"}, "price": {"cost"}}
+	if a, page := s.page(t, ann, at+"?"+mapping.Encode()); a.StatusCode != 200 || !strings.Contains(page, `<span class="price">25.50</span>`) || !strings.Contains(page, `name="price" value="cost"`) {
+		t.Errorf("the page: %d", a.StatusCode)
+	}
+	if _, body := send(t, ann, "GET", s.url+at+"?name=H&price=seat&number=category&row=row", ""); !strings.Contains(body, `"price":100`) {
+		t.Errorf("another column for prices: %s", body)
+	}
+	if _, body := send(t, ann, "GET", s.url+at+"?name=H&price=category&row=row", ""); !strings.Contains(body, `is no price such as 25.00`) {
+		t.Errorf("words for prices: %s", body)
+	}
+	a, _ = s.submit(t, ann, at, mapping)
+	if _, document := send(t, ann, "GET", s.url+a.Header.Get("Location")+"/versions/1.json", ""); !strings.Contains(document, `"price": 2550`) {
+		t.Errorf("the plan: %s", document)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for name, value := range map[string]string{"name": "Priced", "starts": "2033-05-18T20:00", "zone": "Europe/Vienna", "key": "n"} {
+		_ = form.WriteField(name, value) // to memory
+	}
+	file, _ := form.CreateFormFile("file", "hall.csv")
+	_, _ = file.Write([]byte(strings.Replace(priced, "cost", "price", 1))) // to memory
+	_ = form.Close()
+	if a, page := send(t, ann, "POST", s.url+"/desk/events", body.String(), "Content-Type", form.FormDataContentType()); a.StatusCode != http.StatusCreated {
+		t.Fatalf("%d %s", a.StatusCode, page)
+	}
+	event, err := s.office.Sale(t.Context(), "priced")
+	if err != nil || event.Plan.Categories[0].Price != 2550 || event.Plan.Categories[1].Price != 1200 {
+		t.Errorf("the new event: %+v, %v", event, err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -86,9 +87,13 @@ func (c *eventCreate) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return misuse(err)
 	}
-	p, err := findPlan(c.Plan)
+	found, err := findPlan(c.Plan)
 	if err != nil {
 		return err
+	}
+	p := found.Plan
+	if err := inCurrency(found, c.Currency); err != nil {
+		return misuse(err)
 	}
 	if err := setPrices(p, c.Price, c.Currency); err != nil {
 		return misuse(err)
@@ -320,6 +325,20 @@ func setPrices(p *seats.Plan, prices map[string]string, currency string) error {
 			return fmt.Errorf("--price %s: %w", key, err)
 		}
 		p.Categories[i].Price = price
+	}
+	return nil
+}
+
+// inCurrency gives prices of a table, a drawing or other JSON, which are read in hundredths, the minor units of a currency.
+func inCurrency(found *plan.Result, currency string) (err error) {
+	if !slices.Contains([]string{plan.KindCSV, plan.KindSVG, plan.KindJSON}, found.Format) {
+		return nil
+	}
+	for i := range found.Plan.Categories {
+		c := &found.Plan.Categories[i]
+		if c.Price, err = pricing.ReadAmount(strings.TrimSuffix(pricing.Amount(c.Price, ""), ".00"), currency); err != nil {
+			return fmt.Errorf("--plan: category %s: %w", c.Key, err)
+		}
 	}
 	return nil
 }

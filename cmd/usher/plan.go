@@ -10,13 +10,14 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // planImport reads a plan and reports on it. With --out it writes it in the open format, whole or not at all.
 type planImport struct {
 	File   string            `arg:"" help:"A plan of Usher, pretix or seats.io, a table (CSV), a drawing (SVG) or other JSON, or the name of a plan that comes with Usher: theatre, club, conference, stadium…"`
 	Out    string            `placeholder:"FILE" help:"File to write the plan to, in Usher's open format."`
-	Column map[string]string `placeholder:"WHAT=COLUMN" help:"What a column of a table, a drawing or other JSON is: section, row, number, category, x, y, id, flags, capacity of an area, or only=COLUMN=VALUE for what is a seat (* stands for any characters)."`
+	Column map[string]string `placeholder:"WHAT=COLUMN" help:"What a column of a table, a drawing or other JSON is: section, row, number, category, price, x, y, id, flags, capacity of an area, or only=COLUMN=VALUE for what is a seat (* stands for any characters)."`
 }
 
 // Run is the command.
@@ -36,19 +37,15 @@ func (c *planImport) Run(sh *shell) error {
 }
 
 // findPlan returns the plan that comes with usher under this name, or the one in this file.
-func findPlan(nameOrFile string) (*seats.Plan, error) {
+func findPlan(nameOrFile string) (*plan.Result, error) {
 	if p, ok := plan.Named(nameOrFile); ok {
-		return p, nil
+		return &plan.Result{Plan: p, Format: plan.FormatOwn}, nil
 	}
 	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {
 		return nil, fmt.Errorf("there is no file %q, and no plan of this name comes with usher (there are %s)",
 			nameOrFile, strings.Join(plan.Names(), ", "))
 	}
-	result, err := readPlan(nameOrFile, nil)
-	if err != nil {
-		return nil, err
-	}
-	return result.Plan, nil
+	return readPlan(nameOrFile, nil)
 }
 
 func readPlan(file string, columns map[string]string) (*plan.Result, error) {
@@ -105,9 +102,9 @@ func categoryTable(p *seats.Plan) string {
 	}
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CATEGORY\tSEATS\tNAME")
+	fmt.Fprintln(t, "CATEGORY\tSEATS\tPRICE\tNAME")
 	for i, cat := range p.Categories {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", cat.Key, thousands(seatsIn[i]), cat.Name)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", cat.Key, thousands(seatsIn[i]), pricing.Amount(cat.Price, ""), cat.Name)
 	}
 	_ = t.Flush() // to memory
 	return b.String()

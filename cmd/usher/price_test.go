@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
 )
 
 func TestPricesAreReadInTheMinorUnitOfTheirCurrency(t *testing.T) {
@@ -36,5 +37,25 @@ func TestPricesAreReadInTheMinorUnitOfTheirCurrency(t *testing.T) {
 	}
 	if err := setPrices(&seats.Plan{Categories: []seats.Category{{Key: "A"}}}, map[string]string{"A": "1.5"}, "JPY"); err == nil || !strings.Contains(err.Error(), "0 decimals") {
 		t.Errorf("half a yen got %v", err)
+	}
+}
+
+func TestPrices_OfAFileCountInTheCurrencyOfTheEvent(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]int64{"EUR": 3000_00, "JPY": 3000, "KWD": 3000_000} {
+		found, err := plan.Take([]byte("row,seat,price,x,y\nA,1,3000,0,0\n"), "House", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := inCurrency(found, currency); err != nil || found.Plan.Categories[0].Price != want {
+			t.Errorf("%s: %+v, %v", currency, found.Plan.Categories, err)
+		}
+	}
+	found, err := plan.Take([]byte("row,seat,price,x,y\nA,1,12.50,0,0\n"), "House", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inCurrency(found, "JPY"); err == nil || !strings.Contains(err.Error(), "0 decimals") {
+		t.Errorf("half a yen: %v", err)
 	}
 }

@@ -114,7 +114,7 @@ func (h *Handlers) readImport(r *http.Request, m organizers.Member, asked url.Va
 
 func mappingIn(f url.Values) plan.Mapping {
 	m := plan.Mapping{
-		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Flags: f.Get("flags"), Capacity: f.Get("capacity"),
+		Name: strings.TrimSpace(f.Get("name")), Section: f.Get("section"), Row: f.Get("row"), Number: f.Get("number"), Category: f.Get("category"), X: f.Get("x"), Y: f.Get("y"), ID: f.Get("id"), Price: f.Get("price"), Flags: f.Get("flags"), Capacity: f.Get("capacity"),
 	}
 	m.Only, m.Value, _ = strings.Cut(strings.TrimSpace(f.Get("only")), "=")
 	return m
@@ -170,12 +170,21 @@ type mappingBody struct {
 	ID       string `json:"id"`
 	Flags    string `json:"flags"`
 	Capacity string `json:"capacity"`
+	Price    string `json:"price"`
 }
 
 type versionSize struct {
 	Name     string `json:"name"`
 	Seats    int    `json:"seats"`
 	Sections int    `json:"sections"`
+
+	Prices []pricedCategory `json:"prices"`
+}
+
+// pricedCategory is a category of a plan and what it costs, in hundredths.
+type pricedCategory struct {
+	Name  string `json:"name"`
+	Price int64  `json:"price"`
 }
 
 func describeImport(ctx context.Context, p *desk.ImportPage) importBody {
@@ -183,10 +192,13 @@ func describeImport(ctx context.Context, p *desk.ImportPage) importBody {
 	if p.Records != nil {
 		b.Kind, b.Columns, b.SeatsMay = p.Records.Kind, p.Records.Columns, p.SeatsMay()
 		m := p.Mapping
-		b.Mapping = &mappingBody{m.Name, p.Only(), m.Section, m.Row, m.Number, m.Category, m.X, m.Y, m.ID, m.Flags, m.Capacity}
+		b.Mapping = &mappingBody{m.Name, p.Only(), m.Section, m.Row, m.Number, m.Category, m.X, m.Y, m.ID, m.Flags, m.Capacity, m.Price}
 	}
 	if o := p.Opened; o != nil {
-		b.Kind, b.Plan = o.Format, &versionSize{o.Plan.Name, len(o.Plan.Seats), len(o.Plan.Sections)}
+		b.Kind, b.Plan = o.Format, &versionSize{o.Plan.Name, len(o.Plan.Seats), len(o.Plan.Sections), []pricedCategory{}}
+		for _, c := range o.Plan.Categories {
+			b.Plan.Prices = append(b.Plan.Prices, pricedCategory{c.Name, c.Price})
+		}
 		for _, r := range o.Repairs {
 			b.Repairs = append(b.Repairs, r.In(ctx))
 		}

@@ -27,6 +27,7 @@ type draft struct {
 	idNames  [2]string   // what the file calls the ids of its seats, best first
 	doc      *document   // the file, if it is one of the open format
 	moved    seats.Point // how far the drawing was moved to begin at the margin
+	costs    bool        // the file says what seats cost
 	imported bool        // drawn in another program: to be scaled, and rid of what no seat uses
 	seats    int         // so far, to stop at the limit
 	wrong    faults      // of the file: what has one is left out, and reading goes on
@@ -127,6 +128,8 @@ func (d *draft) build() *seats.Plan {
 	if d.imported {
 		d.scale()
 		d.aisles()
+	}
+	if d.imported && !d.costs {
 		d.warn(text.Say("The file does not say what seats cost. An event of this plan is free of charge until its prices are set."))
 	}
 	for i := range d.sections {

@@ -59,7 +59,7 @@ var reasons = text.NewStored(
 	text.Mark("\"%s\" is no flag; there are %s"), text.Mark("the capacity is %s, and %s places are given"),
 	text.Mark("a table has at most %s columns, %s lines and %s cells"), text.Mark("this is no table: %s"),
 	text.Mark("\"%s\" and \"%s\" are no place in a drawing; choose the columns with the places of the seats"),
-	text.Mark("an area has \"%s\" places; that is a whole number from 1 to %s"),
+	text.Mark("\"%s\" is no price such as 25.00"), text.Mark("an area has \"%s\" places; that is a whole number from 1 to %s"),
 	text.Mark("this is no drawing: %s"), text.Mark("this is no SVG drawing; it begins with <%s>"), text.Mark("a drawing has at most %s things"),
 	text.Mark("the forms of a drawing have at most %s points, counted again where a form is used again"),
 
@@ -75,7 +75,7 @@ var reasons = text.NewStored(
 	text.Mark("the seats of row \"%s\" in \"%s\" do not follow each other"), text.Mark("two seats are called %s"),
 	text.Mark("the plan has %s floors; it has none, or 2 to %s"), text.Mark("two floors are called \"%s\""), text.Mark("floor \"%s\" is at no place in a drawing"), text.Mark("floor \"%s\" is not among the floors of the plan"),
 	text.Mark("section \"%s\" is on floor %s; the plan has %s"), text.Mark("shape %s is on floor %s; the plan has %s"),
-	text.Mark("a column is no \"%s\"; it may be section, row, number, category, x, y, id, flags, capacity or only"), text.Mark("the file has no column \"%s\"; it has %s"),
+	text.Mark("a column is no \"%s\"; it may be section, row, number, category, price, x, y, id, flags, capacity or only"), text.Mark("the file has no column \"%s\"; it has %s"),
 	text.Mark("the plan has %s pictures to trace; it has at most %s"), text.Mark("a picture is %s units wide; its width is more than 0 and at most %s"), text.Mark("the opacity of a picture is %s; it is 0 to 1"),
 	text.Mark("\"%s\" is no kind of shape; there are %s"), text.Mark("\"%s\" is no role of a shape; there are %s"), text.Mark("\"%s\" is no role of an icon; there are %s"), text.Mark("a %s needs more points"),
 ).Naming(

@@ -72,8 +72,8 @@ func IsRecords(data []byte) bool {
 }
 
 // Take reads a file of any kind. Of a table, a drawing or a JSON file of a format that is not known, the columns mean what their
-// names say, but for those in columns: section, row, number, category, x, y, id, flags or capacity, with the column that is it, or
-// only, with what is a seat.
+// names say, but for those in columns: section, row, number, category, price, x, y, id, flags or capacity, with the column that is
+// it, or only, with what is a seat.
 func Take(data []byte, name string, columns map[string]string) (*Result, error) {
 	if !IsRecords(data) {
 		return Read(bytes.NewReader(data))
@@ -84,12 +84,12 @@ func Take(data []byte, name string, columns map[string]string) (*Result, error) 
 	}
 	m := records.Guess(name)
 	for what, column := range columns {
-		to := map[string]*string{"section": &m.Section, "row": &m.Row, "number": &m.Number, "category": &m.Category, "x": &m.X, "y": &m.Y, "id": &m.ID, "flags": &m.Flags, "capacity": &m.Capacity, "name": &m.Name}[what]
+		to := map[string]*string{"section": &m.Section, "row": &m.Row, "number": &m.Number, "category": &m.Category, "price": &m.Price, "x": &m.X, "y": &m.Y, "id": &m.ID, "flags": &m.Flags, "capacity": &m.Capacity, "name": &m.Name}[what]
 		switch {
 		case what == "only":
 			m.Only, m.Value, _ = strings.Cut(column, "=")
 		case to == nil:
-			return nil, &Error{Reason: fmt.Sprintf("a column is no %q; it may be section, row, number, category, x, y, id, flags, capacity or only", what)}
+			return nil, &Error{Reason: fmt.Sprintf("a column is no %q; it may be section, row, number, category, price, x, y, id, flags, capacity or only", what)}
 		case what != "name" && column != "" && !slices.Contains(records.Columns, column):
 			return nil, &Error{Reason: fmt.Sprintf("the file has no column %q; it has %s", column, strings.Join(records.Columns, ", "))}
 		default:
@@ -224,6 +224,7 @@ type Mapping struct {
 	Name                                            string // of the plan
 	Section, Row, Number, Category, X, Y, ID, Flags string
 	Capacity                                        string // of areas: how many places each has
+	Price                                           string // what a seat costs, in the currency of its event
 	Only, Value                                     string // only records with this value in that column are seats; * stands for any characters
 }
 
@@ -233,6 +234,7 @@ var guesses = map[string][]string{
 	"row":      {"data-row", "row", "row_number", "reihe", "line", "id 2"},
 	"number":   {"data-number", "data-seat", "number", "seat", "seat_number", "seat number", "platz", "sitz", "sitzplatz", "no", "nr", "text", "title", "id 3"},
 	"category": {"data-category", "category", "price", "price category", "pricecategory", "kategorie", "preiskategorie", "preisgruppe", "preis", "fill"},
+	"price":    {"data-price", "price", "preis", "prix", "prezzo", "precio", "prijs", "amount"},
 	"x":        {"x", "posx", "pos_x", "left", "cx"}, "y": {"y", "posy", "pos_y", "top", "cy"},
 	"capacity": {"data-capacity", "capacity", "data-places", "kapazität"},
 	"id":       {"id", "uuid", "guid", "seat_guid", "external_id"}, "flags": {"flags", "flag", "accessible", "remarks"},
@@ -242,9 +244,10 @@ var guesses = map[string][]string{
 // most frequent element; of JSON with several lists, the longest one.
 func (r *Records) Guess(name string) Mapping {
 	m := Mapping{
-		Name: name, Section: r.guess("section"), Row: r.guess("row"), Number: r.guess("number"), Category: r.guess("category"),
+		Price: r.guessPrice(), Name: name, Section: r.guess("section"), Row: r.guess("row"), Number: r.guess("number"),
 		X: r.guess("x"), Y: r.guess("y"), ID: r.guess("id"), Flags: r.guess("flags"), Capacity: r.guess("capacity"),
 	}
+	m.Category = r.guess("category", m.Price)
 	if m.Capacity != "" && slices.ContainsFunc(r.Rows, func(row []string) bool { return r.isSeat(row, &m) }) {
 		m.Capacity = "" // it is that of the section of each seat
 	}
@@ -297,10 +300,11 @@ func (r *Records) Classes(most int) []Value {
 	return r.values("class", most, strings.Fields)
 }
 
-func (r *Records) guess(what string) string {
+// guess is the first column with one of the usual names of something, but for one that is something else.
+func (r *Records) guess(what string, but ...string) string {
 	for _, name := range guesses[what] {
 		for i, c := range r.Columns {
-			if (strings.EqualFold(c, name) || r.Kind == KindJSON && same(c, name, what)) && (what == "row" || slices.ContainsFunc(r.Rows, func(row []string) bool { return row[i] != "" })) {
+			if !slices.Contains(but, c) && (strings.EqualFold(c, name) || r.Kind == KindJSON && same(c, name, what)) && (what == "row" || slices.ContainsFunc(r.Rows, func(row []string) bool { return row[i] != "" })) {
 				return c
 			}
 		}
@@ -315,7 +319,8 @@ type record struct {
 	placed                                    bool
 	line                                      int // of the file, or its place in the drawing
 	at                                        int // in Records.Rows
-	capacity                                  int // of an area; 0 of a seat
+	capacity                                  int    // of an area; 0 of a seat
+	price                                     *int64 // hundredths; nil if the file says none
 }
 
 // Open makes a plan of records. Errors are *Error: no seat, or one that is nowhere.
@@ -335,7 +340,7 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 	if m.Row == "" {
 		nameRows(list)
 	}
-	categories := d.priced(list)
+	places := d.priced(list, m.Price != "")
 	taken, grounds := make([]bool, len(r.Rows)), r.groundsOf(list)
 	at := filed{sections: map[string]int{}, rows: map[seats.WholeRow]int{}}
 	for i := range list {
@@ -344,11 +349,11 @@ func (r *Records) Open(m Mapping) (*Opened, error) {
 		}
 		taken[list[i].at] = true
 		if list[i].capacity > 0 {
-			d.area(&list[i], categories[list[i].category], grounds[list[i].at])
+			d.area(&list[i], places[i], grounds[list[i].at])
 			at.area(list[i].section, len(d.sections)-1)
 			continue
 		}
-		d.put(&list[i], categories[list[i].category], m.Row != "", at)
+		d.put(&list[i], places[i], m.Row != "", at)
 	}
 	if m.Number == "" || r.Kind == KindSVG {
 		d.lineUp(m.Number == "")
@@ -394,6 +399,14 @@ func (r *Records) chosen(m Mapping) (list []record, err error) {
 				continue
 			}
 			c.section = cmp.Or(c.number, get(row, "title"), get(row, "text"), get(row, "label"), get(row, m.Section), c.id, "Area")
+		}
+		if asked := get(row, m.Price); asked != "" {
+			cost, known := price(asked)
+			if !known {
+				wrong.add(&Error{Line: c.line, Reason: fmt.Sprintf("%q is no price such as 25.00", asked)})
+				continue
+			}
+			c.price = &cost
 		}
 		x, y := get(row, m.X), get(row, m.Y)
 		if c.placed = m.X != "" && m.Y != ""; c.placed {
@@ -529,22 +542,4 @@ func nearestGap(all []*record) float64 {
 	}
 	slices.Sort(gaps)
 	return gaps[len(gaps)/2]
-}
-
-// priced makes a category of each text in that column, in the order they come.
-func (d *draft) priced(list []record) map[string]int {
-	places := map[string]int{}
-	for _, c := range list {
-		if _, known := places[c.category]; known {
-			continue
-		}
-		places[c.category] = len(d.categories)
-		category := seats.Category{Key: letters(len(d.categories))}
-		category.Name = cmp.Or(c.category, category.Key) // a letter is a name in every language
-		if hexColor(c.category) != "" {
-			category.Color, category.Name = strings.ToLower(c.category), category.Key
-		}
-		d.categories = append(d.categories, category)
-	}
-	return places
 }

@@ -29,6 +29,7 @@ func (p ImportPage) questions(ctx context.Context) []mapped {
 		{"row", text.T(ctx, "Row"), text.T(ctx, "find rows by where seats are"), m.Row},
 		{"number", text.T(ctx, "Seat number"), text.T(ctx, "number from the left"), m.Number},
 		{"category", text.T(ctx, "Price category"), text.T(ctx, "one price for all"), m.Category},
+		{"price", text.T(ctx, "Price"), text.T(ctx, "the file says none"), m.Price},
 		{"x", text.T(ctx, "Place across"), text.T(ctx, "lay rows out"), m.X},
 		{"y", text.T(ctx, "Place down"), text.T(ctx, "lay rows out"), m.Y},
 		{"id", text.T(ctx, "Id"), text.T(ctx, "known by its place"), m.ID},
