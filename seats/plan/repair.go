@@ -62,12 +62,26 @@ func (d *draft) dropEmpty() {
 		}
 		d.warn(text.Say("Section “%s” has no seats; it is drawn, and nothing in it is for sale.", s.name))
 		if len(s.outline) > 2 {
-			d.shapes = append(d.shapes, seats.Shape{Kind: "polygon", Role: "other", Points: s.outline})
+			d.shapes = append(d.shapes, seats.Shape{Kind: "polygon", Role: "other", Points: s.outline, Floor: s.floor})
+			d.caption(&s)
 		}
 	}
 	d.sections = sections
 	if empty > 0 {
 		d.warn(text.Say("Rows without seats were left out: %d.", empty))
+	}
+}
+
+// caption writes the name of a section without seats of another program onto its ground, as large as fits.
+func (d *draft) caption(s *draftSection) {
+	name := cleanName(s.name, maxName)
+	if !d.imported || name == "" {
+		return
+	}
+	low, high := extent([]seats.Shape{{Kind: "polygon", Points: s.outline}})
+	size := min((high.Y-low.Y)/3, 1.5*(high.X-low.X)/float64(utf8.RuneCountInString(name)))
+	if size > 0 {
+		d.shapes = append(d.shapes, seats.Shape{Kind: "text", Role: "label", Text: name, Size: size, Center: middle(s.outline), Floor: s.floor})
 	}
 }
 

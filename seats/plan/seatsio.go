@@ -193,7 +193,7 @@ func (in *seatsioReader) floor(f *seatsioPart, at point, path []any) {
 	}
 	in.loose(f, at, path)
 	if f.Background != nil {
-		in.warn(text.Say("The picture behind the chart was left out."))
+		in.warn(text.Say("The picture behind the chart is not in the file. To draw over it, add it as a picture in the editor."))
 	}
 	in.decoration(f, at, "", -1, path)
 }
@@ -222,6 +222,8 @@ func (in *seatsioReader) section(sec *seatsioSection, at point, path []any) erro
 	s.rows = in.inside(&sec.SubChart, inside, category, inner)
 	if len(s.rows) > 0 || len(sec.SubChart.Areas) == 0 {
 		in.sections = append(in.sections, s)
+	} else if err := in.draw(seats.Shape{Kind: "polygon", Role: "other", Points: s.outline}, path); err != nil { // the ground of its areas
+		return err
 	}
 	in.decoration(&sec.SubChart, inside, name, category, inner)
 	return nil
@@ -566,15 +568,16 @@ func (in *seatsioReader) shape(o *seatsioObject, at point, path []any) error {
 		role = roleOf(words)
 	}
 	polygon, round, ok := o.form(at)
+	line := (o.Type == "line" || o.Type == "polyline") && len(polygon) > 1
 	s := seats.Shape{Kind: "polygon", Role: role, Points: polygon}
 	switch {
-	case !ok:
+	case !ok && !line:
 		in.warn(text.Say("Shape %s has a form Usher does not know (“%.40s”) and is not drawn.", spell(path), o.Type))
 		return nil
 	case round != nil:
 		s = *round
 		s.Role = role
-	case o.Type == "line" || o.Type == "polyline":
+	case line:
 		s.Kind = "line"
 	}
 	if err := in.draw(s, path); err != nil || words == "" {
