@@ -92,7 +92,7 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
        coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
        d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome,
        coalesce(` + mayRetain + `, false),
-       d.withdrawn_at IS NOT NULL, b.n
+       d.withdrawn_at IS NOT NULL, d.reminded_at IS NOT NULL, b.n
   FROM booking b JOIN block k ON k.id = b.id JOIN event e ON e.id = b.event_id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
        ` + ofEnd + `,
@@ -150,7 +150,7 @@ func collect(ctx context.Context, db interface {
 		var due *time.Time
 		d := &Deposit{}
 		err = row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now,
-			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn, &k.n)
+			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn, &d.Reminded, &k.n)
 		if err == nil && code != nil {
 			d.Code, d.Amount, d.Due, d.Method, d.Outcome = *code, *amount, *due, *method, *outcome
 			if k.Deposit = d; d.Withdrawn {

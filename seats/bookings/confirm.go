@@ -82,8 +82,11 @@ func (b *Bookings) sell(ctx context.Context, s *seats.Sale, k Booking, c Confirm
 	return err
 }
 
-// The reminders of options that last, the next ones first, for package jobs.
-const remindersSQL = `SELECT id::text, remind_at FROM booking WHERE remind_at IS NOT NULL`
+// The bookings with a reminder that is to go out, of an option that ends or of a deposit that is due, for package jobs.
+const remindersSQL = `
+SELECT id::text, min(at) FROM (
+    SELECT id, remind_at FROM booking WHERE remind_at IS NOT NULL UNION ALL SELECT booking_id, remind_at FROM deposit WHERE remind_at IS NOT NULL) r (id, at)
+ GROUP BY id`
 
 const remindSQL = `
 WITH due AS (
@@ -92,16 +95,29 @@ WITH due AS (
 )
 INSERT INTO mail (kind, email, about, language) SELECT $2, due.email, due.id::text, e.language FROM due JOIN event e ON e.id = due.event_id WHERE lasts AND due.email <> ''`
 
-// sendReminder writes the email that an option ends soon, once: it takes the time of the reminder away.
+const remindDepositSQL = `
+WITH due AS (
+    UPDATE deposit d SET remind_at = NULL, reminded_at = clock_timestamp() FROM booking b, block k, event e
+     WHERE d.booking_id = $1 AND b.id = d.booking_id AND k.id = b.id AND e.id = b.event_id AND d.remind_at <= clock_timestamp()
+    RETURNING b.id, b.email, e.language, d.paid_at IS NULL AND d.withdrawn_at IS NULL AND d.due_at > clock_timestamp() AND e.status <> 'cancelled'
+              AND k.ends_at > clock_timestamp() AND k.ended_at IS NULL AND b.order_id IS NULL AND b.cancelled_at IS NULL AS lasts
+)
+INSERT INTO mail (kind, email, about, language) SELECT $2, due.email, due.id::text, due.language FROM due WHERE lasts AND due.email <> ''`
+
+// sendReminder writes the email that an option ends soon, and the one that a deposit is due, each once: it takes the time of the reminder away.
 func (b *Bookings) sendReminder(ctx context.Context, booking string) (int, error) {
-	tag, err := b.db.Exec(ctx, remindSQL, booking, MailEnds)
-	if err != nil {
-		return 0, fmt.Errorf("bookings: remind: %w", err)
+	written := 0
+	for _, mail := range []struct{ sql, kind string }{{remindSQL, MailEnds}, {remindDepositSQL, MailOption}} {
+		tag, err := b.db.Exec(ctx, mail.sql, booking, mail.kind)
+		if err != nil {
+			return written, fmt.Errorf("bookings: remind: %w", err)
+		}
+		written += int(tag.RowsAffected())
 	}
-	if tag.RowsAffected() > 0 {
+	if written > 0 {
 		b.MailWritten()
 	}
-	return int(tag.RowsAffected()), nil
+	return written, nil
 }
 
 // Job is the job that reminds contacts of options that end.

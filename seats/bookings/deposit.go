@@ -30,6 +30,7 @@ type Deposit struct {
 	Outcome    string // InOrder, Refunded or Retained; empty: it is with the booking
 	Keepable   bool   // its rule lets the team keep it, if the booking has ended
 	Withdrawn  bool   // it is not asked for any more
+	Reminded   bool   // its contact was told that it is due soon
 }
 
 // What becomes of a paid deposit.
@@ -94,12 +95,14 @@ func (d *Deposit) differs(amount int64, t *DepositTerms) bool {
 	return d.Amount != amount || !d.Due.Equal(t.Due) || !until(d.Refundable).Equal(until(t.Refundable))
 }
 
-// A deposit that was paid meanwhile stays: its row is not of the update, and the answer says so.
+// A deposit that was paid meanwhile stays: its row is not of the update, and the answer says so. A reminder goes out two days before it is
+// due, if there is an hour more than that; new terms make a new one.
 const (
 	askSQL = `
-INSERT INTO deposit (booking_id, event_id, code, amount, due_at, refundable_until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, withdrawn_at = NULL WHERE deposit.paid_at IS NULL`
-	askNoneSQL = `UPDATE deposit SET withdrawn_at = clock_timestamp() WHERE booking_id = $1 AND paid_at IS NULL`
+INSERT INTO deposit AS d (booking_id, event_id, code, amount, due_at, refundable_until, remind_at)
+VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $5::timestamptz > clock_timestamp() + interval '49 hours' THEN $5 - interval '48 hours' END)
+    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, withdrawn_at = NULL, remind_at = excluded.remind_at, reminded_at = NULL WHERE d.paid_at IS NULL`
+	askNoneSQL = `UPDATE deposit SET withdrawn_at = clock_timestamp(), remind_at = NULL WHERE booking_id = $1 AND paid_at IS NULL`
 	lowerSQL   = `UPDATE deposit SET amount = $2 WHERE booking_id = $1 AND paid_at IS NULL AND amount > $2`
 )
 
@@ -217,7 +220,7 @@ type DepositPayment struct {
 const (
 	lockBookingSQL = `SELECT order_id IS NOT NULL FROM booking WHERE id = $1 AND event_id = $2 FOR NO KEY UPDATE`
 	lockDepositSQL = `SELECT amount, paid_at IS NOT NULL, outcome <> '' FROM deposit WHERE booking_id = $1 AND withdrawn_at IS NULL FOR NO KEY UPDATE`
-	paidSQL        = `UPDATE deposit SET paid_at = clock_timestamp(), method = $2, rates = $3 WHERE booking_id = $1`
+	paidSQL        = `UPDATE deposit SET paid_at = clock_timestamp(), method = $2, rates = $3, remind_at = NULL WHERE booking_id = $1`
 )
 
 // PayDeposit notes that a deposit came, all of it, and tells the contact. It may come after the option ended: then it is to be paid back. A

@@ -413,3 +413,79 @@ func TestDeposit_IsFoundByItsLink(t *testing.T) {
 		t.Errorf("a test sale asks for a deposit: %v", err)
 	}
 }
+
+func TestDeposit_RemindsItsContactOnceBeforeItIsDue(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	reminders := func(k bookings.Booking) int {
+		t.Helper()
+		for range 2 {
+			seatstest.Do(t.Context(), t, h.db, h.bookings.Job())
+		}
+		return h.count(t, "mail WHERE kind = 'option' AND email <> '' AND about = $1", k.ID.String()) - 1 // one is of the option
+	}
+	soon := `UPDATE deposit SET remind_at = clock_timestamp() WHERE remind_at IS NOT NULL`
+
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	if n := reminders(k); n != 0 || k.Deposit.Reminded {
+		t.Errorf("%d reminders before their time", n)
+	}
+	h.exec(t, soon)
+	if n := reminders(k); n != 1 || !h.find(t, k.ID).Deposit.Reminded {
+		t.Errorf("%d reminders of a deposit that is due soon", n)
+	}
+
+	// Other terms have a reminder of their own, beside the email that says them.
+	later := bookings.DepositTerms{Amount: 900, Due: h.until.AddDate(0, 0, -6)}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: &later}); err != nil {
+		t.Fatal(err)
+	}
+	if n := reminders(k); n != 2 || h.find(t, k.ID).Deposit.Reminded {
+		t.Errorf("%d emails after other terms", n)
+	}
+	h.exec(t, soon)
+	if n := reminders(k); n != 3 {
+		t.Errorf("%d emails, want a reminder of the other terms", n)
+	}
+	h.payDeposit(t, k.ID)
+
+	for name, ends := range map[string]func(t *testing.T, k bookings.Booking){
+		"paid":      func(t *testing.T, k bookings.Booking) { h.payDeposit(t, k.ID) },
+		"withdrawn": func(t *testing.T, k bookings.Booking) {
+			if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Withdraw: true}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"overdue": func(t *testing.T, k bookings.Booking) {
+			h.exec(t, `UPDATE deposit SET due_at = clock_timestamp() WHERE paid_at IS NULL`)
+		},
+		"cancelled": func(t *testing.T, k bookings.Booking) {
+			if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		k := h.take(t, bookings.Request{Seats: []int{20}, Deposit: &bookings.DepositTerms{Amount: 100, Due: h.until.AddDate(0, 0, -7)}})
+		ends(t, k)
+		before := h.count(t, "mail WHERE about = $1", k.ID.String())
+		h.exec(t, soon)
+		reminders(k)
+		if n := h.count(t, "mail WHERE about = $1", k.ID.String()); n != before {
+			t.Errorf("%s: %d reminders", name, n-before)
+		}
+		if name != "cancelled" {
+			if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestDeposit_DueAtOnceHasNoReminder(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000, Due: time.Now().Add(48 * time.Hour)})
+	if n := h.count(t, "deposit WHERE booking_id = $1 AND remind_at IS NOT NULL", k.ID); n != 0 {
+		t.Error("a deposit that is due in two days has a reminder")
+	}
+}

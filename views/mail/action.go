@@ -257,6 +257,9 @@ func Option(ctx context.Context, sale shop.Sale, k bookings.Booking, total int64
 	if k.Withdrawn != nil {
 		a.Lines = append(a.Lines, text.T(ctx, "No deposit is needed any more. Do not pay it."))
 	}
+	if d := k.Deposit; d != nil && d.Reminded && !d.Paid() {
+		a.Subject = text.T(ctx, "The deposit for %[1]s is due on %[2]s", e.Name, views.DayTimeIn(ctx, e, d.Due))
+	}
 	if ends {
 		a.Subject = text.T(ctx, "Your seats for %[1]s are kept until %[2]s", e.Name, until)
 	}
