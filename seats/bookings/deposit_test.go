@@ -450,7 +450,7 @@ func TestDeposit_RemindsItsContactOnceBeforeItIsDue(t *testing.T) {
 	h.payDeposit(t, k.ID)
 
 	for name, ends := range map[string]func(t *testing.T, k bookings.Booking){
-		"paid":      func(t *testing.T, k bookings.Booking) { h.payDeposit(t, k.ID) },
+		"paid": func(t *testing.T, k bookings.Booking) { h.payDeposit(t, k.ID) },
 		"withdrawn": func(t *testing.T, k bookings.Booking) {
 			if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Withdraw: true}); err != nil {
 				t.Fatal(err)
