@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -187,6 +188,53 @@ func TestAPlanIsDrawnByMouseSavedComesBackAndIsExported(t *testing.T) {
 	ann.seesSeats("0 seats")
 	ann.press(ann.button("Undo"))
 	check(t, expect.Locator(ann.page.GetByText("Version 2 is saved.")).ToBeVisible())
+}
+
+func TestEditor_UndoGoesBackAcrossASaveAndNothingMoves(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, ownOffice(t), "ann", desktop)
+	ann.setsUpDesk()
+	ann.beginsPlan("Undone", "")
+	ann.press(ann.tool("Rows"))
+	ann.drags(.3, .35, .6, .6)
+	for range 2 {
+		ann.press(ann.page.Locator("[data-do=out]"))
+	}
+	ann.press(ann.tool("Round table"))
+	rows, err := ann.page.Locator("[data-figures]").TextContent()
+	check(t, err)
+	without := ann.drawing()
+	ann.drags(.05, .3, .05, .3) // to the left of the drawing, so that what is saved begins elsewhere
+	check(t, expect.Locator(ann.page.Locator("[data-figures]")).Not().ToHaveText(rows))
+	with, figures := ann.drawing(), ""
+	if figures, err = ann.page.Locator("[data-figures]").TextContent(); err != nil || with == without {
+		t.Fatal("no table was drawn", err)
+	}
+	seen := func(when, seats, drawing string) {
+		t.Helper()
+		ann.seesSeats(seats)
+		if ann.drawing() != drawing {
+			t.Errorf("%s: the picture is another one", when)
+		}
+	}
+	save := func(version int) {
+		t.Helper()
+		ann.press(ann.button("Save"))
+		ann.sees(ann.page.Locator("#status").GetByText(fmt.Sprintf("Saved as version %d.", version)))
+	}
+	save(2)
+	seen("saved", figures, with)
+	ann.press(ann.button("Undo"))
+	ann.sees(ann.page.GetByText("Not saved yet"))
+	seen("undone after it was saved", rows, without)
+	save(3)
+	seen("saved without the table", rows, without)
+	ann.press(ann.button("Redo"))
+	seen("done again after that", figures, with)
+	save(4)
+	if two, four := ann.downloads(2), ann.downloads(4); !reflect.DeepEqual(two, four) {
+		t.Errorf("version 4 is %+v, want that of version 2, %+v", four, two)
+	}
 }
 
 func TestAPlanIsDrawnAndNumberedWithTheKeyboardAlone(t *testing.T) {

@@ -41,6 +41,17 @@ func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	ann.beginsPlan("Traced", "")
 	blank := ann.drawing()
 	ann.press(ann.page.Locator("[data-panel=plan]"))
+
+	// A PDF is refused with what to do, and nothing is drawn.
+	ann.expect("status of 422 .*/pictures")
+	field := ann.page.Locator("[name=picture]")
+	check(t, expect.Locator(field).ToHaveAccessibleDescription("A picture of the floor plan, as a PNG, JPEG or WebP. It lies under the plan while you draw, and only your team sees it. Save a PDF as a picture first."))
+	check(t, field.SetInputFiles([]playwright.InputFile{{Name: "floor plan.pdf", MimeType: "application/pdf", Buffer: []byte("%PDF-1.7\n")}}))
+	ann.sees(ann.page.Locator("#status").GetByText("A PDF cannot be read here. Save its page as a PNG or JPEG."))
+	check(t, expect.Locator(field).ToHaveValue(""))
+	if ann.drawing() != blank {
+		t.Error("a PDF that was refused changed the drawing")
+	}
 	check(t, ann.page.Locator("[name=picture]").SetInputFiles([]playwright.InputFile{blueprint(t)}))
 	ann.sees(ann.page.Locator("#status").GetByText("The picture is under the plan."))
 	eventually(t, patience, "the picture under the plan", func() bool { return ann.drawing() != blank })

@@ -317,8 +317,8 @@ type record struct {
 	section, row, number, category, id, flags string
 	x, y                                      float64
 	placed                                    bool
-	line                                      int // of the file, or its place in the drawing
-	at                                        int // in Records.Rows
+	line                                      int    // of the file, or its place in the drawing
+	at                                        int    // in Records.Rows
 	capacity                                  int    // of an area; 0 of a seat
 	price                                     *int64 // hundredths; nil if the file says none
 }

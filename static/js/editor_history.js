@@ -29,7 +29,7 @@ export function redo(h) {
   return {...h, ...now, past: [...h.past, {plan: h.plan, selection: h.selection}], future: h.future.slice(0, -1), mark: undefined}
 }
 
-// saved notes that the server has this plan.
-export const saved = (h, plan) => ({...h, saved: plan})
+// saved notes that the server has this plan. Undo goes back across it, one step at a time: what comes next is a step of its own.
+export const saved = (h, plan) => ({...h, saved: plan, mark: undefined})
 
 export const unsaved = h => h.plan !== h.saved

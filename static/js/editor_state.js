@@ -53,8 +53,14 @@ export class State extends EventTarget {
     const {plan, selection = this.selection} = f(this.plan, this.selection, this.mint)
     this.#to(act(this.h, {plan: placed(plan, this.floor ?? plan.floors?.[0].name), selection: alive(plan, selection)}, mark))
   }
-  undo() { this.#to(undo(this.h)) }
-  redo() { this.#to(redo(this.h)) }
+  undo() { this.#step(undo(this.h)) }
+  redo() { this.#step(redo(this.h)) }
+  // #step leaves the picture where it is, unless what changed is on another floor.
+  #step(h) {
+    const {floor} = this
+    this.#to(h)
+    if (this.floor !== floor) this.whole()
+  }
   saved(plan) { this.#to(saved(this.h, plan)) }
 
   // replace takes another document in place of the plan, as one step.

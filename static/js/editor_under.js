@@ -49,17 +49,20 @@ export function scaledBy(u, from, to, seats) {
 // underlayFields is the part of the panel that is about the picture. send keeps a file and answers {picture, width, height}.
 export function underlayFields(state, send) {
   const u = underlayOf(state.shown), act = (f, mark) => state.act(plan => ({plan: f(plan)}), mark)
-  const file = el('input', {type: 'file', accept: 'image/png,image/jpeg,image/webp', name: 'picture', change: async () => {
+  const file = el('input', {type: 'file', accept: 'image/png,image/jpeg,image/webp', name: 'picture', 'aria-describedby': 'trace-hint', change: async () => {
     const [chosen] = file.files
     const sent = chosen && await send(chosen)
-    if (!sent) return
+    if (!sent) { // the same file, once it is mended, is a change, too
+      file.value = ''
+      return
+    }
     act(plan => {
       const was = underlayOf(state.shown), [x, y] = state.camera.plan(0, 0).map(n => Math.max(0, tenth(n)))
       return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...state.floor && {floor: state.floor}, x, y, width: WIDTH, opacity: OPACITY})
     })
   }})
   const chooser = el('label', {}, el('span', {}, u ? T('Another picture') : T('Picture')), file)
-  const hint = el('p', {class: 'hint'}, T('A picture of the floor plan, as a PNG, JPEG or WebP. It lies under the plan while you draw, and only your team sees it. Save a PDF as a picture first.'))
+  const hint = el('p', {class: 'hint', id: 'trace-hint'}, T('A picture of the floor plan, as a PNG, JPEG or WebP. It lies under the plan while you draw, and only your team sees it. Save a PDF as a picture first.'))
   if (!u) return group(T('Picture to trace'), chooser, hint)
   const edit = fields => act(plan => editUnderlay(plan, u, fields))
   const range = el('input', {type: 'range', min: 0, max: 100, value: Math.round(u.opacity * 100), name: 'opacity',

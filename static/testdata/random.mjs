@@ -95,4 +95,4 @@ function chosen(m, d, plan, all) {
   return keys
 }
 
-export const EDITOR = ['editor_model', 'editor_history', 'editor_edit', 'editor_number', 'editor_make', 'editor_section', 'editor_pick', 'editor_shape']
+export const EDITOR = ['editor_model', 'editor_history', 'editor_edit', 'editor_number', 'editor_make', 'editor_section', 'editor_pick', 'editor_shape', 'editor_state']
