@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
@@ -18,6 +19,7 @@ type readerSale struct {
 	Payment struct {
 		Code, State, Label, Reason string
 		Amount                     int64
+		GiftCard                   int64 `json:"gift_card"`
 		Order                      struct {
 			Code, Method string
 			Total        int64
@@ -223,6 +225,79 @@ func TestTillReader_PaysSeveralPerformancesAtOnce(t *testing.T) {
 	s.asks(t, dora, "GET", "/desk/till/payments/"+first.Payment.Code, "", http.StatusOK, &sale)
 	if sale.Payment.State != "sold" || len(sale.Payment.Also) != 1 || s.count(t, "orders") != 2 {
 		t.Errorf("the sale is %+v", sale)
+	}
+	s.wantBooks(t)
+}
+
+// A gift card pays the cheaper part and a bit of the other one, and the reader the rest of both.
+func TestTillReader_TakesWhatAGiftCardLeavesOfSeveralPerformances(t *testing.T) {
+	t.Parallel()
+	s, owner, bank, reader, dora, session := withReader(t)
+	path := "/desk/till/sessions/" + strconv.FormatInt(session.ID, 10)
+	s.does(t, dora, path+"/reader", url.Values{"reader": {reader}})
+	slug := s.matinee(t, owner)
+	own := s.sale.Plan.Label(s.inRows(t, 1)[0])
+	sell := func(key, more string, status int, to any) {
+		t.Helper()
+		s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"`+key+`","method":"card","seat":["`+own+`"],"also":{"`+slug+`":{"seat":["Stalls/C/12","Stalls/C/13"]}}`+more+`}`, status, to)
+	}
+	var q struct {
+		Total int64
+		Also  map[string]struct{ Total int64 }
+	}
+	sell("q", `,"update":true`, http.StatusOK, &q)
+	total := q.Total + q.Also[slug].Total
+	codes, err := s.config.Credit.Vouchers(t.Context(), 1, credit.Amount{Minor: q.Total + 1_00, Currency: "EUR"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gift := `,"gift_card":"` + codes[0] + `"` + pays(q.Total+1_00)
+
+	var sale readerSale
+	shown := func() {
+		t.Helper()
+		eventually(t, "the reader shows the rest", func() bool { return bank.Shows(reader) == sale.Payment.Amount })
+	}
+	ended := func() (p readerSale) {
+		t.Helper()
+		eventually(t, "the sale ends", func() bool {
+			p = readerSale{}
+			s.asks(t, dora, "GET", "/desk/till/payments/"+sale.Payment.Code, "", http.StatusOK, &p)
+			return p.Payment.State == "sold" || p.Payment.State == "failed"
+		})
+		return p
+	}
+	sell("a", gift, http.StatusAccepted, &sale)
+	shown()
+	if sale.Payment.Amount != total-q.Total-1_00 || sale.Payment.GiftCard != q.Total+1_00 || s.left(t, dora, codes[0], own) != -1 {
+		t.Fatalf("the sale of %d is %+v, the reader shows %d, and the gift card has %d", total, sale, bank.Shows(reader), s.left(t, dora, codes[0], own))
+	}
+	if _, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code); !strings.Contains(page, "A gift card pays") {
+		t.Errorf("the page says nothing of the gift card: %s", words(page))
+	}
+	bank.Presents(reader, stripetest.Declined)
+	ended()
+	if _, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code); !strings.Contains(page, "What the gift card was to pay goes back to it.") {
+		t.Errorf("the page of a refused card says %s", words(page))
+	}
+	if left := s.left(t, dora, codes[0], own); left != q.Total+1_00 || s.count(t, "orders") != 0 {
+		t.Errorf("after a refused card %d are left on the gift card", left)
+	}
+
+	sell("b", gift, http.StatusAccepted, &sale)
+	shown()
+	bank.Presents(reader, "4242424242424242")
+	if sold := ended(); sold.Payment.State != "sold" || len(sold.Payment.Also) != 1 || s.count(t, "orders") != 2 {
+		t.Errorf("the sale is %+v", sold)
+	}
+	var closed tillAnswer
+	s.asks(t, dora, "POST", path+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusOK, &closed)
+	byMethod := map[string]int64{}
+	for _, l := range closed.Lines {
+		byMethod[l.Method] += l.Amount
+	}
+	if byMethod["card"] != total-q.Total-1_00 || byMethod["credit"] != q.Total+1_00 || closed.Taken != total {
+		t.Errorf("the report is %+v", closed)
 	}
 	s.wantBooks(t)
 }

@@ -210,7 +210,8 @@ type readerPaymentBody struct {
 	Event    string          `json:"event"`
 	State    desk.AtReader   `json:"state"`
 	Currency string          `json:"currency"`
-	Amount   int64           `json:"amount"`
+	Amount   int64           `json:"amount"` // at the reader
+	GiftCard int64           `json:"gift_card,omitempty"`
 	Reader   string          `json:"reader"`
 	Label    string          `json:"label"`
 	Reason   string          `json:"reason,omitempty"`
@@ -266,7 +267,7 @@ func (h *Handlers) showReaderPayment(w http.ResponseWriter, r *http.Request, m o
 		}
 		return web.WritePage(w, r, status, desk.ReaderPayment(page))
 	}
-	b := readerPaymentBody{Code: p.Code, Event: p.Event, State: stands, Currency: p.Currency, Amount: p.Amount, Reader: p.Till.Reader, Label: p.Till.Label}
+	b := readerPaymentBody{Code: p.Code, Event: p.Event, State: stands, Currency: p.Currency, Amount: p.Amount - p.Credit, GiftCard: p.Credit, Reader: p.Till.Reader, Label: p.Till.Label}
 	if stands == desk.ReaderFailed {
 		b.Reason = payments.Reason(p.Reason).In(r.Context())
 	}
@@ -300,7 +301,7 @@ func (h *Handlers) CancelReaderPayment(w http.ResponseWriter, r *http.Request, m
 	if err != nil {
 		return err
 	}
-	detail := map[string]any{"amount": p.Amount, "currency": p.Currency, "reader": p.Till.Label}
+	detail := map[string]any{"amount": p.Amount - p.Credit, "currency": p.Currency, "reader": p.Till.Label}
 	if err := till.NoteCancel(r.Context(), h.Organizers, m, deskKeyOf(r, form), p.Code, "events/"+p.Event+"/orders", detail); err != nil {
 		return err
 	}

@@ -21,6 +21,9 @@ SELECT v.id, v.currency, coalesce(a.balance, v.amount), v.voided_at IS NOT NULL,
   FROM credit_voucher v LEFT JOIN credit_account a ON a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency
  WHERE v.code = $1`
 
+// cardAccount begins the name of a card's account, which is no address.
+const cardAccount = "card-"
+
 // IsCard is part of payments.Cards.
 func (Payments) IsCard(code string) bool { return voucherHash(code) != nil }
 
@@ -43,11 +46,15 @@ func (p Payments) Card(ctx context.Context, code string) (c payments.GiftCard, e
 	case c.Balance == 0:
 		return c, refuseCard(text.Mark("There is nothing left on this gift card. Nothing was sold."))
 	}
-	c.Account = fmt.Sprint("card-", voucher)
+	c.Account = fmt.Sprint(cardAccount, voucher)
 	c.Short = func(ctx context.Context, err error) error { return p.short(ctx, code, err) }
 	c.Spend = func(q *pgx.Batch, payment, order seats.ID, minor int64) {
 		q.Queue(loadCardSQL, voucher)
 		q.Queue(spendSQL, voucher, minor, payment, order)
+	}
+	c.Reserve = func(q *pgx.Batch, payment, order seats.ID, minor int64) {
+		q.Queue(loadCardSQL, voucher)
+		q.Queue(reserveSQL, voucher, minor, payment, order, mostHeld.Seconds())
 	}
 	return c, p.Ledger.ready(ctx, Amount{c.Balance, c.Currency})
 }
@@ -71,14 +78,27 @@ SELECT 'load', issued.id, account.id, used.currency, used.amount, used.id
  WHERE issued.kind = 'issued' AND issued.email IS NULL AND issued.currency = used.currency`
 
 // A card that has less meanwhile makes a hold of nothing, which a constraint refuses.
-const spendSQL = `
+const takeCardSQL = `
 WITH taken AS (
     UPDATE credit_account a SET balance = balance - $2
       FROM credit_voucher v
      WHERE v.id = $1 AND a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency AND a.balance >= $2
        AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp())
     RETURNING a.id
-), spent AS (
+), `
+
+const reserveSQL = takeCardSQL + `reserved AS (
+    INSERT INTO credit_hold (id, account_id, currency, order_id, amount, expires_at)
+    SELECT $3, coalesce((SELECT id FROM taken), held.id), held.currency, $4, CASE WHEN EXISTS (SELECT FROM taken) THEN $2::bigint ELSE 0 END, clock_timestamp() + make_interval(secs => $5)
+      FROM credit_account held
+     WHERE held.kind = 'held' AND held.email IS NULL AND held.currency = (SELECT currency FROM credit_voucher WHERE id = $1)
+    RETURNING account_id, currency, amount
+)
+INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount, hold_id)
+SELECT 'hold', reserved.account_id, held.id, reserved.currency, reserved.amount, $3
+  FROM reserved, credit_account held WHERE held.kind = 'held' AND held.email IS NULL AND held.currency = reserved.currency`
+
+const spendSQL = takeCardSQL + `spent AS (
     INSERT INTO credit_hold (id, account_id, currency, order_id, amount, state, captured, expires_at)
     SELECT $3, coalesce((SELECT id FROM taken), held.id), held.currency, $4, n, CASE WHEN n > 0 THEN 'captured' ELSE 'open' END, n, clock_timestamp()
       FROM credit_account held, LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN $2::bigint ELSE 0 END AS n) x

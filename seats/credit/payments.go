@@ -3,6 +3,7 @@ package credit
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/seats/payments"
@@ -19,8 +20,11 @@ func (Payments) OffSession() {}
 // nothing gives it back at once.
 const mostHeld = time.Hour
 
-// Authorize sets credit of the charge's account aside.
+// Authorize sets credit of the charge's account aside. That of a card was set aside with the sale.
 func (p Payments) Authorize(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	if strings.HasPrefix(c.Account, cardAccount) {
+		return p.stands(ctx, c, nil)
+	}
 	err := p.Ledger.Hold(ctx, HoldRequest{
 		ID: c.Payment, Order: c.Order, Email: c.Account, Amount: Amount{c.Amount, c.Currency}, Length: mostHeld,
 	})

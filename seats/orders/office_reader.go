@@ -19,8 +19,8 @@ import (
 // CodeReader is the code of a refusal: a card reader cannot take the money of this sale now.
 const CodeReader = "card_reader"
 
-// PayAtOffice begins a sale at the box office that a card reader is paid for. The seats of all parts are kept for the payment, or none; then
-// the reader shows the amount. Once a card is charged the orders are made, in the same way as those of the shop, and written into the
+// PayAtOffice begins a sale at the box office that a card reader is paid for. The seats of all parts are kept for the payment, or none, and so is
+// what a gift card pays of it; then the reader shows the rest. Once a card is charged the orders are made, in the same way as those of the shop, and written into the
 // session of the till. It returns the code of the payment, which is that of its first order; a repeat with the same key gets the same one.
 //
 // Errors are those of SellTogetherAtOffice; a *seats.Conflict if the reader has another payment, or if at names none and the key is new.
@@ -51,11 +51,26 @@ func (o *Orders) PayAtOffice(ctx context.Context, name string, parts []OfficePar
 	if x.total == 0 {
 		return "", &seats.ValidationError{Message: text.Mark("There is nothing to pay. Nothing was sold. Sell it as free.")}
 	}
+	parts, card, err := o.WithCard(ctx, parts)
+	if err == nil {
+		err = paysAsShown(parts)
+	}
+	if err == nil {
+		err = x.split(parts, card)
+	}
+	if err != nil {
+		return "", err
+	}
 	begin := func(q *pgx.Batch) {
 		key.Insert(q, []byte(x.lead().code))
 		x.payment().Queue(q)
 	}
-	_, err = o.office.Together(ctx, seats.Both(begin, also), x.steps...)
+	reserve := func(q *pgx.Batch) {
+		if byCard := ByCard(parts); byCard > 0 {
+			card.Reserve(q, x.id, x.parts[0].id, byCard)
+		}
+	}
+	_, err = o.office.Together(ctx, seats.Both(seats.Both(begin, also), reserve), x.steps...)
 	refusal := (*seats.StepError)(nil)
 	switch {
 	case err == nil:
@@ -64,6 +79,11 @@ func (o *Orders) PayAtOffice(ctx context.Context, name string, parts []OfficePar
 	case seats.IsConstraint(err, payments.OneForReader):
 		return o.soldBefore(ctx, key, &seats.Conflict{Code: CodeReader, Message: text.Mark("Another payment is at the card reader “%s”. Nothing was sold. Wait for it, or choose another way to pay."), Args: []any{at.Label}})
 	default:
+		if card.Short != nil {
+			if refusal := card.Short(ctx, err); refusal != nil {
+				return o.soldBefore(ctx, key, refusal)
+			}
+		}
 		return "", fmt.Errorf("orders: pay at the box office: %w", err)
 	}
 	p, err := o.Payments.Find(ctx, x.lead().code)
@@ -89,8 +109,6 @@ func (x *readerSale) add(ctx context.Context, i int, part OfficePart) (asked any
 	switch {
 	case s.Event.TestOf != 0 || s.Event.Demo:
 		return nil, &seats.Conflict{Code: CodeReader, Message: text.Mark("A test sale takes no cards. Nothing was sold.")}
-	case f.Card != "":
-		return nil, &seats.Conflict{Code: CodeReader, Message: text.Mark("A gift card and the card reader cannot pay one sale. Nothing was sold. Choose another way to pay the rest.")}
 	}
 	f.reader, f.Method = true, payments.Card
 	form, kinds, err := f.form(ctx, s)
@@ -98,11 +116,16 @@ func (x *readerSale) add(ctx context.Context, i int, part OfficePart) (asked any
 		return nil, err
 	}
 	asked = []any{s.Event.ID, form, f.Types, "reader"}
+	if f.Card != "" {
+		asked = append(asked.([]any), f.Card, f.CardPays)
+	}
 	_, cost, err := f.Quote(s)
 	if err != nil {
 		return nil, err
 	}
-	x.total += cost.Total
+	if x.total += cost.Total; f.Card != "" {
+		f.Total = &cost.Total // the gift card pays of this
+	}
 	form.Hold, form.Till = seats.NewID(), &x.at
 	if f.found != nil && cost.Applied.Code {
 		form.Discount, form.Uses = &f.found.Discount, f.found.Uses(nil)
@@ -116,6 +139,25 @@ func (x *readerSale) add(ctx context.Context, i int, part OfficePart) (asked any
 	step, err := s.KeepingAtOffice(d, payments.KeptAtTill)
 	x.parts, x.sales, x.steps = append(x.parts, p), append(x.sales, s), append(x.steps, step)
 	return asked, err
+}
+
+// split has a gift card pay what it can of each part, and leaves the rest to the reader.
+func (x *readerSale) split(parts []OfficePart, card payments.GiftCard) error {
+	byCard := ByCard(parts)
+	switch {
+	case byCard == 0:
+		return nil
+	case byCard == x.total:
+		return &seats.Conflict{Code: CodeReader, Message: text.Mark("The gift card pays all of this sale, and nothing is left for the card reader. Nothing was sold. Choose another way to pay: nothing more is taken.")}
+	}
+	for i, part := range parts {
+		at := x.at
+		at.ByCard = part.Form.byCard
+		x.parts[i].form.Till = &at
+	}
+	lead := &x.parts[0].form
+	lead.Account, lead.Credit = card.Account, byCard
+	return nil
 }
 
 // payment is the payment of the sale, for what its seats cost.

@@ -38,8 +38,9 @@ type Orders struct {
 
 	// Subscribed queues, with an order of a subscription, what it belongs to (package subscriptions).
 	Subscribed func(q *pgx.Batch, f Form, order seats.ID)
-	// AtTill queues, with an order that a card reader was paid for, its entry in a session of the till (package till).
-	AtTill func(q *pgx.Batch, session int64, order seats.ID)
+	// AtTill queues, with an order that a card reader was paid for, its entries in a session of the till (package till). A gift card paid
+	// byCard of it, minor units.
+	AtTill func(q *pgx.Batch, session int64, order seats.ID, byCard int64)
 
 	db     seats.DB
 	keys   keys
@@ -216,7 +217,10 @@ func (t Ticket) TypeWords() string {
 // byCard is what a gift card paid of an order o at the box office.
 const byCard = `CASE WHEN o.at_office THEN coalesce(
            (SELECT s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE s.order_id = o.id AND p.method = 'credit'),
-           (SELECT p.amount FROM payment p WHERE p.order_id = o.id AND p.method = 'credit'), 0) ELSE 0 END`
+           (SELECT p.amount FROM payment p WHERE p.order_id = o.id AND p.method = 'credit'),
+           (SELECT (x->'form'->'till'->>'by_card')::bigint FROM payment_share s JOIN payment p ON p.id = s.payment_id, jsonb_array_elements(p.form->'shares') x
+             WHERE s.order_id = o.id AND p.form ? 'till' AND x->>'order' = s.order_id::text),
+           (SELECT (p.form->'till'->>'by_card')::bigint FROM payment p WHERE p.order_id = o.id AND p.form ? 'till'), 0) ELSE 0 END`
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,

@@ -275,8 +275,8 @@ type placed struct {
 	total  int64      // minor units
 	keys   []seats.ID // the first is that of the email
 
-	subscribed func(q *pgx.Batch, f Form, order seats.ID)        // writes what an order of a subscription belongs to
-	atTill     func(q *pgx.Batch, session int64, order seats.ID) // writes the entry of an order that a card reader was paid for
+	subscribed func(q *pgx.Batch, f Form, order seats.ID)                      // writes what an order of a subscription belongs to
+	atTill     func(q *pgx.Batch, session int64, order seats.ID, byCard int64) // writes the entries of an order that a card reader was paid for
 
 	bounded *unpaidOrder // nil: it is not, or not by its email (unpaid.go)
 }
@@ -406,7 +406,7 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 		p.subscribed(q, p.form, p.id)
 	}
 	if p.form.Till != nil {
-		p.atTill(q, p.form.Till.Session, p.id)
+		p.atTill(q, p.form.Till.Session, p.id, p.form.Till.ByCard)
 	}
 }
 

@@ -31,6 +31,9 @@ type GiftCard struct {
 	// Spend queues that a payment takes so much of it, in the transaction of the sale, which fails if there is less by then. It is to
 	// be queued last: sales with one card wait here for each other.
 	Spend func(q *pgx.Batch, payment, order seats.ID, minor int64)
+	// Reserve queues that so much of it is set aside for a payment that begins, in its transaction, as Spend does. The provider of credit
+	// takes it with the payment, or gives it back.
+	Reserve func(q *pgx.Batch, payment, order seats.ID, minor int64)
 	// Short returns why a sale failed if the card did not pay by then: a *seats.Conflict, or an error of the database. nil if it failed
 	// for something else.
 	Short func(ctx context.Context, err error) error

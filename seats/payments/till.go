@@ -10,12 +10,16 @@ import (
 // (seats.Sale.KeepingAtOffice) while the reader waits for a card. Its method is Card: the money is where that of cards in the shop is, and
 // it is looked up, refunded and paid out in the same way. A payment whose time is over, or that is cancelled, is voided: its seats are free
 // again, and a card that was read in this moment gets its money back, or the seats if its time was over and they are still available.
+//
+// A gift card may pay a part of it. That part is set aside in the transaction that begins the payment, and follows the card of the reader:
+// it is taken once that one is charged, and goes back if nothing is (parts.go).
 
 // AtTill is where a payment at the box office is made.
 type AtTill struct {
-	Reader  string `json:"reader"`  // the provider's name of the card reader
-	Label   string `json:"label"`   // of the reader
-	Session int64  `json:"session"` // of the till
+	Reader  string `json:"reader"`            // the provider's name of the card reader
+	Label   string `json:"label"`             // of the reader
+	Session int64  `json:"session"`           // of the till
+	ByCard  int64  `json:"by_card,omitempty"` // of an order, minor units that a gift card pays of it, beside the reader
 }
 
 // readerTime is how long a reader waits for a card.

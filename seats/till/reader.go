@@ -83,7 +83,12 @@ func NoteCancel(ctx context.Context, d *organizers.Desk, m organizers.Member, ke
 
 const cardSaleSQL = `
 INSERT INTO till_entry (session_id, kind, method, amount, order_id, tickets)
-SELECT till_session_for($1), 'sale', 'card', o.total, o.id, (SELECT count(*) FROM ticket WHERE order_id = o.id) FROM orders o WHERE o.id = $2`
+SELECT till_session_for($1), 'sale', w.method, w.amount, o.id, CASE WHEN w.leads THEN (SELECT count(*) FROM ticket WHERE order_id = o.id) ELSE 0 END
+  FROM orders o, LATERAL (SELECT 'card', o.total - $3, true WHERE o.total > $3 OR $3 = 0 UNION ALL SELECT 'credit', $3::bigint, o.total = $3 WHERE $3 > 0) w (method, amount, leads)
+ WHERE o.id = $2`
 
-// QueueCardSale writes the entry of an order that a card reader was paid for, in the transaction that makes the order.
-func QueueCardSale(q *pgx.Batch, session int64, order seats.ID) { q.Queue(cardSaleSQL, session, order) }
+// QueueCardSale writes the entries of an order that a card reader was paid for, in the transaction that makes the order: of what a gift
+// card paid of it, and of the rest.
+func QueueCardSale(q *pgx.Batch, session int64, order seats.ID, byCard int64) {
+	q.Queue(cardSaleSQL, session, order, byCard)
+}

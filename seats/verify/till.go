@@ -10,14 +10,20 @@ import (
 // tillsSQL asks for everything that is against the promises of tills. What an order of the box office received is never changed, and a
 // payment or a refund at the till is one of the order's receipts, or of its refunds by hand.
 const tillsSQL = `
-WITH by_card AS (
+WITH at_reader AS ( /* what a reader and a gift card paid, and what of it the card */
+    SELECT order_id, captured, coalesce((form->'till'->>'by_card')::bigint, 0) AS by_card
+      FROM payment p WHERE method = 'card' AND form ? 'till' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
+     UNION ALL
+    SELECT s.order_id, least(s.amount, p.captured), coalesce((SELECT (x->'form'->'till'->>'by_card')::bigint FROM jsonb_array_elements(p.form->'shares') x WHERE x->>'order' = s.order_id::text), 0)
+      FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'card' AND p.form ? 'till'
+), by_card AS (
     SELECT order_id, amount FROM payment p WHERE method = 'credit' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
      UNION ALL
     SELECT s.order_id, s.amount FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'credit'
-), by_reader AS (
-    SELECT order_id, captured AS amount FROM payment p WHERE method = 'card' AND form ? 'till' AND NOT EXISTS (SELECT FROM payment_share WHERE payment_id = p.id)
      UNION ALL
-    SELECT s.order_id, least(s.amount, p.captured) FROM payment_share s JOIN payment p ON p.id = s.payment_id WHERE p.method = 'card' AND p.form ? 'till'
+    SELECT order_id, by_card FROM at_reader WHERE by_card > 0 AND captured > 0
+), by_reader AS (
+    SELECT order_id, captured - CASE WHEN captured > 0 THEN by_card ELSE 0 END AS amount FROM at_reader WHERE by_card = 0 OR captured > by_card
 )
 SELECT 1, format('order %s… is in till session %s with %s by %s, and has %s by %s', left(o.code, 6), t.session_id, t.amount, t.method, o.received, o.method)
   FROM till_entry t JOIN orders o ON o.id = t.order_id

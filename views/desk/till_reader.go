@@ -64,5 +64,5 @@ type ReaderPaymentPage struct {
 }
 
 func (p ReaderPaymentPage) amount(ctx context.Context) string {
-	return views.MoneyIn(ctx, p.Payment.Amount, p.Payment.Currency)
+	return views.MoneyIn(ctx, p.Payment.Amount-p.Payment.Credit, p.Payment.Currency)
 }
