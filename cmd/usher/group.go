@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/verify"
 )
 
@@ -172,25 +173,26 @@ func address(cfg *Config, l net.Listener) string {
 
 const (
 	lookEvery  = time.Minute
-	lookWithin = 30 * time.Second
+	lookWithin = 2 * time.Minute
+	lookShare  = 20 // a look takes at most one part of so many of the time
 )
 
-// watchBooks returns a part that looks at the books every minute. What it finds is an error in the log, and a number of
-// the metrics. The node stays open.
+// watchBooks returns a part that looks at the books every minute, and more seldom where they are so large that a look takes more than three
+// seconds. What it finds is an error in the log, and a number of the metrics. The node stays open.
 func watchBooks(watch *verify.Watch, m *metrics, log *slog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
-		tick := time.NewTicker(lookEvery)
-		defer tick.Stop()
 		for {
+			began := time.Now()
 			glance(ctx, watch, m, log)
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-tick.C:
+			if err := seats.Sleep(ctx, nextLook(time.Since(began))); err != nil {
+				return err
 			}
 		}
 	}
 }
+
+// nextLook is how long to wait after a look that took so long.
+func nextLook(took time.Duration) time.Duration { return max(lookEvery, (lookShare-1)*took) }
 
 // glance is one look.
 func glance(ctx context.Context, watch *verify.Watch, m *metrics, log *slog.Logger) {
@@ -203,7 +205,7 @@ func glance(ctx context.Context, watch *verify.Watch, m *metrics, log *slog.Logg
 	}
 	m.looked(report, time.Since(began))
 	if err != nil {
-		log.Error("the books could not be checked; the next check is in a minute", "error", err)
+		log.Error("the books could not be checked; they are checked again later", "error", err)
 		return
 	}
 	for _, p := range report.Promises {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -119,6 +120,15 @@ func wantLookedAfter(t *testing.T, db *pgxpool.Pool) {
 	}
 	if !strings.Contains(log.String(), "could not be checked") {
 		t.Errorf("after a look that failed the log says %s", log.String())
+	}
+}
+
+func TestLooks_AtLargeBooksTakeATwentiethOfTheTime(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]time.Duration{50 * time.Millisecond: time.Minute, 3 * time.Second: time.Minute, time.Minute: 19 * time.Minute} {
+		if wait := nextLook(took); wait != want {
+			t.Errorf("after a look of %s the next one is in %s, want %s", took, wait, want)
+		}
 	}
 }
 
