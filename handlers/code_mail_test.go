@@ -123,3 +123,75 @@ func TestCodes_AMailedAddressIsOfTheTeamThatMailedIt(t *testing.T) {
 		t.Errorf("a mail of event %d is left, %v", left, err)
 	}
 }
+
+func TestCodes_EachPersonOfAListIsMailedOneForAWholeSeries(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann, at := s.owner(t), desk.CodesPath("evening")
+	s.does(t, ann, "/desk/events/evening/series", url.Values{"dates": {"2040-12-02 19:30\n2040-12-03 19:30"}})
+	list := url.Values{"emails": {"bob@example.org\ncleo@example.org"}, "name": {"Friends"}, "presale": {"on"}, "series": {"on"}}
+	list.Set("events", "evening")
+	s.refused(t, ann, at, list, http.StatusUnprocessableEntity, "for one event or for one series")
+	list.Del("events")
+	list.Set("key", "once")
+	for range 2 { // a repeat changes nothing
+		if a, body := s.submit(t, ann, at, list); a.StatusCode != http.StatusSeeOther {
+			t.Fatal(a.StatusCode, body)
+		}
+	}
+	var mails, codes, spelled, noted int
+	if err := s.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM mail WHERE kind = 'code'), (SELECT count(*) FROM code WHERE presale), (SELECT count(DISTINCT code) FROM code),
+		(SELECT count(*) FROM deed WHERE what = 'emailed codes for')`).Scan(&mails, &codes, &spelled, &noted); err != nil || mails != 2 || codes != 6 || spelled != 2 || noted != 3 {
+		t.Errorf("%d mails, %d codes of %d spellings, %d lines of the log, %v", mails, codes, spelled, noted, err)
+	}
+
+	s.exec(t, `DELETE FROM mail WHERE email = 'cleo@example.org'`)
+	s.exec(t, `UPDATE code SET retired_at = clock_timestamp() WHERE event_id = (SELECT id FROM event WHERE slug = 'evening')`)
+	m, parts := s.arriving(t, pricing.MailCode)
+	says(t, m, parts, "Your code: "+s.sale.Event.Name, []string{"2 performances, 2 Dec 2040 – 3 Dec 2040", "The button leads to the dates."}, []string{"Use my code"})
+	link := regexp.MustCompile(`/series/[^/?]+\?code=([0-9A-Z]+)`).FindStringSubmatch(parts["text/plain"])
+	if link == nil {
+		t.Fatal(parts["text/plain"])
+	}
+	_, page := s.page(t, person(t), link[0])
+	next := regexp.MustCompile(`href="(/events/[^"?]+\?code=` + link[1] + `)#codes"`).FindStringSubmatch(page)
+	if next == nil || !strings.Contains(page, "Use my code") || !strings.Contains(page, "code="+link[1]+"&amp;date=") {
+		t.Fatalf("the page of the series forgets the code: %s", page)
+	}
+	if _, page := s.page(t, person(t), next[1]); !strings.Contains(page, `name="code" value="`+link[1]+`"`) {
+		t.Error("the page of the date has the code not filled in")
+	}
+}
+
+// What is refused for one date is made for none, and no person is mailed.
+func TestCodes_ForASeriesAreMadeAllOrNone(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann, at := s.owner(t), desk.CodesPath("evening")
+	s.does(t, ann, "/desk/events/evening/series", url.Values{"dates": {"2040-12-02 19:30\n2040-12-03 19:30"}})
+	var last string
+	if err := s.db.QueryRow(t.Context(), `SELECT slug FROM event ORDER BY id DESC LIMIT 1`).Scan(&last); err != nil {
+		t.Fatal(err)
+	}
+	s.does(t, ann, desk.CodesPath(last), url.Values{"code": {"MEMBERS"}, "presale": {"on"}})
+	s.refused(t, ann, at, url.Values{"code": {"MEMBERS"}, "presale": {"on"}, "series": {"on"}}, http.StatusConflict, "or had a code MEMBERS")
+	var codes int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM code`).Scan(&codes); err != nil || codes != 1 {
+		t.Errorf("%d codes, %v", codes, err)
+	}
+}
+
+func TestCodes_AMailedCodeIsFilledInBehindThePageOfAnEvent(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann := s.owner(t)
+	s.does(t, ann, desk.CodesPath("evening"), url.Values{"code": {"MEMBERS"}, "presale": {"on"}})
+	s.does(t, ann, "/desk/events/evening/page", url.Values{"base": {"0"}, "language": {"en"}, "description": {"A play."}})
+	_, page := s.page(t, person(t), "/events/evening?code=MEMBERS")
+	if !strings.Contains(page, `href="/events/evening/map?code=MEMBERS#codes"`) {
+		t.Error("the page of the event forgets the code")
+	}
+	if _, page := s.page(t, person(t), "/events/evening/map?code=MEMBERS"); !strings.Contains(page, `name="code" value="MEMBERS"`) {
+		t.Error("the map has the code not filled in")
+	}
+}

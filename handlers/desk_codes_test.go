@@ -153,5 +153,5 @@ func TestCodes_AreCreatedForAllDatesOfASeries(t *testing.T) {
 	if err != nil || len(slugs) != 3 || slugs[0] != "evening" {
 		t.Errorf("the code is in %q, %v", slugs, err)
 	}
-	s.refused(t, owner, at, url.Values{"emails": {"ann@example.org"}, "name": {"Friends"}, "presale": {"on"}, "series": {"on"}}, http.StatusUnprocessableEntity, "one event at a time")
+	s.refused(t, owner, at, url.Values{"number": {"10000"}, "name": {"Friends"}, "presale": {"on"}, "series": {"on"}, "events": {"nowhere"}}, http.StatusUnprocessableEntity, "has no event")
 }

@@ -744,21 +744,38 @@ func (l Letters) code(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 		return mail.Letter{}, err
 	}
 	code, err := l.Orders.FindCode(ctx, s.Event.ID, about.Code)
-	switch {
-	case err != nil:
+	if err != nil {
 		return mail.Letter{}, err
-	case code.State == pricing.CodeOver || code.State == pricing.CodeUnknown:
-		return mail.Letter{}, &mail.Refused{Reason: "the code was stopped, or its time is over"}
-	case s.Event.Status == seats.Cancelled || s.Event.Status == seats.Closed:
-		return mail.Letter{}, &mail.Refused{Reason: "the event is over"}
 	}
 	home, err := l.home(ctx, s.Event.Team)
 	if err != nil {
 		return mail.Letter{}, err
 	}
 	sale := shop.Sale{Event: s.Event}
+	if about.Series != "" {
+		return l.seriesCode(ctx, m, sale, code, home+shop.SeriesPath(about.Series)+"?code="+about.Code)
+	}
+	switch {
+	case code.State == pricing.CodeOver || code.State == pricing.CodeUnknown:
+		return mail.Letter{}, &mail.Refused{Reason: "the code was stopped, or its time is over"}
+	case s.Event.Status == seats.Cancelled || s.Event.Status == seats.Closed:
+		return mail.Letter{}, &mail.Refused{Reason: "the event is over"}
+	}
 	code.Presale = code.Presale && s.Event.Status == seats.Scheduled // else there is nothing before the sale any more
 	return l.deskLetter(ctx, m, s.Event.Team, mails.EventCode(ctx, sale, code, home+sale.Path()+"?code="+code.Code+"#codes"))
+}
+
+// seriesCode makes the mail with a code for performances of a series: those in which it opens something when the mail goes out.
+func (l Letters) seriesCode(ctx context.Context, m mail.Mail, sale shop.Sale, code pricing.Code, address string) (mail.Letter, error) {
+	dates, err := l.Orders.CodeDates(ctx, sale.Event.ID, code.Code)
+	if err != nil {
+		return mail.Letter{}, err
+	}
+	if dates.Count == 0 {
+		return mail.Letter{}, &mail.Refused{Reason: "the code was stopped, or its time is over"}
+	}
+	code.Presale = code.Presale && dates.Early
+	return l.deskLetter(ctx, m, sale.Event.Team, mails.SeriesCode(ctx, sale, code, dates, address))
 }
 
 // option makes the mail about an option of a group that lasts.

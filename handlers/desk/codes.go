@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
@@ -150,7 +152,7 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	number := 0
 	to, err := h.recipientsOf(r.Context(), m, form, s.Event)
 	if err == nil {
-		of, number, err = h.codesFor(r.Context(), m, s, form, len(to.emails))
+		of, number, err = h.codesFor(r.Context(), m, s, form, len(to.Emails))
 	}
 	if err == nil {
 		err = h.createCodes(r, m, form, of, number, to)
@@ -161,26 +163,32 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	if err != nil {
 		return err
 	}
-	if len(to.emails) > 0 {
+	if len(to.Emails) > 0 {
 		h.Organizers.MailWritten()
 		return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes-mailed")
 	}
 	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
 }
 
-// recipients are to whom codes are mailed.
-type recipients struct {
-	emails  []string
-	members []seats.ID // the membership of each; empty: they are a list
-}
-
 // recipientsOf reads to whom codes are mailed: to a list, or to the members of a kind today.
-func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form url.Values, e seats.Event) (to recipients, err error) {
+func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form url.Values, e seats.Event) (to pricing.Mailing, err error) {
 	kind, err := membershipKind(url.Values{"kind": form["members"]})
-	if err != nil || kind == 0 {
-		to.emails, err = emailsOf(form, e, nil)
+	if err != nil {
 		return to, err
 	}
+	if kind == 0 {
+		var wrong string
+		if to.Emails, wrong = seats.Addresses(strings.Join(form["emails"], "\n")); wrong != "" {
+			return to, &seats.ValidationError{Message: text.Mark("“%s” is not an email address."), Args: []any{wrong}}
+		}
+	} else if to, err = h.codesOfMembers(ctx, m, form, kind, e); err != nil {
+		return to, err
+	}
+	return h.mailing(ctx, form, e, to)
+}
+
+// codesOfMembers are the members of a kind today.
+func (h *Handlers) codesOfMembers(ctx context.Context, m organizers.Member, form url.Values, kind int64, e seats.Event) (to pricing.Mailing, err error) {
 	if m.Test {
 		return to, &seats.ValidationError{Message: text.Mark("A test sale mails no codes to members. Nothing was changed. Name a list of email addresses.")}
 	}
@@ -188,44 +196,43 @@ func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form u
 	if err != nil {
 		return to, err
 	}
-	var emails []string
 	for _, one := range list {
-		emails, to.members = append(emails, one.Email), append(to.members, one.Membership)
+		to.Emails, to.Members = append(to.Emails, one.Email), append(to.Members, one.Membership)
 	}
 	switch {
 	case strings.TrimSpace(strings.Join(form["emails"], "")) != "":
 		return to, &seats.ValidationError{Message: text.Mark("Email codes to a list or to members, not to both at once. Nothing was changed.")}
-	case len(emails) == 0:
+	case len(to.Emails) == 0:
 		return to, &seats.ValidationError{Message: text.Mark("This kind has no members today, so no code was created.")}
 	}
-	to.emails, err = emailsOf(form, e, emails)
-	return to, err
+	return to, nil
 }
 
-// emailsOf are the addresses to which codes are mailed: those of members, or the list of a form.
-func emailsOf(form url.Values, e seats.Event, members []string) ([]string, error) {
-	list, none := members, ""
-	if members == nil {
-		list, none = seats.Addresses(strings.Join(form["emails"], "\n"))
-	}
+// mailing checks that an event can be mailed about, and finds where the mail leads to: to the series, if the codes are for its other performances, too.
+func (h *Handlers) mailing(ctx context.Context, form url.Values, e seats.Event, to pricing.Mailing) (pricing.Mailing, error) {
 	var wrong text.Message
 	switch {
-	case none != "":
-		wrong = text.Say("“%s” is not an email address.", none)
-	case len(list) == 0:
-		return nil, nil
-	case len(list) > pricing.MostCodes:
+	case len(to.Emails) == 0:
+		return to, nil
+	case len(to.Emails) > pricing.MostCodes:
 		wrong = text.Say("You can create at most %d codes at once.", pricing.MostCodes)
-	case len(form["events"]) > 0 || form.Get("series") != "":
-		wrong = text.Say("Codes are emailed for one event at a time. Nothing was changed.")
+	case len(form["events"]) > 0:
+		wrong = text.Say("Codes are emailed for one event or for one series. Nothing was changed.")
 	case e.Status == seats.Draft:
 		wrong = text.Say("The email leads to the page of the event, and a draft has none. Put the event on sale, or announce when the sale begins, then email the codes.")
 	case e.Status == seats.Cancelled || e.Status == seats.Closed:
 		wrong = text.Say("Nothing is on sale in this event any more, so no code was emailed.")
+	case form.Get("series") != "":
+		in, err := h.Productions.Of(ctx, e.ID)
+		if err != nil && !errors.Is(err, series.ErrNoSeries) {
+			return to, err
+		}
+		to.Series = in.Slug
+		return to, nil
 	default:
-		return list, nil
+		return to, nil
 	}
-	return nil, &seats.ValidationError{Message: wrong.ID, Args: wrong.Args}
+	return to, &seats.ValidationError{Message: wrong.ID, Args: wrong.Args}
 }
 
 // eventCodes are the terms of new codes in an event.
@@ -267,7 +274,7 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 		if err != nil {
 			return nil, 0, err
 		}
-		one, err := codeIn(form, c, s.Event, other)
+		one, err := codeIn(form, c, s.Event, other, mailed)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -277,8 +284,8 @@ func (h *Handlers) codesFor(ctx context.Context, m organizers.Member, s *seats.S
 }
 
 // codeIn reads the terms of a code in another event, by the same keys of ticket types and categories.
-func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sale) (pricing.Code, error) {
-	one, _, err := codesOf(form, other, 0)
+func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sale, mailed int) (pricing.Code, error) {
+	one, _, err := codesOf(form, other, mailed)
 	var wrong *seats.ValidationError
 	switch e := other.Event; {
 	case errors.As(err, &wrong):
@@ -293,59 +300,34 @@ func codeIn(form url.Values, c pricing.Code, first seats.Event, other *seats.Sal
 	return one, nil
 }
 
-// refuseTaken returns a *seats.Conflict if one of the events has the code.
-func (h *Handlers) refuseTaken(ctx context.Context, of []eventCodes) error {
-	for _, e := range of {
-		found, err := h.Orders.FindCode(ctx, e.event.ID, e.code.Code)
-		if err != nil {
-			return err
-		}
-		if found.State != pricing.CodeUnknown {
-			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("%s has or had a code %s. Nothing was changed. Choose another one."), Args: []any{e.event.Name, e.code.Code}}
-		}
-	}
-	return nil
-}
+// mostCodeRows is how many codes one form makes, counted in each event. A transaction of more would last minutes.
+const mostCodeRows = 500_000
 
-// createCodes makes the same codes in one event after the other. Each counts its uses by itself. A repeat makes them where they are
-// missing, unless they are random.
-func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int, to recipients) error {
+// createCodes makes the same codes in all of the events, or in none. Each counts its uses by itself.
+func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Values, of []eventCodes, number int, to pricing.Mailing) error {
 	codes := []string{of[0].code.Code}
 	if codes[0] == "" {
 		codes = newCodes(number)
 	}
-	what := text.Mark("created codes for")
-	if len(to.emails) > 0 {
+	if len(codes)*len(of) > mostCodeRows {
+		return &seats.ValidationError{Message: text.Mark("You can create at most %d codes at once, counted in each event. Nothing was changed."), Args: []any{mostCodeRows}}
+	}
+	in := make([]events.CodesIn, len(of))
+	for i, e := range of {
+		in[i] = events.CodesIn{Slug: e.event.Slug, Terms: e.code}
+	}
+	what, first := text.Mark("created codes for"), of[0]
+	if len(to.Emails) > 0 {
 		what = text.Mark("emailed codes for")
 	}
-	for i, e := range of {
-		key, first := deskKeyOf(r, form), false
-		if i > 0 {
-			key = shortKey(key + "." + e.event.Slug)
-		}
-		action := organizers.Action{
-			Key: key, Form: []any{"codes", e.event.Slug, form}, What: what, Subject: "events/" + e.event.Slug,
-			Detail: map[string]any{"name": e.code.Name, "codes": len(codes), "percent": e.code.Percent, "amount": e.code.Amount},
-		}
-		err := h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
-			if first = true; i == 0 {
-				if err := h.refuseTaken(r.Context(), of[1:]); err != nil {
-					return err
-				}
-			}
-			return events.AddCodes(r.Context(), h.Inventory, e.event.Slug, e.code, codes, to.emails, to.members, also)
-		})
-		var refusal *seats.Conflict
-		switch {
-		case i > 0 && errors.As(err, &refusal):
-			return &seats.Conflict{Code: refusal.Code, Message: text.Mark("The codes were created in %d of %d events, and not from %s on: %s"), Args: []any{i, len(of), e.event.Name, refusal}}
-		case err != nil:
-			return err
-		case !first && e.code.Code == "":
-			return nil
-		}
+	detail := map[string]any{"name": first.code.Name, "codes": len(codes), "percent": first.code.Percent, "amount": first.code.Amount}
+	note := func(tx pgx.Tx, e seats.Event) error {
+		return organizers.Note(r.Context(), tx, m, what, "events/"+e.Slug, detail)
 	}
-	return nil
+	action := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"codes", first.event.Slug, form}, What: what, Subject: "events/" + first.event.Slug, Detail: detail}
+	return h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
+		return events.AddCodes(r.Context(), h.Inventory, in, codes, to, note, also)
+	})
 }
 
 // newCodes makes codes that cannot be guessed.

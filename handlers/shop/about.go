@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/pages"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -41,7 +42,7 @@ func (h *Handlers) Event(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err != nil {
 		return err
 	}
-	page := shop.AboutPage{Page: views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}, Sale: sale}
+	page := shop.AboutPage{Page: views.Page{Title: s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Share: h.shareOf(r, sale)}, Sale: sale, Code: pricing.SpellCode(r.URL.Query().Get("code"))}
 	if in, err := h.Productions.Seen(r.Context(), s.Event.ID); err == nil {
 		page.Series = in.Slug
 	} else if !errors.Is(err, series.ErrNoSeries) {

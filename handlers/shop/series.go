@@ -26,7 +26,7 @@ func (h *Handlers) Series(w http.ResponseWriter, r *http.Request, s series.Serie
 		return err
 	}
 	page := shop.SeriesPage{Dates: dates, Month: monthOf(r, dates)}
-	page.Series = s.Slug
+	page.Series, page.Code = s.Slug, pricing.SpellCode(r.URL.Query().Get("code"))
 	chosen := s.LeadSlug
 	if c := chosenDate(r, dates); c != nil {
 		if chosen = c.Slug; page.Month.IsZero() {

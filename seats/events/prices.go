@@ -38,7 +38,7 @@ func PriceStep(edit PriceEdit) Step {
 		case seats.IsConstraint(err, "a phase sells no more than its limit"):
 			return false, &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A phase has sold more seats than this limit. Nothing was changed. Choose a higher number, or end the phase.")}
 		case errors.Is(err, pricing.ErrCodeTaken):
-			return false, pricing.CodeTaken(edit.Code.Code)
+			return false, pricing.CodeTaken(e, edit.Code.Code)
 		}
 		return err == nil, err
 	}
@@ -135,19 +135,35 @@ func relist(ctx context.Context, tx pgx.Tx, event int64, p *seats.Plan, prices [
 	return pricing.Save(ctx, tx, event, pricing.Reprice(before, p.Categories, prices))
 }
 
-// AddCodes makes codes of an event with the terms of one, and mails each to the address at its place of emails, if there are any. With members, each is
-// for the person of the membership at its place. All nodes know at once that the event has codes.
+// CodesIn are the terms that codes have in an event.
+type CodesIn struct {
+	Slug  string
+	Terms pricing.Code
+}
+
+// AddCodes makes the same codes in each of the events, all or none. Those of the first event are mailed, if to says to whom; with
+// members, each is for the person of the membership at its place. note is called for each of the other events, in the transaction; it may be nil. All
+// nodes know at once that the events have codes.
 //
-// Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if the event has one of the codes; the database's.
-func AddCodes(ctx context.Context, inventory *seats.Inventory, slug string, c pricing.Code, codes, emails []string, members []seats.ID, also seats.TxHook) error {
-	_, err := inventory.ChangeEvent(ctx, slug, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
-		if err := pricing.CreateCodes(ctx, tx, e.ID, c, codes, members...); err != nil || len(emails) == 0 {
-			return true, err
-		}
-		return true, pricing.MailCodes(ctx, tx, e.ID, codes, emails)
-	})
-	if errors.Is(err, pricing.ErrCodeTaken) {
-		return pricing.CodeTaken(c.Code)
+// Errors: seats.ErrNoEvent; *seats.ValidationError; a *seats.Conflict if an event has one of the codes; the database's.
+func AddCodes(ctx context.Context, inventory *seats.Inventory, in []CodesIn, codes []string, to pricing.Mailing, note func(pgx.Tx, seats.Event) error, also seats.TxHook) error {
+	terms, slugs := map[string]pricing.Code{}, []string{}
+	for _, one := range in {
+		terms[one.Slug], slugs = one.Terms, append(slugs, one.Slug)
 	}
+	_, err := inventory.ChangeEvents(ctx, slugs, also, func(tx pgx.Tx, e seats.Event) (bool, error) {
+		err := pricing.CreateCodes(ctx, tx, e.ID, terms[e.Slug], codes, to.Members...)
+		switch {
+		case errors.Is(err, pricing.ErrCodeTaken):
+			return false, pricing.CodeTaken(e, terms[e.Slug].Code)
+		case err != nil:
+			return false, err
+		case e.Slug == in[0].Slug:
+			return true, pricing.MailCodes(ctx, tx, e.ID, codes, to)
+		case note != nil:
+			return true, note(tx, e)
+		}
+		return true, nil
+	})
 	return err
 }

@@ -113,7 +113,7 @@ func (h *fixture) coded(t *testing.T) map[string]*seats.Access {
 	for _, one := range to {
 		codes, emails, members = append(codes, pricing.NewCode()), append(emails, one.Email), append(members, one.Membership)
 	}
-	if err := events.AddCodes(t.Context(), h.office, "evening", pricing.Code{Name: "Friends", Presale: true}, codes, emails, members, nil); err != nil {
+	if err := events.AddCodes(t.Context(), h.office, []events.CodesIn{{Slug: "evening", Terms: pricing.Code{Name: "Friends", Presale: true}}}, codes, pricing.Mailing{Emails: emails, Members: members}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]*seats.Access{}

@@ -179,6 +179,11 @@ func (o *Orders) FindCode(ctx context.Context, event int64, typed string) (prici
 	return pricing.FindCode(ctx, o.db, event, typed)
 }
 
+// CodeDates returns in which performances to come of the series of an event a code opens something.
+func (o *Orders) CodeDates(ctx context.Context, event int64, code string) (pricing.CodeDates, error) {
+	return pricing.DatesOf(ctx, o.db, event, code)
+}
+
 // Access returns what codes of an event unlock together; nil for nothing.
 func (o *Orders) Access(ctx context.Context, event int64, codes []pricing.Code) (*seats.Access, error) {
 	return pricing.AccessOf(ctx, o.db, event, codes)

@@ -114,8 +114,8 @@ SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $
 var ErrCodeTaken = errors.New("the event has this code")
 
 // CodeTaken says so to organizers.
-func CodeTaken(code string) *seats.Conflict {
-	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event has or had a code %s. Nothing was changed. Choose another one."), Args: []any{code}}
+func CodeTaken(e seats.Event, code string) *seats.Conflict {
+	return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("%s has or had a code %s. Nothing was changed. Choose another one."), Args: []any{e.Name, code}}
 }
 
 // CreateCodes makes codes with the terms of one. codes are spelled as SpellCode does. With members, each is for the person of the membership at its

@@ -163,7 +163,20 @@ func Place(ctx context.Context, name, address string) Action {
 // EventCode brings a person a code of their own.
 func EventCode(ctx context.Context, sale shop.Sale, c pricing.Code, address string) Action {
 	e := sale.Event
-	what := []string{text.T(ctx, "This code is for you: %[1]s, %[2]s.", e.Name, views.WhenIn(ctx, e))}
+	return ownCode(ctx, sale, c, text.T(ctx, "This code is for you: %[1]s, %[2]s.", e.Name, views.WhenIn(ctx, e)), address,
+		text.T(ctx, "The button leads to the event, with the code filled in. You can also enter it at the checkout. The organizer made it for you alone: please keep it to yourself."))
+}
+
+// SeriesCode brings a person a code of their own that is good in performances of a series.
+func SeriesCode(ctx context.Context, sale shop.Sale, c pricing.Code, dates pricing.CodeDates, address string) Action {
+	e := sale.Event
+	return ownCode(ctx, sale, c, text.T(ctx, "This code is for you: %[1]s, %[2]s, %[3]s.", e.Name, text.Some(dates.Count, "%d performance", "%d performances"), shop.DaySpan(ctx, e.Local(dates.First), e.Local(dates.Last))), address,
+		text.T(ctx, "The button leads to the dates. Choose one, and the code is filled in. You can also enter it at the checkout. The organizer made it for you alone: please keep it to yourself."))
+}
+
+// ownCode says what a code is for and how long it works.
+func ownCode(ctx context.Context, sale shop.Sale, c pricing.Code, is, address, advice string) Action {
+	e, what := sale.Event, []string{is}
 	if c.Presale {
 		what = append(what, text.T(ctx, "With it you can book before the sale opens to everyone."))
 	}
@@ -173,10 +186,7 @@ func EventCode(ctx context.Context, sale shop.Sale, c pricing.Code, address stri
 	if c.EndsAt != nil {
 		what = append(what, text.T(ctx, "It works until %s.", views.MomentIn(ctx, e, *c.EndsAt)))
 	}
-	return Action{
-		Subject: text.T(ctx, "Your code: %s", e.Name), Button: text.T(ctx, "Use my code"), Address: address, What: strings.Join(what, " "), Code: c.Code,
-		Advice: text.T(ctx, "The button leads to the event, with the code filled in. You can also enter it at the checkout. The organizer made it for you alone: please keep it to yourself."),
-	}
+	return Action{Subject: text.T(ctx, "Your code: %s", e.Name), Button: text.T(ctx, "Use my code"), Address: address, What: strings.Join(what, " "), Code: c.Code, Advice: advice}
 }
 
 // Turn tells a visitor of a waiting room that their number is called.

@@ -22,6 +22,12 @@ type AboutPage struct {
 	Sale
 	Preview bool   // at the desk: nothing on it leads on
 	Series  string // the slug of the series that it is a performance of; may be empty
+	Code    string // that the visitor came with, as from a mail; may be empty
+}
+
+// codePath is the address of the page with the seats, with the code filled in that the visitor came with.
+func (p AboutPage) codePath() string {
+	return p.MapPath() + "?" + url.Values{"code": {p.Code}}.Encode() + "#codes"
 }
 
 // MapPath is the address of the page with the seats. It is the event's own page if the event says nothing else.

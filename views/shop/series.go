@@ -28,11 +28,11 @@ func SpanWords(ctx context.Context, dates []programme.Card) string {
 	if len(dates) == 0 {
 		return ""
 	}
-	return daySpan(ctx, dates[0].Local, dates[len(dates)-1].Local)
+	return DaySpan(ctx, dates[0].Local, dates[len(dates)-1].Local)
 }
 
-// daySpan is two days, or one.
-func daySpan(ctx context.Context, first, last time.Time) string {
+// DaySpan is two days, or one.
+func DaySpan(ctx context.Context, first, last time.Time) string {
 	day := func(t time.Time) string { return text.Time(ctx, t, "2 Jan 2006") }
 	if day(first) == day(last) {
 		return day(first)
@@ -45,7 +45,7 @@ func cardSpan(ctx context.Context, c programme.Card, past bool) string {
 	if past {
 		return text.Time(ctx, c.Local, "Mon 2 Jan 2006")
 	}
-	return daySpan(ctx, c.Local, c.Series.Last)
+	return DaySpan(ctx, c.Local, c.Series.Last)
 }
 
 // seriesKicker is the category, the days and the place.
@@ -61,12 +61,20 @@ func (p SeriesPage) seriesKicker(ctx context.Context) string {
 
 // at is the page with a performance chosen.
 func (p SeriesPage) at(c programme.Card) string {
-	return SeriesPath(p.Series) + "?" + url.Values{"date": {c.Slug}}.Encode()
+	return SeriesPath(p.Series) + "?" + p.withCode(url.Values{"date": {c.Slug}}).Encode()
 }
 
 // inMonth is the page with another month and the performance that is chosen.
 func (p SeriesPage) inMonth(month time.Time) string {
-	return SeriesPath(p.Series) + "?" + url.Values{"date": {p.Event.Slug}, "month": {month.Format("2006-01")}}.Encode()
+	return SeriesPath(p.Series) + "?" + p.withCode(url.Values{"date": {p.Event.Slug}, "month": {month.Format("2006-01")}}).Encode()
+}
+
+// withCode adds the code of a mail, which goes along until the visitor uses it.
+func (p SeriesPage) withCode(to url.Values) url.Values {
+	if p.Code != "" {
+		to.Set("code", p.Code)
+	}
+	return to
 }
 
 // MonthOf is the first day of a performance's month.
