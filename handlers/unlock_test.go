@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/desk"
 )
 
 // unlocking makes a code of the evening that unlocks something.
@@ -142,6 +143,29 @@ func TestEventPage_OpensEarlyForAPresaleCode(t *testing.T) {
 	}
 	if a, page := s.page(t, ann, "/events/evening/checkout"); a.StatusCode != http.StatusOK || !strings.Contains(page, "Your order") {
 		t.Errorf("the checkout: %d", a.StatusCode)
+	}
+}
+
+func TestPresale_PagesSayItsLimitOfTickets(t *testing.T) {
+	t.Parallel()
+	s, who := newSiteFor(t, events.Settings{OpensAt: time.Now().Add(time.Hour)}), person(t)
+	owner, at := s.owner(t), desk.CodesPath("evening")
+	s.refused(t, owner, at, url.Values{"code": {"FRIENDS"}, "off": {"5%"}, "person_tickets": {"2"}}, http.StatusUnprocessableEntity, "for codes with a presale")
+	s.does(t, owner, at, url.Values{"code": {"FRIENDS"}, "presale": {"on"}, "person_tickets": {"2"}})
+	if _, page := s.page(t, owner, at); !strings.Contains(page, "2 tickets per person in the presale") {
+		t.Error("the list at the desk does not say the limit")
+	}
+	if _, page := s.enters(t, who, "FRIENDS"); !strings.Contains(page, "lets you book up to 2 tickets before the sale opens") || !strings.Contains(page, "Up to 2 seats, held for") {
+		t.Error("the page of the event does not say the limit")
+	}
+	if a, body := s.claims(t, who, "", 0, 1, 2); a.StatusCode != http.StatusConflict || !strings.Contains(body, "You can book up to 2 tickets in the presale.") {
+		t.Errorf("three seats: %d %s", a.StatusCode, body)
+	}
+	if a, body := s.claims(t, who, "", 0, 1); a.StatusCode != http.StatusCreated {
+		t.Fatal(a.StatusCode, body)
+	}
+	if _, page := s.page(t, who, "/events/evening/checkout"); !strings.Contains(page, "In the presale you can book up to 2 tickets for this event.") {
+		t.Error("the checkout does not say the limit")
 	}
 }
 

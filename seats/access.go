@@ -25,6 +25,7 @@ type Unlock struct {
 	Types   []int
 	Blocks  []ID
 	Presale bool
+	Tickets int // of one person before the event is on sale; 0: as many as the event lets them have
 }
 
 // Access is what the codes of a visitor unlock; nil for nothing.
@@ -55,6 +56,23 @@ func (a *Access) Presale() bool {
 	return a != nil && slices.ContainsFunc(a.Unlocks, func(u Unlock) bool { return u.Presale })
 }
 
+// PresaleLimit returns how many tickets one person may have before the event is on sale, by the most generous of the codes; 0: as many as the
+// event lets them have.
+func (a *Access) PresaleLimit() (most int) {
+	if a == nil {
+		return 0
+	}
+	for _, u := range a.Unlocks {
+		switch {
+		case u.Presale && u.Tickets == 0:
+			return 0
+		case u.Presale:
+			most = max(most, u.Tickets)
+		}
+	}
+	return most
+}
+
 // CodeReserved is the code of a refusal: seats are reserved for visitors with a code.
 const CodeReserved = "reserved"
 
@@ -64,6 +82,7 @@ type seatCode struct {
 	code   ID
 	block  ID // none: the seat was not reserved
 	early  bool
+	limit  int // tickets of one person, if it was claimed before the sale with a code that says how many; 0: it does not
 }
 
 // need is what a code has to unlock for one seat.
@@ -75,7 +94,7 @@ type need struct {
 
 // Codes of seats that this batch may change, and of all holds that are over. Nothing goes back to a block whose time is up.
 const seatCodesSQL = `
-SELECT c.idx, c.holder, c.code, (SELECT id FROM block WHERE id = c.block AND (ends_at IS NULL OR ends_at > clock_timestamp())), c.early
+SELECT c.idx, c.holder, c.code, (SELECT id FROM block WHERE id = c.block AND (ends_at IS NULL OR ends_at > clock_timestamp())), c.early, CASE WHEN c.early THEN (SELECT person_tickets FROM code WHERE id = c.code) ELSE 0 END
   FROM (SELECT unnest($2::integer[])
         UNION
         SELECT unnest(h.seats)
@@ -89,7 +108,7 @@ SELECT c.idx, c.holder, c.code, (SELECT id FROM block WHERE id = c.block AND (en
 
 // The codes that are good. They are not retired before the batch is committed. Those of a member are good while the person is one.
 const goodCodesSQL = `
-SELECT c.id FROM code c
+SELECT c.id, c.person_tickets FROM code c
  WHERE c.event_id = $1 AND c.id = ANY($2::uuid[]) AND c.retired_at IS NULL
    AND (c.begins_at IS NULL OR c.begins_at <= clock_timestamp()) AND (c.ends_at IS NULL OR c.ends_at > clock_timestamp())
    AND NOT EXISTS (SELECT FROM allowance a WHERE a.event_id = $1 AND a.key = c.id AND a.used >= a.most)
@@ -109,7 +128,7 @@ func (b *batch) queueCodes(q *pgx.Batch, holders []ID, seats []int32) {
 		q.Queue(seatCodesSQL, b.sale.Event.ID, seats, holders).Query(func(rows pgx.Rows) error {
 			var idx int
 			var c seatCode
-			_, err := pgx.ForEachRow(rows, []any{&idx, &c.holder, &c.code, &c.block, &c.early}, func() error {
+			_, err := pgx.ForEachRow(rows, []any{&idx, &c.holder, &c.code, &c.block, &c.early, &c.limit}, func() error {
 				b.coded[idx] = c
 				return nil
 			})
@@ -132,11 +151,12 @@ func (b *batch) queueCodes(q *pgx.Batch, holders []ID, seats []int32) {
 		})
 	}
 	if len(codes) > 0 {
-		b.good = map[ID]bool{}
+		b.good = map[ID]int{}
 		q.Queue(goodCodesSQL, b.sale.Event.ID, codes).Query(func(rows pgx.Rows) error {
 			var code ID
-			_, err := pgx.ForEachRow(rows, []any{&code}, func() error {
-				b.good[code] = true
+			var limit int
+			_, err := pgx.ForEachRow(rows, []any{&code, &limit}, func() error {
+				b.good[code] = limit
 				return nil
 			})
 			return err
@@ -150,7 +170,7 @@ func (b *batch) unlocks(c *command, n need) (code ID, ok bool) {
 		return ID{}, false
 	}
 	for _, u := range c.access.Unlocks {
-		if b.good[u.Code] && (n.kind < 0 || slices.Contains(u.Types, n.kind)) && (n.block == ID{} || slices.Contains(u.Blocks, n.block)) && (!n.early || u.Presale) {
+		if _, good := b.good[u.Code]; good && (n.kind < 0 || slices.Contains(u.Types, n.kind)) && (n.block == ID{} || slices.Contains(u.Blocks, n.block)) && (!n.early || u.Presale) {
 			return u.Code, true
 		}
 	}
@@ -208,9 +228,89 @@ func (b *batch) codesFor(c *command, idxs []int, kind func(idx int) int) (map[in
 		if !ok {
 			return nil, b.sale.refuseLocked(idx, n)
 		}
-		codes[idx] = seatCode{c.holder, code, n.block, n.early}
+		codes[idx] = b.codeFor(c, code, n)
 	}
 	return codes, nil
+}
+
+// codeFor is the code of a seat that needs one.
+func (b *batch) codeFor(c *command, code ID, n need) seatCode {
+	of := seatCode{holder: c.holder, code: code, block: n.block, early: n.early}
+	if n.early {
+		of.limit = b.good[code]
+	}
+	return of
+}
+
+// The limit of a presale is that of tickets of one person, until the event is on sale: of a visitor when they claim, and of the person when
+// they order what they claimed then. As with the limit of the event, what the person has of the event counts.
+
+// refuseEarly says why a visitor who has so many tickets may not claim seats before the sale with these codes; nil if they may.
+func (b *batch) refuseEarly(c *command, h *holdRow, fresh []int, codes map[int]seatCode, has int) error {
+	if !c.early {
+		return nil
+	}
+	limit := 0
+	for _, code := range codes {
+		limit = stricter(limit, code.limit)
+	}
+	if _, live := b.live(c.holder); live {
+		for _, idx := range b.still(h) {
+			limit = stricter(limit, b.coded[idx].limit)
+		}
+	}
+	if limit > 0 && has+len(fresh) > limit {
+		return overPresale(limit, has)
+	}
+	return nil
+}
+
+// stricter is the smaller of two limits, of which 0 is none.
+func stricter(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// overPresale refuses a claim by a visitor with too many tickets for the limit of a presale.
+func overPresale(limit, has int) *Conflict {
+	tickets := text.Some(limit, "%d ticket", "%d tickets")
+	if has > 0 {
+		return &Conflict{Code: CodeLimit, Message: text.Mark("You can book up to %s in the presale. You already have %d."), Args: []any{tickets, has}}
+	}
+	return &Conflict{Code: CodeLimit, Message: text.Mark("You can book up to %s in the presale."), Args: []any{tickets}}
+}
+
+// early returns how many of the seats were claimed before the sale with a code that limits the tickets of one person, and to how many.
+func (b *batch) early(seats []int) (n, limit int) {
+	for _, idx := range seats {
+		if c, is := b.coded[idx]; is && c.limit > 0 && c.holder == b.rows[idx].holder {
+			n, limit = n+1, stricter(limit, c.limit)
+		}
+	}
+	return n, limit
+}
+
+// buyEarly refuses seats that are too many for a presale. Counts on which it relies have not grown when the batch is written.
+func (b *batch) buyEarly(keys []ID, seats []int) error {
+	n, limit := b.early(seats)
+	if n == 0 {
+		return nil
+	}
+	for _, key := range keys {
+		b.purchases.add(key, 0, 0)
+		p := b.purchases[key]
+		if has := p.used + p.more; has+n > limit {
+			return &Conflict{
+				Code:    CodePerson,
+				Message: text.Mark("In the presale you can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card."),
+				Args:    []any{text.Some(limit, "%d ticket", "%d tickets"), text.Some(has, "%d is", "%d are")},
+			}
+		}
+		p.exact = true
+	}
+	return nil
 }
 
 // refuseLocked says that no code of the visitor unlocks what a seat needs.
@@ -306,7 +406,7 @@ func (b *batch) recode(c *command, kinds map[int]int) (map[int]seatCode, error) 
 			if !ok {
 				return nil, b.sale.refuseLocked(idx, n)
 			}
-			codes[idx] = seatCode{c.holder, code, n.block, n.early}
+			codes[idx] = b.codeFor(c, code, n)
 		case was.block == (ID{}) && !was.early:
 			codes[idx] = seatCode{}
 		}

@@ -34,7 +34,10 @@ const CodeUsed = "used_up"
 const CodePerson = "person_limit"
 
 // count is a count as read, and what this batch adds to it, which is negative for what is given back.
-type count struct{ used, most, more int }
+type count struct {
+	used, most, more int
+	exact            bool // it may not have grown since it was read
+}
 
 // counts are counts by key.
 type counts map[ID]*count
@@ -91,7 +94,9 @@ const countPurchasesSQL = `
 INSERT INTO purchase_key AS k (event_id, key, tickets)
 SELECT $1, n.key, n.tickets FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) ORDER BY n.key
     ON CONFLICT (event_id, key) DO UPDATE
-   SET tickets = CASE WHEN k.tickets + excluded.tickets <= (SELECT seats_per_holder FROM event WHERE id = $1) THEN k.tickets + excluded.tickets END`
+   SET tickets = CASE WHEN k.tickets + excluded.tickets <= (SELECT seats_per_holder FROM event WHERE id = $1)
+                       AND ($4::integer[] IS NULL OR k.tickets <= coalesce((SELECT seen FROM unnest($2::uuid[], $4) AS s(key, seen) WHERE s.key = k.key), k.tickets))
+                      THEN k.tickets + excluded.tickets END`
 
 // Seats that are given back. A count that has too few, which usher verify finds, fails no batch.
 const lessPurchasesSQL = `
@@ -163,8 +168,24 @@ func (b *batch) queueCounts(q *pgx.Batch) {
 		q.Queue(lessPurchasesSQL, b.sale.Event.ID, less, lessBy)
 	}
 	if len(more) > 0 {
-		q.Queue(countPurchasesSQL, b.sale.Event.ID, more, by)
+		q.Queue(countPurchasesSQL, b.sale.Event.ID, more, by, b.purchases.seen(more))
 	}
+}
+
+// seen returns the counts that may not have grown since they were read, null for others; nil if all may.
+func (all counts) seen(keys []ID) (seen []*int32) {
+	if !slices.ContainsFunc(keys, func(key ID) bool { return all[key].exact }) {
+		return nil
+	}
+	for _, key := range keys {
+		var was *int32
+		if n := all[key]; n.exact {
+			used := int32(n.used)
+			was = &used
+		}
+		seen = append(seen, was)
+	}
+	return seen
 }
 
 // lockPersonsSQL makes keys that have no count yet, so that they are locked, too.

@@ -513,7 +513,7 @@ type batch struct {
 	recoded map[int]bool     // of which the code is to be written
 	blocks  map[ID][]int32   // seats of blocks that seats go back to, and that are not over; see block.go
 	groups  map[ID]bool      // blocks of groups; see block.go
-	good    map[ID]bool      // codes of claims that are good
+	good    map[ID]int       // codes of claims that are good, with the tickets of one person before the sale
 
 	resales       map[int]*resale // seats that are offered back, as read and decided since; see resale.go
 	resalesBefore []*resale       // of the same seats, which ended earlier in this batch

@@ -415,6 +415,9 @@ func (b *batch) claim(c *command) (Hold, error) {
 	if err != nil {
 		return Hold{}, err
 	}
+	if err := b.refuseEarly(c, h, fresh, codes, has); err != nil {
+		return Hold{}, err
+	}
 	return b.grant(c, h, live, fresh, old, codes)
 }
 

@@ -99,6 +99,9 @@ func (s *Sale) selling(d Purchase) (*command, error) {
 		if err := b.refuseUse(d.Uses); err != nil {
 			return Hold{}, err
 		}
+		if err := b.buyEarly(d.Keys, sold.Seats); err != nil {
+			return Hold{}, err
+		}
 		if err := b.buy(d.Keys, len(sold.Seats)); err != nil {
 			return Hold{}, err
 		}
@@ -194,6 +197,9 @@ func (s *Sale) paying(d Purchase) *command {
 		if err != nil {
 			return Hold{}, err
 		}
+		if refusal := b.buyEarly(d.Keys, hold.Seats); refusal != nil {
+			return Hold{}, refusal
+		}
 		if refusal := b.refusePurchase(d.Keys, len(hold.Seats)); refusal != nil {
 			return Hold{}, refusal
 		}
@@ -277,6 +283,9 @@ func (s *Sale) sellLate(c *command, d Purchase) {
 			}
 		}
 		if err := b.refuseUse(d.Uses); err != nil {
+			return Hold{}, err
+		}
+		if err := b.buyEarly(d.Keys, d.Seats); err != nil {
 			return Hold{}, err
 		}
 		if err := b.buy(d.Keys, len(d.Seats)); err != nil {

@@ -45,6 +45,7 @@ type codeGroup struct {
 	Tickets    int               `json:"tickets"`
 	Most       int               `json:"most"`
 	PerPerson  int               `json:"per_person"`
+	Presale    int               `json:"person_tickets"` // of one person before the sale
 	From       *time.Time        `json:"from,omitempty"`
 	Until      *time.Time        `json:"until,omitempty"`
 	Unlocks    unlocksBody       `json:"unlocks"`
@@ -108,7 +109,7 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 	for _, g := range p.Groups {
 		body := codeGroup{
 			Code: g.Code.Code, Name: g.Name, Count: g.Count, Amount: g.Amount, PerOrder: g.PerOrder, Types: typeKeys(s, g.Types), Categories: categoryKeys(s, g.Categories),
-			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Unlocks: unlocksBody{typeKeys(s, g.UnlocksTypes), append([]seats.ID{}, g.UnlocksBlocks...), g.Presale}, Members: g.Members, Orders: g.Uses, Saved: g.Saved,
+			Tickets: g.Tickets, Most: g.Most, PerPerson: g.PerPerson, Presale: g.PersonTickets, From: g.BeginsAt, Until: g.EndsAt, State: g.State, Unlocks: unlocksBody{typeKeys(s, g.UnlocksTypes), append([]seats.ID{}, g.UnlocksBlocks...), g.Presale}, Members: g.Members, Orders: g.Uses, Saved: g.Saved,
 		}
 		if g.Percent > 0 {
 			body.Percent = pricing.Percentage(g.Percent)
@@ -343,7 +344,7 @@ func newCodes(n int) []string {
 func codesOf(form url.Values, s *seats.Sale, mailed int) (c pricing.Code, number int, err error) {
 	f := &fieldReader{form: form, sale: s}
 	c = pricing.Code{
-		Code: pricing.SpellCode(f.text("code")), Name: strings.Join(strings.Fields(f.text("name")), " "), Most: f.whole("most"), PerPerson: f.whole("per_person"),
+		Code: pricing.SpellCode(f.text("code")), Name: strings.Join(strings.Fields(f.text("name")), " "), Most: f.whole("most"), PerPerson: f.whole("per_person"), PersonTickets: f.whole("person_tickets"),
 		BeginsAt: f.moment("from"), EndsAt: f.moment("until"),
 	}
 	c.UnlocksTypes, c.UnlocksBlocks, c.Presale = f.types("unlocks_types", s.Prices), f.ids("unlocks_blocks"), f.is("presale")

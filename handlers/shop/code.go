@@ -215,6 +215,7 @@ func (h *Handlers) showCode(r *http.Request, s *seats.Sale, p *shop.CheckoutPage
 	if p.Codes, err = h.codesOf(r, s); err != nil {
 		return err
 	}
+	p.LimitEarly(p.Codes)
 	if p.Form.Code == "" {
 		p.Form.Code, _ = p.Codes.Discount()
 	}

@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,13 +68,16 @@ func AccessOf(ctx context.Context, db seats.DB, event int64, codes []Code) (*sea
 	var blocks []seats.ID
 	for _, c := range codes {
 		if c.State == CodeGood && c.Unlocks() {
-			access.Unlocks = append(access.Unlocks, seats.Unlock{Code: c.ID, Types: c.UnlocksTypes, Blocks: c.UnlocksBlocks, Presale: c.Presale})
+			access.Unlocks = append(access.Unlocks, seats.Unlock{Code: c.ID, Types: c.UnlocksTypes, Blocks: c.UnlocksBlocks, Presale: c.Presale, Tickets: c.PersonTickets})
 			blocks = append(blocks, c.UnlocksBlocks...)
 		}
 	}
 	if len(access.Unlocks) == 0 {
 		return nil, nil
 	}
+	slices.SortStableFunc(access.Unlocks, func(a, b seats.Unlock) int { // the first that unlocks a seat counts: the most generous one
+		return cmp.Compare(uint(b.Tickets-1), uint(a.Tickets-1)) // 0 is no limit
+	})
 	if len(blocks) == 0 {
 		return access, nil
 	}

@@ -23,6 +23,7 @@ type Code struct {
 	UnlocksTypes  []int      // ticket types that are sold with a code
 	UnlocksBlocks []seats.ID // blocks; their seats are reserved for the code
 	Presale       bool       // seats may be claimed before the event is on sale
+	PersonTickets int        // of one person before the event is on sale; 0: as many as the event lets them have
 	Members       string     // the kind of membership that it was mailed for; empty: it is of no member
 
 	Most      int // orders; 0: no limit
@@ -97,6 +98,8 @@ func CheckCode(c Code) text.Message {
 		return text.Say("A code takes a percentage or an amount off, not both.")
 	case c.Most < 0 || c.PerPerson < 0 || c.Tickets < 0 || max(c.Most, c.PerPerson, c.Tickets) > 1_000_000:
 		return text.Say("A limit is between 0, which is none, and 1,000,000.")
+	case c.PersonTickets < 0 || c.PersonTickets > 1_000_000 || c.PersonTickets > 0 && !c.Presale:
+		return text.Say("A limit of tickets of one person before the sale is for codes with a presale, and at most 1,000,000.")
 	case c.BeginsAt != nil && c.EndsAt != nil && !c.EndsAt.After(*c.BeginsAt):
 		return text.Say("A code ends after it begins.")
 	case !seats.OneLine(c.Name, 100):
@@ -106,8 +109,8 @@ func CheckCode(c Code) text.Message {
 }
 
 const createCodesSQL = `
-INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at, unlocks_types, unlocks_blocks, presale, membership_id)
-SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, n.member
+INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, begins_at, ends_at, unlocks_types, unlocks_blocks, presale, membership_id, person_tickets)
+SELECT n.id, $1, n.code, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, n.member, $19
   FROM unnest($2::uuid[], $3::text[], $18::uuid[]) AS n(id, code, member)`
 
 // ErrCodeTaken says that the event has one of the codes.
@@ -131,7 +134,7 @@ func CreateCodes(ctx context.Context, tx pgx.Tx, event int64, c Code, codes []st
 		ids[i] = seats.NewID()
 	}
 	_, err := tx.Exec(ctx, createCodesSQL, event, ids, codes, c.Name, c.Percent, c.Amount, c.PerOrder, listed(c.Types), listed(c.Categories), c.Tickets, c.Most, c.PerPerson, c.BeginsAt, c.EndsAt,
-		listed(c.UnlocksTypes), append([]seats.ID{}, c.UnlocksBlocks...), c.Presale, append([]seats.ID{}, members...))
+		listed(c.UnlocksTypes), append([]seats.ID{}, c.UnlocksBlocks...), c.Presale, append([]seats.ID{}, members...), c.PersonTickets)
 	if seats.IsConstraint(err, "a code is there once in an event") {
 		return ErrCodeTaken
 	}
@@ -157,7 +160,7 @@ const (
 
 const codeColumns = `
 SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
-       c.unlocks_types, c.unlocks_blocks, c.presale, ` + codeMembers + `, coalesce(a.used, 0),
+       c.unlocks_types, c.unlocks_blocks, c.presale, c.person_tickets, ` + codeMembers + `, coalesce(a.used, 0),
        CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() OR NOT ` + codeOfMember + ` THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN a.used >= a.most THEN 'used' ELSE 'good' END
   FROM code c LEFT JOIN allowance a ON a.event_id = c.event_id AND a.key = c.id
@@ -166,7 +169,7 @@ SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.catego
 const findCodeSQL = codeColumns + ` AND c.code = $2`
 
 func (c *Code) scan(row pgx.Row) error {
-	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.Members, &c.Used, &c.State)
+	return row.Scan(&c.ID, &c.Code, &c.Name, &c.Percent, &c.Amount, &c.PerOrder, &c.Types, &c.Categories, &c.Tickets, &c.Most, &c.PerPerson, &c.BeginsAt, &c.EndsAt, &c.RetiredAt, &c.UnlocksTypes, &c.UnlocksBlocks, &c.Presale, &c.PersonTickets, &c.Members, &c.Used, &c.State)
 }
 
 // FindCode returns the code that was typed. Its state is CodeUnknown if the event has no such code.

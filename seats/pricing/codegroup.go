@@ -40,7 +40,7 @@ SELECT n.code, count(*) AS uses, sum(n.saved) AS saved
 
 const codeGroupsSQL = codeUses + `
 SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, max(c.retired_at),
-       c.unlocks_types, c.unlocks_blocks, c.presale, b.members, count(*)::integer, coalesce(sum(o.uses), 0)::integer, coalesce(sum(o.saved), 0)::bigint,
+       c.unlocks_types, c.unlocks_blocks, c.presale, c.person_tickets, b.members, count(*)::integer, coalesce(sum(o.uses), 0)::integer, coalesce(sum(o.saved), 0)::bigint,
        CASE WHEN max(c.retired_at) IS NOT NULL OR c.ends_at <= clock_timestamp() THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN bool_and(a.used >= a.most) THEN 'used' ELSE 'good' END, min(c.created_at)
   FROM code c
@@ -49,7 +49,7 @@ SELECT min(c.code), c.name, c.percent, c.amount, c.per_order, c.types, c.categor
        LATERAL (SELECT ` + codeMembers + ` AS members) b
  WHERE c.event_id = $1
  GROUP BY CASE WHEN c.name = '' THEN c.code ELSE '' END, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person,
-       c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, b.members, c.retired_at IS NULL
+       c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.person_tickets, b.members, c.retired_at IS NULL
 HAVING $2::timestamptz IS NULL OR min(c.created_at) < $2 OR min(c.created_at) = $2 AND min(c.code) > $3
  ORDER BY min(c.created_at) DESC, min(c.code) LIMIT $4`
 
@@ -60,7 +60,7 @@ func codeGroups(ctx context.Context, db seats.DB, event int64, p paging.Page) (l
 	if err == nil {
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (g CodeGroup, err error) {
 			return g, row.Scan(&g.Code.Code, &g.Name, &g.Percent, &g.Amount, &g.PerOrder, &g.Types, &g.Categories, &g.Tickets, &g.Most, &g.PerPerson, &g.BeginsAt, &g.EndsAt, &g.RetiredAt,
-				&g.UnlocksTypes, &g.UnlocksBlocks, &g.Presale, &g.Members, &g.Count, &g.Uses, &g.Saved, &g.State, &g.madeAt)
+				&g.UnlocksTypes, &g.UnlocksBlocks, &g.Presale, &g.PersonTickets, &g.Members, &g.Count, &g.Uses, &g.Saved, &g.State, &g.madeAt)
 		})
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func codeGroups(ctx context.Context, db seats.DB, event int64, p paging.Page) (l
 
 const codesSQL = codeUses + `
 SELECT c.id, c.code, c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.retired_at,
-       c.unlocks_types, c.unlocks_blocks, c.presale, ` + codeMembers + `, coalesce(o.uses, 0)::integer,
+       c.unlocks_types, c.unlocks_blocks, c.presale, c.person_tickets, ` + codeMembers + `, coalesce(o.uses, 0)::integer,
        CASE WHEN c.retired_at IS NOT NULL OR c.ends_at <= clock_timestamp() OR NOT ` + codeOfMember + ` THEN 'over' WHEN c.begins_at > clock_timestamp() THEN 'early'
             WHEN a.used >= a.most THEN 'used' ELSE 'good' END
   FROM code c
@@ -99,8 +99,8 @@ const retireGroupSQL = `
 WITH ended AS (
 SELECT c.id FROM code c, code l
  WHERE l.event_id = $1 AND l.code = $2 AND c.event_id = $1 AND c.retired_at IS NULL AND (c.id = l.id OR c.name <> '' AND
-       (c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, (SELECT kind_id FROM membership WHERE id = c.membership_id)) IS NOT DISTINCT FROM
-       (l.name, l.percent, l.amount, l.per_order, l.types, l.categories, l.tickets, l.most, l.per_person, l.begins_at, l.ends_at, l.unlocks_types, l.unlocks_blocks, l.presale, (SELECT kind_id FROM membership WHERE id = l.membership_id)))
+       (c.name, c.percent, c.amount, c.per_order, c.types, c.categories, c.tickets, c.most, c.per_person, c.begins_at, c.ends_at, c.unlocks_types, c.unlocks_blocks, c.presale, c.person_tickets, (SELECT kind_id FROM membership WHERE id = c.membership_id)) IS NOT DISTINCT FROM
+       (l.name, l.percent, l.amount, l.per_order, l.types, l.categories, l.tickets, l.most, l.per_person, l.begins_at, l.ends_at, l.unlocks_types, l.unlocks_blocks, l.presale, l.person_tickets, (SELECT kind_id FROM membership WHERE id = l.membership_id)))
  ORDER BY c.id
    FOR NO KEY UPDATE OF c
 )

@@ -97,6 +97,9 @@ func (p CodesPage) limits(ctx context.Context, c pricing.Code) string {
 	if c.PerPerson > 0 {
 		words = append(words, text.N(ctx, "%d order per person", "%d orders per person", c.PerPerson))
 	}
+	if c.PersonTickets > 0 {
+		words = append(words, text.N(ctx, "%d ticket per person in the presale", "%d tickets per person in the presale", c.PersonTickets))
+	}
 	if c.BeginsAt != nil {
 		words = append(words, text.T(ctx, "from %s", p.moment(ctx, *c.BeginsAt)))
 	}

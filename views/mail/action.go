@@ -179,6 +179,9 @@ func ownCode(ctx context.Context, sale shop.Sale, c pricing.Code, is, address, a
 	e, what := sale.Event, []string{is}
 	if c.Presale {
 		what = append(what, text.T(ctx, "With it you can book before the sale opens to everyone."))
+		if c.PersonTickets > 0 {
+			what = append(what, text.N(ctx, "Until then you can book %d ticket.", "Until then you can book up to %d tickets.", c.PersonTickets))
+		}
 	}
 	if c.BeginsAt != nil {
 		what = append(what, text.T(ctx, "It works from %s.", views.MomentIn(ctx, e, *c.BeginsAt)))

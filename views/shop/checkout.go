@@ -135,6 +135,12 @@ func (p CheckoutPage) codeWords(ctx context.Context) string {
 
 // limitWords says how many tickets one person gets, and what counts.
 func (p CheckoutPage) limitWords(ctx context.Context) string {
+	if p.Event.Status == seats.Scheduled {
+		return text.N(ctx,
+			"In the presale you can book up to %d ticket for this event. All your orders count: those with the same email address, account, card or browser.",
+			"In the presale you can book up to %d tickets for this event. All your orders count: those with the same email address, account, card or browser.",
+			p.Event.SeatsPerHolder)
+	}
 	return text.N(ctx,
 		"You can book up to %d ticket for this event. All your orders count: those with the same email address, account, card or browser.",
 		"You can book up to %d tickets for this event. All your orders count: those with the same email address, account, card or browser.",

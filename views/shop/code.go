@@ -34,6 +34,7 @@ func (c Codes) Discount() (code string, off *pricing.Discount) {
 // Unlock shows an event to an attendee who entered codes: what is reserved for them is available, and totals have the discount.
 func (s *Sale) Unlock(c Codes) {
 	s.Code, s.Discount = c.Discount()
+	s.LimitEarly(c)
 	if s.Codes = c; c.Access == nil || len(c.Access.Seats) == 0 {
 		return
 	}
@@ -46,6 +47,13 @@ func (s *Sale) Unlock(c Codes) {
 			counts.Free[category]++
 			counts.Blocked[category]--
 		}
+	}
+}
+
+// LimitEarly shows the limit of the presale in place of that of the event, until the event is on sale.
+func (s *Sale) LimitEarly(c Codes) {
+	if limit := c.Access.PresaleLimit(); limit > 0 && s.Event.Status == seats.Scheduled {
+		s.Event.SeatsPerHolder = min(s.Event.SeatsPerHolder, limit)
 	}
 }
 
@@ -76,7 +84,10 @@ func (s Sale) codeDoes(ctx context.Context, c pricing.Code) string {
 	if len(c.UnlocksBlocks) > 0 {
 		does = append(does, text.T(ctx, "makes seats available that are reserved for it"))
 	}
-	if c.Presale {
+	switch {
+	case c.Presale && c.PersonTickets > 0:
+		does = append(does, text.N(ctx, "lets you book %d ticket before the sale opens", "lets you book up to %d tickets before the sale opens", c.PersonTickets))
+	case c.Presale:
 		does = append(does, text.T(ctx, "lets you book before the sale opens"))
 	}
 	return text.T(ctx, "This code %s.", text.List(ctx, does))

@@ -1,0 +1,5 @@
+-- How many tickets one person may have with a code before the event is on sale.
+
+ALTER TABLE code
+    ADD COLUMN person_tickets integer NOT NULL DEFAULT 0, -- 0: as many as the event lets them have
+    ADD CONSTRAINT "a limit of tickets is that of a presale" CHECK (person_tickets >= 0 AND (person_tickets = 0 OR presale)) NOT VALID;
