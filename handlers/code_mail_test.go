@@ -195,3 +195,28 @@ func TestCodes_AMailedCodeIsFilledInBehindThePageOfAnEvent(t *testing.T) {
 		t.Error("the map has the code not filled in")
 	}
 }
+
+func TestCodes_EachSubscriberOfLastSeasonIsMailedTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{})
+	ann, at := s.owner(t), desk.CodesPath("evening")
+	s.exec(t, `INSERT INTO subscription (team_id, slug, name, currency, closes_at) SELECT team_id, 'last-season', 'Last season', currency, now() + interval '1 day' FROM event WHERE slug = 'evening'`)
+	form := url.Values{"name": {"Subscribers"}, "presale": {"on"}, "subscribers": {"last-season"}}
+	s.refused(t, ann, at, form, http.StatusUnprocessableEntity, "has no subscribers")
+	who := person(t)
+	if a, body := s.post(t, who, fill(s.held(t, who, 1), "Bob", "bob@example.org")); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, body)
+	}
+	s.exec(t, `WITH b AS (INSERT INTO subscriber (id, subscription_id, seats) SELECT gen_random_uuid(), id, 1 FROM subscription RETURNING id)
+		INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT o.id, b.id, o.event_id, '{0}' FROM orders o, b`)
+	if _, page := s.page(t, ann, at); !strings.Contains(page, "Last season: 1") {
+		t.Error("the page does not offer the subscription")
+	}
+	s.refused(t, ann, at, url.Values{"name": {"x"}, "presale": {"on"}, "subscribers": {"last-season"}, "emails": {"eve@example.org"}}, http.StatusUnprocessableEntity, "not to several of them at once")
+	s.refused(t, ann, at, url.Values{"name": {"x"}, "presale": {"on"}, "subscribers": {"theirs"}}, http.StatusUnprocessableEntity, "has no such subscription")
+	s.does(t, ann, at, form)
+	var emails string
+	if err := s.db.QueryRow(t.Context(), `SELECT string_agg(m.email, ' ') FROM mail m JOIN code c ON c.id = m.code_id WHERE m.kind = 'code' AND c.presale`).Scan(&emails); err != nil || emails != "bob@example.org" {
+		t.Errorf("codes went to %q, %v", emails, err)
+	}
+}

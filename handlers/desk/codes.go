@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/series"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -100,6 +101,9 @@ func (h *Handlers) showCodes(w http.ResponseWriter, r *http.Request, m organizer
 			return err
 		}
 		p.Dates = len(dates)
+		if p.Subscriptions, err = h.Server.Subscriptions.List(r.Context(), m); err != nil {
+			return err
+		}
 		return web.WritePage(w, r, status, desk.Codes(p))
 	}
 	answer := codesAnswer{s.Event.Currency, []codeGroup{}, []blockBody{}, p.Next}
@@ -171,28 +175,36 @@ func (h *Handlers) NewCodes(w http.ResponseWriter, r *http.Request, m organizers
 	return deskDone(w, r, desk.CodesPath(s.Event.Slug), "codes")
 }
 
-// recipientsOf reads to whom codes are mailed: to a list, or to the members of a kind today.
+// recipientsOf reads to whom codes are mailed: to a list, to the members of a kind today, or to the subscribers of a season.
 func (h *Handlers) recipientsOf(ctx context.Context, m organizers.Member, form url.Values, e seats.Event) (to pricing.Mailing, err error) {
 	kind, err := membershipKind(url.Values{"kind": form["members"]})
 	if err != nil {
 		return to, err
 	}
-	if kind == 0 {
+	listed, subscription := strings.TrimSpace(strings.Join(form["emails"], "")) != "", form.Get("subscribers")
+	switch people := kind != 0 || subscription != ""; {
+	case people && m.Test:
+		return to, &seats.ValidationError{Message: text.Mark("A test sale mails no codes to members or subscribers. Nothing was changed. Name a list of email addresses.")}
+	case people && listed, kind != 0 && subscription != "":
+		return to, &seats.ValidationError{Message: text.Mark("Email codes to a list, to members or to subscribers, not to several of them at once. Nothing was changed.")}
+	case kind != 0:
+		to, err = h.codesOfMembers(ctx, m, kind, e)
+	case subscription != "":
+		to.Emails, err = h.codesOfSubscribers(ctx, m, subscription)
+	default:
 		var wrong string
 		if to.Emails, wrong = seats.Addresses(strings.Join(form["emails"], "\n")); wrong != "" {
-			return to, &seats.ValidationError{Message: text.Mark("“%s” is not an email address."), Args: []any{wrong}}
+			err = &seats.ValidationError{Message: text.Mark("“%s” is not an email address."), Args: []any{wrong}}
 		}
-	} else if to, err = h.codesOfMembers(ctx, m, form, kind, e); err != nil {
+	}
+	if err != nil {
 		return to, err
 	}
 	return h.mailing(ctx, form, e, to)
 }
 
 // codesOfMembers are the members of a kind today.
-func (h *Handlers) codesOfMembers(ctx context.Context, m organizers.Member, form url.Values, kind int64, e seats.Event) (to pricing.Mailing, err error) {
-	if m.Test {
-		return to, &seats.ValidationError{Message: text.Mark("A test sale mails no codes to members. Nothing was changed. Name a list of email addresses.")}
-	}
+func (h *Handlers) codesOfMembers(ctx context.Context, m organizers.Member, kind int64, e seats.Event) (to pricing.Mailing, err error) {
 	list, err := h.Server.Memberships.Recipients(ctx, m, kind, e.ID)
 	if err != nil {
 		return to, err
@@ -200,13 +212,24 @@ func (h *Handlers) codesOfMembers(ctx context.Context, m organizers.Member, form
 	for _, one := range list {
 		to.Emails, to.Members = append(to.Emails, one.Email), append(to.Members, one.Membership)
 	}
-	switch {
-	case strings.TrimSpace(strings.Join(form["emails"], "")) != "":
-		return to, &seats.ValidationError{Message: text.Mark("Email codes to a list or to members, not to both at once. Nothing was changed.")}
-	case len(to.Emails) == 0:
+	if len(to.Emails) == 0 {
 		return to, &seats.ValidationError{Message: text.Mark("This kind has no members today, so no code was created.")}
 	}
 	return to, nil
+}
+
+// codesOfSubscribers are the addresses of who has a valid ticket of a subscription now.
+func (h *Handlers) codesOfSubscribers(ctx context.Context, m organizers.Member, slug string) ([]string, error) {
+	emails, err := h.Server.Subscriptions.Recipients(ctx, m, slug)
+	switch {
+	case errors.Is(err, subscriptions.ErrNoSubscription):
+		return nil, &seats.ValidationError{Unknown: true, Message: text.Mark("Your team has no such subscription. Nothing was changed.")}
+	case err != nil:
+		return nil, err
+	case len(emails) == 0:
+		return nil, &seats.ValidationError{Message: text.Mark("This subscription has no subscribers, so no code was created.")}
+	}
+	return emails, nil
 }
 
 // mailing checks that an event can be mailed about, and finds where the mail leads to: to the series, if the codes are for its other performances, too.

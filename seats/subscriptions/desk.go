@@ -121,6 +121,34 @@ func subscribers(ctx context.Context, tx pgx.Tx, subscription int64) (people []S
 	return people, err
 }
 
+const recipientsSQL = `
+SELECT DISTINCT lower(o.email)
+  FROM subscription s JOIN subscriber b ON b.subscription_id = s.id JOIN subscriber_order x ON x.subscriber_id = b.id JOIN orders o ON o.id = x.order_id
+ WHERE s.slug = $1 AND o.email <> '' AND EXISTS (SELECT FROM ticket WHERE order_id = o.id AND revoked_at IS NULL)
+ ORDER BY 1`
+
+// Recipients lists the addresses of who has a valid ticket of a subscription of the member's team, each once. ErrNoSubscription if it is not theirs.
+func (a *All) Recipients(ctx context.Context, m organizers.Member, slug string) (emails []string, err error) {
+	err = a.desk.As(ctx, m, func(tx pgx.Tx) error {
+		list, err := listed(ctx, tx, &slug)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return ErrNoSubscription
+		}
+		rows, err := tx.Query(ctx, recipientsSQL, slug)
+		if err == nil {
+			emails, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscriptions: recipients of %q: %w", slug, err)
+	}
+	return emails, nil
+}
+
 // Category is one that a subscription of some performances may sell.
 type Category struct {
 	Key, Name string

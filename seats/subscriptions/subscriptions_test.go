@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/idempotency"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/subscriptions"
@@ -98,6 +99,37 @@ func TestSubscription_IsOrderedInAllPerformances(t *testing.T) {
 }
 
 // One payment is for all orders. Each of them is refunded for itself.
+func TestRecipients_AreThoseWithAValidTicketOfTheSeason(t *testing.T) {
+	t.Parallel()
+	n := open(t, 2, events.Settings{})
+	h := n.defines(t, subscriptions.Form{Prices: n.prices(t, 100_00)})
+	for i, email := range []string{"ann@example.org", "bob@example.org", "Ann@Example.org"} {
+		who, f := seats.NewID(), form(payments.Door)
+		b, err := n.Choose(t.Context(), h, who, []int{4 * i, 4*i + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Email, f.Verified = email, email
+		if _, err := n.Order(t.Context(), h, who, b, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := n.Recipients(t.Context(), n.ann, h.Slug)
+	if err != nil || !slices.Equal(list, []string{"ann@example.org", "bob@example.org"}) {
+		t.Errorf("the recipients are %q, %v", list, err)
+	}
+	if _, err := n.db.Exec(t.Context(), `UPDATE ticket SET revoked_at = clock_timestamp() FROM orders o WHERE o.id = order_id AND o.email = 'bob@example.org'`); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = n.Recipients(t.Context(), n.ann, h.Slug); err != nil || !slices.Equal(list, []string{"ann@example.org"}) {
+		t.Errorf("after Bob cancelled: %q, %v", list, err)
+	}
+	other := organizers.Member{Team: 2, Name: "Eve", Role: organizers.Owner}
+	if list, err := n.Recipients(t.Context(), other, h.Slug); !errors.Is(err, subscriptions.ErrNoSubscription) {
+		t.Errorf("another team gets %q, %v", list, err)
+	}
+}
+
 func TestSubscription_IsPaidOnce(t *testing.T) {
 	t.Parallel()
 	n := open(t, 3, events.Settings{Demo: true})

@@ -12,6 +12,7 @@ import (
 	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 )
@@ -19,16 +20,17 @@ import (
 // CodesPage is the discount codes of an event.
 type CodesPage struct {
 	Frame
-	Next   string // cursor of the next page; empty: there is none
-	Plan   *seats.Plan
-	List   *seats.Prices
-	Groups []pricing.CodeGroup
-	Blocks []blocks.Block
-	Kinds  []memberships.Kind
-	Others []overview.Event // other events of the team that are to come
-	Dates  int              // other performances to come of its series
-	Form   url.Values       // as it was sent, if it was refused
-	Wrong  string
+	Next          string // cursor of the next page; empty: there is none
+	Plan          *seats.Plan
+	List          *seats.Prices
+	Groups        []pricing.CodeGroup
+	Blocks        []blocks.Block
+	Kinds         []memberships.Kind
+	Subscriptions []subscriptions.Listed
+	Others        []overview.Event // other events of the team that are to come
+	Dates         int              // other performances to come of its series
+	Form          url.Values       // as it was sent, if it was refused
+	Wrong         string
 }
 
 // CodesPath is the address of the codes of an event.
