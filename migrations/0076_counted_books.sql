@@ -20,6 +20,7 @@ CREATE TABLE book_order (
     line      text NOT NULL,    -- what it is for, if not for tickets and their fees
     channel   text NOT NULL,
     method    text NOT NULL,
+    reason    text NOT NULL,    -- why the tickets of the order are free; empty: they are not, or none is noted
     PRIMARY KEY (order_id, n)
 );
 CREATE INDEX book_order_by_team ON book_order (team_id, day) WHERE team_id IS NOT NULL;
@@ -119,7 +120,7 @@ CREATE TRIGGER "the books have an event otherwise" AFTER UPDATE ON event FOR EAC
 CREATE TRIGGER "the books have a seat otherwise" AFTER UPDATE ON seat FOR EACH ROW WHEN (OLD.category <> NEW.category) EXECUTE FUNCTION touch_books_of_seat();
 CREATE TRIGGER "the books have a new order" AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION touch_books();
 CREATE TRIGGER "the books have an order otherwise" AFTER UPDATE ON orders FOR EACH ROW
-    WHEN ((OLD.event_id, OLD.created_at, OLD.at_office, OLD.method, OLD.extras, OLD.received, OLD.sold_by) IS DISTINCT FROM (NEW.event_id, NEW.created_at, NEW.at_office, NEW.method, NEW.extras, NEW.received, NEW.sold_by))
+    WHEN ((OLD.event_id, OLD.created_at, OLD.at_office, OLD.method, OLD.extras, OLD.received, OLD.sold_by, OLD.free_reason) IS DISTINCT FROM (NEW.event_id, NEW.created_at, NEW.at_office, NEW.method, NEW.extras, NEW.received, NEW.sold_by, NEW.free_reason))
     EXECUTE FUNCTION touch_books();
 CREATE TRIGGER "the books have new tickets" AFTER INSERT ON ticket REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION touch_books_of_tickets();
 CREATE TRIGGER "the books have a ticket otherwise" AFTER UPDATE ON ticket FOR EACH ROW

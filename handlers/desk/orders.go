@@ -144,6 +144,13 @@ func (h *Handlers) orderOf(r *http.Request, s *seats.Sale) (orders.Order, error)
 	return order, err
 }
 
+// describeDeskOrder is an order as programs of its team read it.
+func describeDeskOrder(s *seats.Sale, order orders.Order) web.OrderBody {
+	b := web.DescribeOrder(s, order)
+	b.FreeReason = order.Reason
+	return b
+}
+
 // Order answers GET /desk/events/{slug}/orders/{code}
 func (h *Handlers) Order(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	order, err := h.orderOf(r, s)
@@ -151,7 +158,7 @@ func (h *Handlers) Order(w http.ResponseWriter, r *http.Request, m organizers.Me
 		return err
 	}
 	if web.WantsJSON(r) {
-		return web.WriteJSON(w, http.StatusOK, web.OrderAnswer{Order: web.DescribeOrder(s, order)})
+		return web.WriteJSON(w, http.StatusOK, web.OrderAnswer{Order: describeDeskOrder(s, order)})
 	}
 	return h.showOrder(w, r, m, s, order, http.StatusOK, desk.OrderPage{})
 }

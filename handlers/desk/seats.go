@@ -115,6 +115,9 @@ func sectionQuery(form url.Values) string {
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
 	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code"), Card: strings.TrimSpace(form.Get("gift_card"))}
 	var err error
+	if f.Reason = strings.Join(strings.Fields(form.Get(orders.FieldReason)), " "); f.Method == payments.Free && f.Reason == "" && form.Has(orders.FieldReason) {
+		return f, orders.Mistakes{{Field: orders.FieldReason, Message: text.Mark("Enter why these tickets are free.")}}
+	}
 	if f.Total, err = shownSum(form, "total", text.Mark("The total is a whole number of minor units.")); err != nil {
 		return f, err
 	}
@@ -205,7 +208,7 @@ func (h *Handlers) officeParts(r *http.Request, m organizers.Member, s *seats.Sa
 		if err != nil {
 			return nil, err
 		}
-		one.Form.Name, one.Form.Email, one.Form.Method = first.Form.Name, first.Form.Email, first.Form.Method
+		one.Form.Name, one.Form.Email, one.Form.Method, one.Form.Reason = first.Form.Name, first.Form.Email, first.Form.Method, first.Form.Reason
 		parts, of = append(parts, one), append(of, other)
 	}
 	if first.Form, err = h.Orders.TypedCard(r.Context(), of, first.Form); err != nil {
@@ -338,7 +341,7 @@ func (h *Handlers) SellSeats(w http.ResponseWriter, r *http.Request, m organizer
 		if err != nil {
 			return err
 		}
-		if one := web.DescribeOrder(parts[i].Sale, order); i == 0 {
+		if one := describeDeskOrder(parts[i].Sale, order); i == 0 {
 			answer.Order = one
 		} else {
 			answer.Also = append(answer.Also, one)
@@ -359,6 +362,9 @@ func soldPath(m organizers.Member, slug, code string) string {
 func officeAction(key, name string, parts []orders.OfficePart, what string) organizers.Action {
 	lead := parts[0].Sale
 	detail := map[string]any{"seats": web.Labels(lead, parts[0].Form.Seats), "method": parts[0].Form.Method}
+	if reason := parts[0].Form.Reason; reason != "" && parts[0].Form.Method == payments.Free {
+		detail["reason"] = reason
+	}
 	asked := []any{"sell", lead.Event.Slug, parts[0].Form, name}
 	for _, p := range parts[1:] {
 		detail[p.Sale.Event.Slug] = web.Labels(p.Sale, p.Form.Seats)

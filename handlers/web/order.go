@@ -34,6 +34,7 @@ type OrderBody struct {
 	Email       string       `json:"email"`
 	Born        string       `json:"born,omitempty"`
 	Method      string       `json:"method"`
+	FreeReason  string       `json:"free_reason,omitempty"` // at the desk only
 	Currency    string       `json:"currency"`
 	Total       int64        `json:"total"`
 	Fee         int64        `json:"fee"`

@@ -28,6 +28,7 @@ type cell struct {
 	line            string // as that of a Row; empty for tickets and their fees
 	category, kind  int16  // numbers; 0 for what is no ticket's
 	channel, method string
+	reason          string // why the tickets of the order are free
 	rate            int
 }
 
@@ -49,7 +50,7 @@ func (c *counted) add(o counted, sign int64) {
 
 // cellOf is where a posting is summed.
 func cellOf(p Posting) cell {
-	c := cell{day: p.Day(), category: p.category, kind: p.kind, channel: p.Channel, method: p.Method, rate: p.Rate}
+	c := cell{day: p.Day(), category: p.category, kind: p.kind, channel: p.Channel, method: p.Method, reason: p.Reason, rate: p.Rate}
 	if p.Line != LineTicket && p.Line != LineFee {
 		c.line = p.Line
 	}
@@ -69,6 +70,7 @@ type row struct {
 	Type      int16    `json:"type"`
 	Channel   string   `json:"channel"`
 	Method    string   `json:"method"`
+	Reason    string   `json:"reason"`
 	Rate      int      `json:"rate"`
 	Postings  int      `json:"postings"`
 	Tickets   int      `json:"tickets"`
@@ -101,10 +103,10 @@ func (h *history) rows(visit func(Posting)) (list []row) {
 	})
 	cells := slices.SortedFunc(maps.Keys(of), func(a, b cell) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.line, b.line), cmp.Compare(a.category, b.category), cmp.Compare(a.kind, b.kind),
-			cmp.Compare(a.channel, b.channel), cmp.Compare(a.method, b.method), cmp.Compare(a.rate, b.rate))
+			cmp.Compare(a.channel, b.channel), cmp.Compare(a.method, b.method), cmp.Compare(a.reason, b.reason), cmp.Compare(a.rate, b.rate))
 	})
 	for i, c := range cells {
-		r := row{Order: h.id, Event: h.event.ID, Team: h.event.team, N: i + 1, Currency: h.event.Currency, Day: c.day, Line: c.line, Category: c.category, Type: c.kind, Channel: c.channel, Method: c.method, Rate: c.rate}
+		r := row{Order: h.id, Event: h.event.ID, Team: h.event.team, N: i + 1, Currency: h.event.Currency, Day: c.day, Line: c.line, Category: c.category, Type: c.kind, Channel: c.channel, Method: c.method, Reason: c.reason, Rate: c.rate}
 		if h.event.test {
 			r.Team = 0
 		}
@@ -115,7 +117,7 @@ func (h *history) rows(visit func(Posting)) (list []row) {
 }
 
 const storedSQL = `
-SELECT order_id, event_id, coalesce(team_id, 0), n, currency, to_char(day, 'YYYY-MM-DD'), line, category, type, channel, method, rate, postings, tickets, gross, exchanged, refunds, fees, tax
+SELECT order_id, event_id, coalesce(team_id, 0), n, currency, to_char(day, 'YYYY-MM-DD'), line, category, type, channel, method, reason, rate, postings, tickets, gross, exchanged, refunds, fees, tax
   FROM book_order WHERE order_id = ANY($1) ORDER BY order_id, n`
 
 // readStored returns what is counted of orders.
@@ -219,8 +221,8 @@ type dayOf struct {
 
 const (
 	dropSQL    = `DELETE FROM book_order WHERE order_id = ANY($1)`
-	rowColumns = `currency, line, channel, method, day, rate, postings, tickets, gross, exchanged, refunds, fees, tax`
-	rowsOfJSON = `jsonb_to_recordset($1) AS r (order_id uuid, event_id bigint, team_id bigint, n smallint, category smallint, type smallint, currency text, line text, channel text, method text, day date, rate integer,
+	rowColumns = `currency, line, channel, method, reason, day, rate, postings, tickets, gross, exchanged, refunds, fees, tax`
+	rowsOfJSON = `jsonb_to_recordset($1) AS r (order_id uuid, event_id bigint, team_id bigint, n smallint, category smallint, type smallint, currency text, line text, channel text, method text, reason text, day date, rate integer,
        postings integer, tickets integer, gross bigint, exchanged bigint, refunds bigint, fees bigint, tax bigint)`
 	storeSQL = `INSERT INTO book_order (order_id, event_id, team_id, n, category, type, ` + rowColumns + `)
 SELECT order_id, event_id, nullif(team_id, 0), n, category, type, ` + rowColumns + ` FROM ` + rowsOfJSON

@@ -1,5 +1,5 @@
 // Package books says what a team earned: over all of its events, for any days, by day, performance, series, category, ticket type,
-// channel, payment method, tax rate and promoter.
+// channel, payment method, tax rate, promoter and the reason why tickets were free.
 //
 // # Where figures come from
 //

@@ -46,6 +46,7 @@ type history struct {
 	at       time.Time // when it was placed
 	code     string
 	channel  string
+	reason   string
 	method   string
 	placed   bool  // it is an order
 	counts   bool  // it is an order, or a payment without one that got money for none
@@ -264,7 +265,7 @@ func readHistories(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[in
 const ordersSQL = `
 SELECT x.id, coalesce(o.event_id, p.event_id), coalesce(o.created_at, p.created_at), coalesce(o.code, p.code), coalesce(o.at_office, false), coalesce(o.method, p.method),
        coalesce(o.extras, '[]'), coalesce(o.paid, 0), o.id IS NOT NULL,
-       o.id IS NOT NULL OR p.captured > 0 AND p.state IN ('lost', 'closed') OR EXISTS (SELECT FROM refund r WHERE r.order_id = x.id), EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id), coalesce(o.sold_by, '')
+       o.id IS NOT NULL OR p.captured > 0 AND p.state IN ('lost', 'closed') OR EXISTS (SELECT FROM refund r WHERE r.order_id = x.id), EXISTS (SELECT FROM subscriber_order s WHERE s.order_id = x.id), coalesce(o.sold_by, ''), coalesce(o.free_reason, '')
   FROM unnest($1::uuid[]) AS x (id) LEFT JOIN orders o ON o.id = x.id LEFT JOIN payment p ON p.order_id = x.id`
 
 func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64]*Event, at map[seats.ID]*history) (list []*history, err error) {
@@ -278,7 +279,7 @@ func readOrders(ctx context.Context, tx pgx.Tx, ids []seats.ID, events map[int64
 		var event int64
 		var office, subscribed bool
 		var key string
-		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &h.counts, &subscribed, &key); err != nil {
+		if err := rows.Scan(&h.id, &event, &h.at, &h.code, &office, &h.method, &h.extras, &h.paid, &h.placed, &h.counts, &subscribed, &key, &h.reason); err != nil {
 			return nil, err
 		}
 		switch {

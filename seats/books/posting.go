@@ -16,6 +16,7 @@ type Posting struct {
 	Category string // empty unless it is about a ticket
 	Type     string // of the ticket; empty unless it is about one
 	Channel  string
+	Reason   string // why the box office gave the tickets of the order away; empty: it did not, or noted nothing
 	Method   string // of the money; of the order if no money moved
 	Rate     int    // of the tax, in thousandths of a percent
 	Tickets  int
@@ -152,7 +153,7 @@ func share(amount, some, whole int64) int64 {
 
 // posting is an empty posting about a part in a moment.
 func (l *ledger) posting(p part, m moment) Posting {
-	to := Posting{At: m.at, Kind: m.kind, Line: p.line, Event: l.event, Order: l.code, Channel: l.channel, Method: m.method, Rate: p.rate}
+	to := Posting{At: m.at, Kind: m.kind, Line: p.line, Event: l.event, Order: l.code, Channel: l.channel, Reason: l.reason, Method: m.method, Rate: p.rate}
 	if p.ticket >= 0 {
 		t := l.tickets[p.ticket]
 		to.category, to.kind = t.category, t.kind

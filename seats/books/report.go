@@ -34,10 +34,11 @@ const (
 	ByMethod      = "method"
 	ByRate        = "rate"
 	ByPromoter    = "promoter"
+	ByReason      = "reason"
 )
 
 // Groups lists them.
-var Groups = []string{ByDay, ByPerformance, BySeries, ByCategory, ByType, ByChannel, ByMethod, ByRate, ByPromoter}
+var Groups = []string{ByDay, ByPerformance, BySeries, ByCategory, ByType, ByChannel, ByMethod, ByRate, ByPromoter, ByReason}
 
 // Sums are the figures of postings. Amounts are minor units.
 type Sums struct {
@@ -111,6 +112,8 @@ func key(e *Event, c cell, by string) Row {
 		return Row{Key: c.channel}
 	case ByMethod:
 		return Row{Key: c.method}
+	case ByReason:
+		return Row{Key: c.reason}
 	case ByPromoter:
 		return Row{Key: e.Promoter}
 	case ByRate:

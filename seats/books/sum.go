@@ -231,7 +231,7 @@ type sumOf struct {
 // needs are the columns by which sums have to be read for a group.
 var needs = map[string]string{
 	ByDay: "day", ByPerformance: "event_id", BySeries: "event_id", ByPromoter: "event_id", ByCategory: "event_id line category", ByType: "event_id line type",
-	ByChannel: "channel", ByMethod: "method", ByRate: "rate",
+	ByChannel: "channel", ByMethod: "method", ByRate: "rate", ByReason: "event_id reason",
 }
 
 // What is counted of changed orders ($4) is taken off. It is found by their ids: the planner does not know how many changed.
@@ -244,13 +244,13 @@ const (
          UNION ALL
         SELECT currency, ` + takenOff + ` AND team_id = $1) b`
 	ordersOfTeam = `
-  FROM (SELECT event_id, currency, line, category, type, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
+  FROM (SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
          UNION ALL
-        SELECT event_id, currency, line, category, type, ` + takenOff + ` AND team_id = $1) b`
+        SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND team_id = $1) b`
 	ordersOfSome = `
-  FROM (SELECT event_id, currency, line, category, type, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
+  FROM (SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
          UNION ALL
-        SELECT event_id, currency, line, category, type, ` + takenOff + ` AND event_id = ANY($1)) b`
+        SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND event_id = ANY($1)) b`
 	filterSQL = `SELECT e.id FROM event e WHERE ` + ofTeam
 )
 
@@ -265,7 +265,7 @@ func sumsSQL(by, from string) string {
 		return "b." + name
 	}
 	sql := `SELECT ` + read("event_id", "0::bigint") + `, b.currency, coalesce(to_char(` + read("day", "NULL::date") + `, 'YYYY-MM-DD'), ''), ` + read("line", "''") + `, ` +
-		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `,
+		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `, ` + read("reason", "''") + `,
        sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint` + from + `
  GROUP BY ` + strings.Join(columns, ", ")
 	return sql
@@ -289,7 +289,7 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) (
 	}
 	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {
-		err = row.Scan(&c.event, &c.currency, &c.day, &c.line, &c.category, &c.kind, &c.channel, &c.method, &c.rate,
+		err = row.Scan(&c.event, &c.currency, &c.day, &c.line, &c.category, &c.kind, &c.channel, &c.method, &c.rate, &c.reason,
 			&c.postings, &c.Tickets, &c.Gross, &c.Exchanged, &c.Refunds, &c.Fees, &c.Tax)
 		return c, err
 	})

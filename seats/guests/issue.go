@@ -143,7 +143,7 @@ func (g *Guests) issue(ctx context.Context, m organizers.Member, s *seats.Sale, 
 		if chosen == nil {
 			return 0, nil
 		}
-		f := orders.OfficeForm{Key: "guest." + guest.ID.String(), Seats: chosen, Name: guest.Name, Email: guest.Email, Method: payments.Free, Types: map[int]string{}}
+		f := orders.OfficeForm{Key: "guest." + guest.ID.String(), Seats: chosen, Name: guest.Name, Email: guest.Email, Method: payments.Free, Reason: orders.ReasonGuests, Types: map[int]string{}}
 		labels := []string{}
 		for _, idx := range chosen {
 			f.Types[idx], labels = i.Type, append(labels, s.Plan.Label(idx))

@@ -102,7 +102,7 @@ UPDATE purchase_key p SET tickets = p.tickets - g.n, key = CASE WHEN p.tickets =
 
 // Tickets with an address are on paper, and stay so without it: they need no rotating code, posted or not.
 const eraseOrdersSQL = `
-UPDATE orders SET posted_at = coalesce(posted_at, CASE WHEN post_to IS NOT NULL THEN clock_timestamp() END),
+UPDATE orders SET free_reason = '', posted_at = coalesce(posted_at, CASE WHEN post_to IS NOT NULL THEN clock_timestamp() END),
        name = '', email = '', born = NULL, answers = '{}', billing = '{}', network = '', language = '', keys = '{}', wish = '', post_to = NULL, erased_at = clock_timestamp() WHERE id = ANY($1)`
 
 const eraseNamesSQL = `UPDATE ticket SET name = '' WHERE order_id = ANY($1) AND name <> ''`

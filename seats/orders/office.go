@@ -29,6 +29,7 @@ type OfficeForm struct {
 	Name   string // empty: the box office
 	Email  string // empty: no mail goes out
 	Method string // Cash, Terminal, or Free, which takes nothing for these seats
+	Reason string // with Free: why it costs nothing; empty: nothing is noted
 
 	Types map[int]string // keys of ticket types, by seat; a seat without one gets the usual type
 	Total *int64         // as the page showed it, minor units; nil: the page showed none
@@ -76,9 +77,22 @@ func (o *Orders) WithCode(ctx context.Context, s *seats.Sale, f OfficeForm) (Off
 	return f, nil
 }
 
+// FieldReason is that of why tickets cost nothing, of at most mostReason characters.
+const (
+	FieldReason = "reason"
+
+	mostReason = 200
+)
+
+// ReasonGuests is why tickets of the guest list cost nothing.
+const ReasonGuests = "guest list"
+
+// free reports whether the box office gives the tickets away.
+func (f OfficeForm) free() bool { return f.Method == payments.Free && f.Account == nil }
+
 // cost is what the seats of the form cost, and nothing as a gift.
 func (f OfficeForm) cost(s *seats.Sale, lines []seats.Line) pricing.Cost {
-	if f.Method == payments.Free && f.Account == nil {
+	if f.free() {
 		return pricing.Cost{Lines: make([]pricing.Priced, len(lines))}
 	}
 	t := pricing.TermsOf(&s.Event)
@@ -334,6 +348,9 @@ func (f OfficeForm) form(ctx context.Context, s *seats.Sale) (form Form, kinds [
 	if f.Account == nil && !slices.Contains(OfficeMethods(), form.Method) && !f.reader {
 		m = append(m, Mistake{FieldMethod, text.Mark("Choose how it is paid.")})
 	}
+	if f.free() && !seats.OneLine(f.Reason, mostReason) {
+		m = append(m, Mistake{FieldReason, text.Mark("A reason is one line of at most 200 characters.")})
+	}
 	if len(m) > 0 {
 		return form, nil, m
 	}
@@ -423,6 +440,9 @@ func (p placed) queueOffice(q *pgx.Batch, s *seats.Sale, sold []seats.Line, f Of
 	cost := f.cost(s, sold)
 	row := p.row(s, sold, cost)
 	row.AtOffice, row.Offered = true, offered(pricing.TermsOf(&s.Event), cost, f.reversed(s.Event))
+	if f.free() {
+		row.FreeReason = f.Reason
+	}
 	if f.Account == nil {
 		byCard := f.paysByCard(cost.Total)
 		row.Paid, row.Received = cost.Total, cost.Total-byCard

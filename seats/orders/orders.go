@@ -90,6 +90,7 @@ type Order struct {
 	Back      int64  // minor units that went back or are to go back
 	OnItsWay  int64  // minor units of Back that were not seen to be given back yet
 	ByHand    int64  // minor units of OnItsWay that the organizer pays out
+	Reason    string // why the box office gave its tickets away; empty: it did not, or noted nothing
 	AtOffice  bool   // sold at the box office; then there may be no address
 	Waived    int64  // minor units that went back although the tickets hold
 	ByCard    int64  // minor units that a gift card paid at the box office
@@ -224,7 +225,7 @@ const byCard = `CASE WHEN o.at_office THEN coalesce(
 
 const findOrderSQL = `
 SELECT o.id, o.code, e.slug, o.state, o.name, o.email, o.born, o.method, o.currency, o.total, o.paid, o.created_at, o.answers, e.starts_at <= clock_timestamp(), o.event_id,
-       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
+       coalesce(r.back, 0), coalesce(r.on_its_way, 0), coalesce(r.by_hand, 0), o.waived, o.at_office, o.free_reason, o.fee, o.fee_kept, o.kept, o.discount, o.offer, o.discount_code, CASE WHEN NOT o.at_office THEN o.holder END, o.keys,
        o.offered, (SELECT coalesce(sum(difference), 0)::bigint FROM cancellation WHERE order_id = o.id),
        o.due_at, e.cancel_fee, e.cancel_percent, e.starts_at - e.cancel_until, coalesce(e.starts_at - e.cancel_until <= clock_timestamp(), true),
        c.team_id, c.version, c.at, o.extras, o.post_to, o.posted_at,
@@ -270,7 +271,7 @@ func (o *Orders) Find(ctx context.Context, code string) (Order, error) {
 	var version *int
 	var at *time.Time
 	err := o.db.QueryRow(ctx, findOrderSQL, code).Scan(&found.ID, &found.Code, &found.Event, &found.State, &found.Name, &found.Email,
-		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice,
+		&found.Born, &found.Method, &found.Currency, &found.Total, &found.Paid, &found.CreatedAt, &found.Answers, &found.Started, &event, &found.Back, &found.OnItsWay, &found.ByHand, &found.Waived, &found.AtOffice, &found.Reason,
 		&found.Fee, &found.FeeKept, &found.Kept, &found.Discount, &found.Offer, &found.DiscountCode, &found.Holder, &found.keys, &found.offered, &found.differed,
 		&found.DueAt, &found.Policy.CancelFee, &found.Policy.CancelPercent, &found.CancelEnds, &found.CancelOver, &team, &version, &at, &found.Extras, &found.Post, &found.PostedAt,
 		&found.ExchangeEnds, &found.ExchangeOver, &found.Policy.ExchangeFee, &found.TransferEnds, &found.TransferOver, &found.ResaleEnds, &found.ResaleOver, &found.Policy.ResaleFee, &found.Rotates, &found.TypesEnd, &found.TypesOver, &found.byHand, &found.reverse, &found.subscribed, &found.ByCard, &found.Exchanges)

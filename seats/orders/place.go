@@ -291,16 +291,16 @@ const placeSQL = `
 WITH o AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2) AS o(id uuid, code text, holder uuid, hold uuid, wish bytea, name text, email text, born date, method text, currency text,
            total bigint, paid bigint, received bigint, at_office boolean, answers jsonb, fee bigint, fee_kept boolean, keys uuid[], discount bigint, offer text, discount_code text,
-           uses uuid[], billing jsonb, language text, sold_by text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, mail text, tickets jsonb)
+           uses uuid[], billing jsonb, language text, sold_by text, free_reason text, offered jsonb, extras jsonb, extra bigint, post_to jsonb, mail text, tickets jsonb)
 ), due AS MATERIALIZED (
     SELECT greatest(clock_timestamp() + interval '15 minutes', least(clock_timestamp() + pay_later, starts_at - pay_before)) AS at FROM event WHERE id = $1
 ), forgotten AS (
     DELETE FROM typed USING o WHERE typed.event_id = $1 AND typed.holder = o.holder
 ), placed AS (
     INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, born, method, currency, total, paid, received, at_office, answers, fee, fee_kept, keys,
-           discount, offer, discount_code, uses, billing, language, sold_by, offered, extras, extra, kept, post_to, due_at, remind_at)
+           discount, offer, discount_code, uses, billing, language, sold_by, free_reason, offered, extras, extra, kept, post_to, due_at, remind_at)
     SELECT id, $1, code, holder, hold, wish, name, email, born, method, currency, total, paid, received, at_office, coalesce(answers, '{}'), fee, fee_kept, coalesce(keys, '{}'),
-           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, sold_by, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
+           discount, offer, discount_code, coalesce(uses, '{}'), coalesce(billing, '{}'), language, sold_by, free_reason, offered, coalesce(extras, '[]'), extra, extra, post_to, later.at,
            CASE WHEN later.at > clock_timestamp() + interval '25 hours' THEN later.at - interval '1 day' END
       FROM o LEFT JOIN due AS later ON o.method IN ('door', 'invoice')
 ), tickets AS (
@@ -337,6 +337,7 @@ type orderRow struct {
 	Billing      *Billing          `json:"billing"`
 	Language     string            `json:"language"`
 	SoldBy       string            `json:"sold_by"`
+	FreeReason   string            `json:"free_reason"` // why the box office gave its tickets away
 	Offered      *pricing.Terms    `json:"offered"`
 	Extras       []pricing.Extra   `json:"extras,omitempty"`
 	Extra        int64             `json:"extra"`

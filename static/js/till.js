@@ -183,7 +183,7 @@ function order() {
     form[`type.${l.label}`] = l.type
   }
   const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
-  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, code: typedCode(), ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, ...method.method === 'free' ? {reason: pay.elements.reason.value.trim()} : {}, code: typedCode(), ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
 }
 
 function draw() {
@@ -203,6 +203,7 @@ function draw() {
   if (!pay) return
   $('[data-total]').textContent = money(quoted.total)
   $('[data-discount]').textContent = quoted.discount ? T('%s off', money(quoted.discount)) : ''
+  $('[data-why]').hidden = method.method !== 'free'
   $('[data-given]').hidden = method.method !== 'cash' || !quoted.rest
   drawGift()
   drawNotes()
@@ -339,6 +340,7 @@ async function chooseMethod(button) {
   $$('[data-method]').forEach(b => { b.ariaPressed = b === button })
   await quote()
   if (method.method === 'cash' && size()) pay.elements.given.focus()
+  if (method.method === 'free') pay.elements.reason.focus()
 }
 
 // typeSeats adds seats by their names: M18 if one row is called so, or as the page Seats takes them.
@@ -394,7 +396,7 @@ async function sellCart() {
   latest = []
   card = undefined
   changes()
-  pay.elements.code.value = pay.elements.given.value = ''
+  pay.elements.code.value = pay.elements.given.value = pay.elements.reason.value = ''
   nameCustomer()
   await chooseMethod($('[data-method=cash]'))
   print()

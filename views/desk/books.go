@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/books"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -70,7 +71,7 @@ func BooksLine(ctx context.Context, r books.Report) string {
 // groupNames are the headings of the groups of a report.
 var groupNames = map[string]string{
 	books.ByDay: text.Mark("Day"), books.ByPerformance: text.Mark("Performance"), books.BySeries: text.Mark("Series"), books.ByCategory: text.Mark("Category"),
-	books.ByType: text.Mark("Ticket type"), books.ByChannel: text.Mark("Sold through"), books.ByMethod: text.Mark("Payment method"), books.ByRate: text.Mark("Tax rate"), books.ByPromoter: text.Mark("Promoter"),
+	books.ByType: text.Mark("Ticket type"), books.ByChannel: text.Mark("Sold through"), books.ByMethod: text.Mark("Payment method"), books.ByRate: text.Mark("Tax rate"), books.ByPromoter: text.Mark("Promoter"), books.ByReason: text.Mark("Reason for free tickets"),
 }
 
 var channelNames = map[string]string{
@@ -98,6 +99,10 @@ func GroupName(ctx context.Context, by string, r books.Row) string {
 		return text.T(ctx, "Events without a series")
 	case by == books.ByPromoter && r.Key == "":
 		return text.T(ctx, "Events of your own")
+	case by == books.ByReason && r.Key == "":
+		return text.T(ctx, "Not free, or no reason noted")
+	case by == books.ByReason:
+		return FreeReason(ctx, r.Key)
 	case by == books.ByChannel && strings.HasPrefix(r.Key, books.Program):
 		return text.T(ctx, "API key %s", strings.TrimPrefix(r.Key, books.Program))
 	case by == books.ByChannel:
@@ -108,6 +113,14 @@ func GroupName(ctx context.Context, by string, r books.Row) string {
 		return RateName(ctx, r.Key)
 	}
 	return r.Key
+}
+
+// FreeReason is why tickets were free.
+func FreeReason(ctx context.Context, reason string) string {
+	if reason == orders.ReasonGuests {
+		return text.T(ctx, "Guest list")
+	}
+	return reason
 }
 
 // MethodName says how money moved.
