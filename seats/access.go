@@ -32,7 +32,11 @@ type Unlock struct {
 type Access struct {
 	Unlocks []Unlock
 	Seats   []int // of the blocks, as far as they were reserved when this was read
+	Only    bool  // nothing but seats of the blocks may be claimed
 }
+
+// only reports whether nothing but seats of the blocks may be claimed.
+func (a *Access) only() bool { return a != nil && a.Only }
 
 // Type reports whether a ticket type is unlocked.
 func (a *Access) Type(kind int) bool {
@@ -332,6 +336,11 @@ func (s *Sale) refuseCoded(kind int) *Conflict {
 // reservedFor says that seats need a code.
 func (s *Sale) reservedFor(seats []int) *Conflict {
 	return &Conflict{Code: CodeReserved, Seats: seats, Message: oneOrMany(seats, text.Mark("%s is reserved. Your other seats are still held. Enter the code for this seat first, or choose another."), text.Mark("%s are reserved. Your other seats are still held. Enter the code for these seats first, or choose others.")), Args: []any{s.named(seats)}}
+}
+
+// outsideAllocation says that a seat is not of the allocation that a claim is for.
+func (s *Sale) outsideAllocation(idx int) *Conflict {
+	return &Conflict{Code: CodeReserved, Seats: []int{idx}, Message: text.Mark("%s is not in the allocation of this key. Your other seats are still held. Choose seats of the allocation."), Args: []any{s.Plan.SeatName(idx)}}
 }
 
 // Reserved reports whether a seat is shown as reserved: it is blocked, and a code unlocks its block.

@@ -36,19 +36,20 @@ type choice struct {
 	Scope
 	n        int
 	unlocked map[int]bool   // reserved seats that codes of the visitor unlock; nil for none
+	only     bool           // no other seats may be chosen
 	full     map[int32]bool // shared rows at which the visitor has seats already, and may not have n more; nil for none
 }
 
 // plain reports whether what is found for a choice holds for all others of its scope.
-func (c *choice) plain() bool { return c.unlocked == nil && c.full == nil }
+func (c *choice) plain() bool { return c.unlocked == nil && c.full == nil && !c.only }
 
 // may leaves out what a choice may not be made of.
 func (s *Sale) may(c *choice, any func(idx int) bool) func(idx int) bool {
-	if c.not == "" && c.full == nil {
+	if c.not == "" && c.full == nil && !c.only {
 		return any
 	}
 	return func(idx int) bool {
-		return !c.closed(s.Plan.Seats[idx].Category) && !c.full[s.runs.of[idx]] && any(idx)
+		return (!c.only || c.unlocked[idx]) && !c.closed(s.Plan.Seats[idx].Category) && !c.full[s.runs.of[idx]] && any(idx)
 	}
 }
 

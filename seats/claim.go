@@ -321,7 +321,7 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 	if at.not = s.closedTo(c); at.closes(s) {
 		return s.notSoldHere(c, cmp.Or(w.Area, s.Plan.Categories[max(at.Category, 0)].Name))
 	}
-	c.choice = &choice{Scope: at, n: n, unlocked: c.access.seats(s)}
+	c.choice = &choice{Scope: at, n: n, unlocked: c.access.seats(s), only: c.access.only()}
 	return nil
 }
 
@@ -381,6 +381,11 @@ func (b *batch) claim(c *command) (Hold, error) {
 		switch r := b.rows[idx]; {
 		case live && r.holder == c.holder && (r.state == Held || r.state == Paying):
 			mine = append(mine, idx)
+		case c.access.only() && b.blockOf(idx) == (ID{}):
+			if c.choice == nil {
+				return Hold{}, b.sale.outsideAllocation(idx)
+			}
+			taken = append(taken, idx)
 		case b.reserved(idx, c):
 			taken = append(taken, idx)
 		case r.state == Blocked:

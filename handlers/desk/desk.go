@@ -318,6 +318,7 @@ type deskAsked struct {
 	On       bool               `json:"on"`
 	Days     int                `json:"days"`
 	Test     bool               `json:"test"`   // of a key: it is for test sales
+	Event    string             `json:"event"`  // of a key: it sells the seats that Code unlocks there
 	Code     string             `json:"code"`   // of an app, or a recovery code
 	Answer   json.RawMessage    `json:"answer"` // of a browser that was asked for a passkey
 }
@@ -343,7 +344,7 @@ func decodeDesk(r *http.Request) (asked deskAsked, err error) {
 	return deskAsked{
 		Days: days, Test: f.Get("test") != "", URL: f.Get("url"), Kinds: kinds, On: f.Get("on") != "",
 		Scopes: scopes, Key: f.Get("key"), Name: f.Get("name"), Email: f.Get("email"), Role: organizers.Role(f.Get("role")),
-		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), To: f.Get("to"), Team: team,
+		Password: f.Get("password"), Before: f.Get("before"), Code: f.Get("code"), Event: f.Get("event"), To: f.Get("to"), Team: team,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -35,11 +37,12 @@ func (h *Handlers) NewAPIKey(w http.ResponseWriter, r *http.Request, m organizer
 	if err != nil {
 		return err
 	}
-	key, err := h.Organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Test, asked.Key)
+	of := organizers.Allocation{Event: strings.TrimSpace(asked.Event), Code: cmp.Or(pricing.SpellCode(asked.Code), strings.TrimSpace(asked.Code))}
+	key, err := h.Organizers.NewAPIKey(r.Context(), m, asked.Name, asked.Scopes, asked.Days, asked.Test, of, asked.Key)
 	var mistakes organizers.Mistakes
 	switch {
 	case errors.As(err, &mistakes) && !web.WantsJSON(r):
-		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, desk.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Test: asked.Test, Mistakes: mistakes})
+		return h.showKeys(w, r, m, http.StatusUnprocessableEntity, desk.KeysPage{Name: asked.Name, Scopes: asked.Scopes, Days: asked.Days, Test: asked.Test, Allocation: of, Mistakes: mistakes})
 	case err != nil:
 		return err
 	case web.WantsJSON(r):

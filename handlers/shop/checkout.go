@@ -178,6 +178,9 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !known {
 		return web.ErrNoHold
 	}
+	if err := h.withinAllocation(r, s, holder, form.Seats); err != nil {
+		return err
+	}
 	if r.PostForm.Get("apply") != "" {
 		return h.applyCode(w, r, s, holder, form)
 	}

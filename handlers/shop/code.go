@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,13 @@ func codesName(s *seats.Sale) string { return "codes-" + strconv.FormatInt(s.Eve
 
 // entered returns the codes of an event that the visitor entered, the last one first. Their browser keeps them.
 func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code, err error) {
+	if of := web.AllocationOf(r); of.Code != "" { // the key of a partner has its code, and no other
+		c, err := h.Orders.FindCode(r.Context(), s.Event.ID, of.Code)
+		if err != nil || c.State == pricing.CodeUnknown {
+			return nil, err
+		}
+		return []pricing.Code{c}, nil
+	}
 	for text := range strings.SplitSeq(h.Cookie(r, h.Kept(codesName(s))), ".") {
 		if text == "" || len(codes) == mostEntered {
 			continue
@@ -65,22 +73,58 @@ func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code
 
 // codesOf returns what a page needs to know of codes.
 func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err error) {
-	if c.Asks, c.Prices = s.Prices.HasCodes, s.Prices; r.Header["Cookie"] == nil {
+	partner := web.AllocationOf(r).Code != ""
+	if c.Asks, c.Prices = s.Prices.HasCodes, s.Prices; r.Header["Cookie"] == nil && !partner {
 		return c, nil
 	}
 	if c.Entered, err = h.entered(r, s); err == nil && len(c.Entered) > 0 {
 		c.Access, err = h.Orders.Access(r.Context(), s.Event.ID, c.Entered)
+	}
+	if err == nil && partner {
+		if c.Access == nil { // the code opens nothing any more
+			c.Access = &seats.Access{}
+		}
+		c.Access.Only = true
 	}
 	return c, err
 }
 
 // accessOf returns what the codes of a visitor unlock; nil for nothing.
 func (h *Handlers) accessOf(r *http.Request, s *seats.Sale) (*seats.Access, error) {
-	if !s.Prices.Coded {
+	if !s.Prices.Coded && web.AllocationOf(r).Code == "" {
 		return nil, nil
 	}
 	c, err := h.codesOf(r, s)
 	return c.Access, err
+}
+
+var errAllocation = web.NewProblem(http.StatusConflict, seats.CodeReserved, text.Mark("An order with this key has seats of its allocation only."), web.SeatsStay, text.Mark("Name the seats that were claimed with this key, and no others."))
+
+// withinAllocation refuses an order of seats that were not claimed with the code of the partner's key.
+func (h *Handlers) withinAllocation(r *http.Request, s *seats.Sale, holder seats.ID, chosen []int) error {
+	of := web.AllocationOf(r)
+	if of.Code == "" {
+		return nil
+	}
+	if web.IsForm(r) {
+		return web.ErrMedia
+	}
+	code, err := h.Orders.FindCode(r.Context(), s.Event.ID, of.Code)
+	if err != nil {
+		return err
+	}
+	hold, err := s.Hold(r.Context(), holder)
+	if err != nil {
+		return err
+	}
+	own := map[int]bool{}
+	for _, l := range hold.Lines {
+		own[l.Seat] = l.Code == code.ID && l.Block != (seats.ID{})
+	}
+	if len(chosen) == 0 || slices.ContainsFunc(chosen, func(idx int) bool { return !own[idx] }) {
+		return errAllocation
+	}
+	return nil
 }
 
 // remember has the browser of a visitor keep a code for the visit, or forget codes.

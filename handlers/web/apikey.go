@@ -22,6 +22,7 @@ const RequestsPerProgram = 3000
 
 var (
 	errMayNotSell = NewProblem(http.StatusForbidden, "role", text.Mark("This key may not sell."), NothingChanged, text.Mark("An owner of the team makes another one at the desk, at API keys."))
+	errOutside    = NewProblem(http.StatusForbidden, "role", text.Mark("This key sells the seats of its allocation, and nothing else."), NothingChanged, text.Mark("Ask the organizer for another key."))
 	// ErrKeyTooFast is the answer to a program that sends too much with one key.
 	ErrKeyTooFast = NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("This key has sent too many requests in a short time."), NothingChanged, text.Mark("Wait for the seconds in Retry-After, then try again."))
 )
@@ -38,25 +39,48 @@ func ByProgram(r *http.Request) bool { return ownOf(r).program }
 // SoldBy is the name of the key with which a program acts for a customer of the shop; empty if none does.
 func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
 
-// admitProgram returns the team for which a program sells, the name of its key, and whether that is for test sales.
-func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string) (team int64, name string, test bool, err error) {
+// AllocationOf is the allocation to which the key of a program is tied; zero: to none.
+func AllocationOf(r *http.Request) organizers.Allocation { return ownOf(r).allocation }
+
+// partnerDoes are the requests that change something with the key of an allocation: customers hold its seats and order them. Addresses that no key
+// opens do not know it.
+var partnerDoes = map[string]bool{"POST /events/{slug}/claims": true, "POST /events/{slug}/hold/extension": true, "POST /events/{slug}/hold/types": true, "POST /events/{slug}/orders": true}
+
+// outside reports whether a request is not about the allocation of a partner.
+func outside(r *http.Request, of organizers.Allocation) bool {
+	slug := r.PathValue("slug")
+	event := strings.Contains(r.Pattern, "/events/{slug}")
+	switch {
+	case event && slug != of.Event:
+		return true
+	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodDelete:
+		return false
+	}
+	return !partnerDoes[r.Pattern]
+}
+
+// admitProgram says for which team a program sells, by which key, and what the key is tied to.
+func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string, at *own) error {
 	m, err := h.Organizers.ByKey(r.Context(), key, "", h.Client(r))
 	NoteKey(r, m.Key)
 	switch {
 	case errors.Is(err, organizers.ErrKey):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return 0, "", false, err
+		return err
 	case err != nil:
-		return 0, "", false, err
+		return err
 	case h.Exhausted(w, m):
-		return 0, "", false, ErrKeyTooFast
-	case !m.May(organizers.Sell):
+		return ErrKeyTooFast
+	case !m.MaySellFor():
 		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.RefusedByRole, Organizer: m.Organizer, Team: m.Team, Network: m.From.Network, Agent: m.From.Agent, Detail: r.Pattern})
-		return 0, "", false, errMayNotSell
+		return errMayNotSell
 	case Elsewhere(r, m.Team): // it came by the domain of another team
-		return 0, "", false, ErrNoPage
+		return ErrNoPage
+	case m.Allocation != (organizers.Allocation{}) && outside(r, m.Allocation):
+		return errOutside
 	}
-	return m.Team, m.KeyName, m.Test, nil
+	at.team, at.soldBy, at.test, at.allocation = m.Team, m.KeyName, m.Test, m.Allocation
+	return nil
 }
 
 // Exhausted counts a request with a key and reports whether it is one too many. The headers tell what is left, as

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/views/desk"
 )
 
@@ -18,6 +19,8 @@ type own struct {
 	program bool   // a program asks, with a key of the team
 	soldBy  string // name of that key
 	test    bool   // the key is for test sales
+
+	allocation organizers.Allocation // that the key sells, and nothing else; zero: it is tied to none
 }
 
 type hostKey struct{}

@@ -91,7 +91,7 @@ func (h *Server) keyed(open, guarded http.Handler) http.Handler {
 		at := own{home: ownOf(r).home, keyed: true, program: program}
 		var err error
 		if program {
-			at.team, at.soldBy, at.test, err = h.admitProgram(w, r, key)
+			err = h.admitProgram(w, r, key, &at)
 		} else if at.team, err = h.admitSite(w, r, keys[0]); err != nil {
 			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.Foreign, Network: NetworkOf(r).String(), Detail: r.Pattern})
 		}

@@ -34,9 +34,15 @@ const KeyStart = "usher_"
 // TestKeyStart is what a key for test sales begins with.
 const TestKeyStart = KeyStart + "test_"
 
-// keyHash is what is stored of a key. That of a key for test sales is another one than an earlier version looks for: such a node,
-// which knows no test sales, would open all events to it.
+// PartnerKeyStart is what the key of an allocation begins with.
+const PartnerKeyStart = KeyStart + "partner_"
+
+// keyHash is what is stored of a key. That of a key for test sales or for an allocation is another one than an earlier version looks for: such a
+// node, which knows neither, would open all events to it.
 func keyHash(key string) []byte {
+	if strings.HasPrefix(key, PartnerKeyStart) {
+		return tokenHash("for an allocation " + key)
+	}
 	if strings.HasPrefix(key, TestKeyStart) {
 		return tokenHash("for test sales " + key)
 	}
@@ -47,11 +53,12 @@ func keyHash(key string) []byte {
 var ErrKey = errors.New("this key opens nothing")
 
 const memberByKeySQL = `
-SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes, k.test,
+SELECT o.id, o.name, o.email, t.id, t.name, m.role, k.id, k.name, k.scopes, k.test, coalesce(a.slug, ''), coalesce(c.code, ''),
        $2 = '' OR EXISTS (SELECT FROM event e WHERE e.slug = $2 AND e.team_id = t.id AND (e.test_of IS NOT NULL) = k.test),
        k.used_at IS NULL OR k.used_at < clock_timestamp() - interval '1 hour', $3 <> ALL (k.networks), cardinality(k.networks) = 0
   FROM api_key k JOIN organizer o ON o.id = k.organizer_id JOIN team t ON t.id = k.team_id
   JOIN member m ON m.organizer_id = o.id AND m.team_id = t.id
+  LEFT JOIN code c ON c.id = k.code_id LEFT JOIN event a ON a.id = c.event_id
  WHERE k.hash = $1 AND k.revoked_at IS NULL AND k.expires_at > clock_timestamp()`
 
 const keyUsedSQL = `
@@ -67,7 +74,7 @@ UPDATE api_key SET used_at = clock_timestamp(),
 func (d *Desk) ByKey(ctx context.Context, key, event string, from Client) (m Member, err error) {
 	var ours, rarely, fresh, first bool
 	err = d.db.QueryRow(ctx, memberByKeySQL, keyHash(key), event, from.network()).Scan(&m.Organizer, &m.Name, &m.Email, &m.Team, &m.TeamName, &m.Role,
-		&m.Key, &m.KeyName, &m.scopes, &m.Test, &ours, &rarely, &fresh, &first)
+		&m.Key, &m.KeyName, &m.scopes, &m.Test, &m.Allocation.Event, &m.Allocation.Code, &ours, &rarely, &fresh, &first)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		d.Report(SecurityEvent{Kind: KeyRefused, Network: from.network(), Agent: from.Agent})
@@ -109,11 +116,12 @@ type APIKey struct {
 	Expired   bool
 	Left      bool // its maker left the team, so it opens nothing
 	Test      bool // it opens test sales, and no other event
+	Allocation
 }
 
 const apiKeysSQL = `
-SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'a former member'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL, k.test
-  FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id
+SELECT k.id, k.name, k.start, k.scopes, coalesce(o.name, 'a former member'), k.created_at, k.used_at, k.revoked_at, k.expires_at, k.expires_at <= clock_timestamp(), o.id IS NULL, k.test, coalesce(e.slug, '') AS event, coalesce(c.code, '') AS code
+  FROM api_key k LEFT JOIN organizer o ON o.id = k.organizer_id LEFT JOIN code c ON c.id = k.code_id LEFT JOIN event e ON e.id = c.event_id
  WHERE k.team_id = $1 ORDER BY k.revoked_at IS NOT NULL OR k.expires_at <= clock_timestamp(), k.id DESC`
 
 // APIKeys lists the keys of a member's team, those that still open something first.
@@ -132,20 +140,35 @@ func (d *Desk) APIKeys(ctx context.Context, m Member) (list []APIKey, err error)
 	return list, nil
 }
 
+// FieldAllocation is that of the event and the code of a key for an allocation.
+const FieldAllocation = "code"
+
 // KeyDays is how long a key for programs lasts, at most and by default.
 const KeyDays = 365
 
 const newAPIKeySQL = `
-INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at, test) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7), $8)`
+INSERT INTO api_key (team_id, organizer_id, name, scopes, hash, start, expires_at, test, code_id) VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7), $8, $9)`
 
-// NewAPIKey makes a key for programs and returns it: it can be had only now. test: it opens test sales, and no other event. A repeat of the form makes no other, and
+const allocationSQL = `
+SELECT c.id FROM code c JOIN event e ON e.id = c.event_id
+ WHERE e.team_id = $1 AND e.slug = $2 AND c.code = $3 AND c.unlocks_blocks <> '{}' AND c.retired_at IS NULL`
+
+// NewAPIKey makes a key for programs and returns it: it can be had only now. test: it opens test sales, and no other event. of: it sells these
+// seats, and opens nothing else. A repeat of the form makes no other, and
 // returns none.
 //
 // Errors: Mistakes; those of Once; the database's.
-func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, test bool, form string) (key string, err error) {
+func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Scope, days int, test bool, of Allocation, form string) (key string, err error) {
 	name, wrong := tidyName(name, mostTeam)
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
+	partner := of != (Allocation{})
+	if partner {
+		scopes = []Scope{ScopeSell}
+	}
+	if partner && test {
+		wrong = append(wrong, Mistake{Field: FieldAllocation, Message: text.Mark("A key is for an allocation or for test sales, not for both.")})
+	}
 	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s Scope) bool { return !slices.Contains(Scopes(), s) }) {
 		wrong = append(wrong, Mistake{Field: FieldScope, Message: text.Mark("Choose what the key may do.")})
 	}
@@ -158,21 +181,37 @@ func (d *Desk) NewAPIKey(ctx context.Context, m Member, name string, scopes []Sc
 	if err := wrong.orNil(); err != nil {
 		return "", err
 	}
-	err = d.Change(ctx, m, form, []any{"key", name, scopes, days, test}, func(tx pgx.Tx) error {
+	asked, detail := []any{"key", name, scopes, days, test}, map[string]any{"name": name, "may": scopes, "days": days, "test": test}
+	if partner {
+		asked, detail["code"], detail["event"] = append(asked, of), of.Code, of.Event
+	}
+	err = d.Change(ctx, m, form, asked, func(tx pgx.Tx) error {
 		token, _ := newToken()
 		begins := KeyStart
 		if test {
 			begins = TestKeyStart
 		}
+		var code any // null
+		if partner {
+			var id [16]byte
+			err := tx.QueryRow(ctx, allocationSQL, m.Team, of.Event, of.Code).Scan(&id)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return Mistakes{{Field: FieldAllocation, Message: text.Mark("Your team has no event with this code for reserved seats. Create the code on the page Codes of the event first.")}}
+			}
+			if err != nil {
+				return fmt.Errorf("organizers: find an allocation: %w", err)
+			}
+			begins, code = PartnerKeyStart, id
+		}
 		key = begins + strings.ToLower(token)
 		start := key[:len(begins)+4]
-		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, keyHash(key), start, days, test); err != nil {
+		if _, err := tx.Exec(ctx, newAPIKeySQL, m.Team, m.Organizer, name, scopes, keyHash(key), start, days, test, code); err != nil {
 			return fmt.Errorf("organizers: make a key: %w", err)
 		}
 		if err := TellOwners(m, NoticeKeyMade, name).Run(ctx, tx); err != nil {
 			return err
 		}
-		return Note(ctx, tx, m, text.Mark("made a key"), "keys", map[string]any{"name": name, "may": scopes, "days": days, "test": test})
+		return Note(ctx, tx, m, text.Mark("made a key"), "keys", detail)
 	})
 	if err == nil && key != "" {
 		d.teamChanged(m, "key made")

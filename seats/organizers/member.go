@@ -16,10 +16,11 @@ type Member struct {
 	Organizer, Team       int64
 	Name, Email, TeamName string
 	Role                  Role
-	Teams                 []Team // all of the organizer's, by name
-	Key                   int64  // by which a program works in their name; 0 for they themselves
-	KeyName               string // of that key
-	Test                  bool   // they work in a test sale, and see no other event
+	Teams                 []Team     // all of the organizer's, by name
+	Key                   int64      // by which a program works in their name; 0 for they themselves
+	KeyName               string     // of that key
+	Allocation            Allocation // the key sells these seats in the shop, and opens nothing else; zero: it does not
+	Test                  bool       // they work in a test sale, and see no other event
 	scopes                []Scope
 
 	From    Client // where the request comes from
@@ -38,9 +39,20 @@ func (m Member) Owns(e seats.Event) bool { return e.Team == m.Team && (e.TestOf 
 // HasSecond reports whether the member has a second factor to show.
 func (m Member) HasSecond() bool { return m.Codes || m.Keyed }
 
+// Allocation is the reserved seats of an event that a partner sells: those that a code unlocks. Zero: none.
+type Allocation struct {
+	Event string // slug
+	Code  string // as it is compared
+}
+
+// MaySellFor reports whether a program may sell in the shop by the key of the member.
+func (m Member) MaySellFor() bool {
+	return m.May(Sell) || m.Allocation != (Allocation{}) && m.Role.May(Sell)
+}
+
 // May reports whether the member may do what needs need; by a key, whether it opens that, too.
 func (m Member) May(need Need) bool {
-	return m.Role.May(need) && (m.Key == 0 || need == Enter || slices.Contains(m.scopes, scoped[need]))
+	return m.Role.May(need) && m.Allocation == (Allocation{}) && (m.Key == 0 || need == Enter || slices.Contains(m.scopes, scoped[need]))
 }
 
 // Team is some people and their events.

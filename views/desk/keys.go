@@ -25,6 +25,7 @@ type KeysPage struct {
 	Scopes       []organizers.Scope
 	Days         int // as they were chosen; 0: not yet
 	Test         bool
+	Allocation   organizers.Allocation
 	Mistakes     organizers.Mistakes
 }
 

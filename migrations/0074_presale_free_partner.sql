@@ -6,3 +6,7 @@ ALTER TABLE code
 
 -- Why the tickets of an order cost nothing, as the box office noted it; empty: they cost something, or it noted nothing.
 ALTER TABLE orders ADD COLUMN free_reason text NOT NULL DEFAULT '' CONSTRAINT "a reason for free tickets is short" CHECK (length(free_reason) <= 200);
+
+-- The code of the reserved seats that a program may sell with a key, and no others; null: the key is not that of a partner.
+ALTER TABLE api_key ADD COLUMN code_id uuid REFERENCES code;
+GRANT SELECT (code_id) ON api_key TO usher_desk;
