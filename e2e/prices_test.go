@@ -62,6 +62,22 @@ func (e *effort) fill(field playwright.Locator, text string) {
 	e.keys += len(text)
 }
 
+// mark clicks on a mark.
+func (e *effort) mark(what playwright.Locator) {
+	e.t.Helper()
+	check(e.t, what.Check())
+	e.clicks++
+}
+
+// atMost fails if the work took more clicks and entries.
+func (e *effort) atMost(most int, what string) {
+	e.t.Helper()
+	e.t.Logf("%s takes %d clicks and entries", what, e.clicks)
+	if e.clicks > most {
+		e.t.Errorf("%s takes %d clicks and entries, want %d at most", what, e.clicks, most)
+	}
+}
+
 // takes says how long all of that takes.
 func (e *effort) takes() time.Duration {
 	return time.Duration(e.clicks)*perClick + time.Duration(e.keys)*perKey
