@@ -1,5 +1,5 @@
--- What the books count of each order: sums by day at the event's place, category, ticket type, channel, payment method and tax rate. Written by
--- seats/books. Rows are of the postings of an order when it was counted, and are replaced when it is counted anew.
+-- What the books count of each order: sums by day at the event's place, category, ticket type, channel, payment method and tax rate.
+-- Written by seats/books. Rows are of the postings of an order when it was counted, and are replaced when it is counted anew.
 CREATE TABLE book_order (
     order_id  uuid NOT NULL,    -- or of a payment without an order
     event_id  bigint NOT NULL,

@@ -240,17 +240,17 @@ const (
 	takenOff      = `day, channel, method, rate, -postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax FROM book_order WHERE order_id = ANY($4) AND day BETWEEN $2 AND $3`
 
 	daysSQL = `
-  FROM (SELECT currency, ` + columnsOfSums + ` FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
-         UNION ALL
-        SELECT currency, ` + takenOff + ` AND team_id = $1) b`
-	ordersOfTeam = `
-  FROM (SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
-         UNION ALL
-        SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND team_id = $1) b`
-	ordersOfSome = `
-  FROM (SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
-         UNION ALL
-        SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND event_id = ANY($1)) b`
+SELECT currency, ` + columnsOfSums + ` FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
+ UNION ALL
+SELECT currency, ` + takenOff + ` AND team_id = $1`
+	ordersOfTeamSQL = `
+SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
+ UNION ALL
+SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND team_id = $1`
+	ordersOfSomeSQL = `
+SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
+ UNION ALL
+SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND event_id = ANY($1)`
 	filterSQL = `SELECT e.id FROM event e WHERE ` + ofTeam
 )
 
@@ -266,7 +266,8 @@ func sumsSQL(by, from string) string {
 	}
 	sql := `SELECT ` + read("event_id", "0::bigint") + `, b.currency, coalesce(to_char(` + read("day", "NULL::date") + `, 'YYYY-MM-DD'), ''), ` + read("line", "''") + `, ` +
 		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `, ` + read("reason", "''") + `,
-       sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint` + from + `
+       sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint
+  FROM (` + from + `) b
  GROUP BY ` + strings.Join(columns, ", ")
 	return sql
 }
@@ -275,7 +276,7 @@ func sumsSQL(by, from string) string {
 func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) ([]sumOf, error) {
 	from, to := s.filter.days()
 	args := []any{s.team, from, to, changed}
-	sql := ordersOfTeam
+	sql := ordersOfTeamSQL
 	switch {
 	case s.filter.Event != "" || s.filter.Series != "":
 		rows, _ := tx.Query(ctx, filterSQL, s.team, s.filter.Event, s.filter.Series) // CollectRows returns its error
@@ -283,7 +284,7 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) (
 		if err != nil {
 			return nil, err
 		}
-		sql, args[0] = ordersOfSome, ids
+		sql, args[0] = ordersOfSomeSQL, ids
 	case !strings.Contains(needs[s.by], "event_id"):
 		sql = daysSQL
 	}
