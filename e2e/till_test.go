@@ -58,6 +58,7 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			if n := dora.evaluates(`window.printed`); n != 1 {
 				t.Errorf("%v sales were printed", n)
 			}
+			dora.printsAReceipt()
 
 			// A code, and the card terminal. One of the seats is sold on the web meanwhile: the rest stays.
 			dora.strikes("3")
@@ -85,14 +86,19 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.namesACustomer("Zoë Kassa", "zoe"+d.String()+"@example.org")
 			dora.strikes("F9", "Enter")
 			dora.saysAt("[data-count]", "No tickets yet")
-			dora.prints(2)
-			dora.strikes("F6")
 			dora.prints(3)
+			dora.strikes("F6")
+			dora.prints(4)
 			if left, err := dora.page.Locator("[name=name]").InputValue(); left != "" || err != nil {
 				t.Errorf("the next sale is for %q, %v", left, err)
 			}
 			dora.strikes("F4")
 			dora.saysAt("table.found", "Zoë Kassa")
+			dora.press(dora.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Zoë Kassa"}).First())
+			dora.press(dora.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Receipt, 80 mm"}))
+			dora.sees(dora.page.Locator("article.receipt"))
+			dora.inBothLights("desk-till-receipt")
+			dora.isAccessible("desk-till-receipt", checkup)
 			dora.atTill(slug)
 			dora.takesAGiftCard(o)
 			dora.settlesTheTill(o, slug)
@@ -109,6 +115,16 @@ func (p *person) namesACustomer(name, email string) {
 	check(p.t, p.page.Keyboard().Type(email))
 	p.strikes("Enter")
 	p.inBothLights("desk-till-customer")
+}
+
+// printsAReceipt has the customer of the last sale get a receipt, which says the change.
+func (p *person) printsAReceipt() {
+	p.t.Helper()
+	p.press(p.button("Print receipt"))
+	p.prints(2)
+	if said, err := p.page.Locator("#paper article").AllTextContents(); err != nil || len(said) != 1 || !strings.Contains(said[0], "Change given") || !strings.Contains(said[0], "in cash") {
+		p.t.Errorf("the receipt says %q, %v", said, err)
+	}
 }
 
 // prints waits until so many sales were printed.
