@@ -200,10 +200,10 @@ func TestEditor_UndoGoesBackAcrossASaveAndNothingMoves(t *testing.T) {
 	for range 2 {
 		ann.press(ann.page.Locator("[data-do=out]"))
 	}
-	ann.press(ann.tool("Round table"))
 	rows, err := ann.page.Locator("[data-figures]").TextContent()
 	check(t, err)
-	without := ann.drawing()
+	without := ann.drawing() // with the tool in hand that there is after each drawing
+	ann.press(ann.tool("Round table"))
 	ann.drags(.05, .3, .05, .3) // to the left of the drawing, so that what is saved begins elsewhere
 	check(t, expect.Locator(ann.page.Locator("[data-figures]")).Not().ToHaveText(rows))
 	with, figures := ann.drawing(), ""
