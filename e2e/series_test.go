@@ -94,8 +94,20 @@ func (p *person) plansSeason() {
 	p.inBothLights("desk-series-presale")
 	work.press(p.button("Create codes"))
 	p.sees(p.page.GetByText("MEMBERS"))
+	p.visit("/desk/events")
+	p.choosesTheSeries()
 	p.t.Logf("%d clicks and entries", work.clicks)
 	if work.clicks > 25 {
 		p.t.Errorf("a season takes %d clicks and entries", work.clicks)
 	}
+}
+
+// choosesTheSeries lists the performances of the only series.
+func (p *person) choosesTheSeries() {
+	p.t.Helper()
+	_, err := p.page.GetByLabel("Series", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SelectOption(playwright.SelectOptionValues{Indexes: &[]int{1}})
+	check(p.t, err)
+	p.press(p.page.Locator("form.find").GetByRole("button"))
+	p.sees(p.page.GetByText("40 events"))
+	p.inBothLights("desk-events-series")
 }

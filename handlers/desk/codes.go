@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/blocks"
@@ -345,12 +343,9 @@ func (h *Handlers) createCodes(r *http.Request, m organizers.Member, form url.Va
 		what = text.Mark("emailed codes for")
 	}
 	detail := map[string]any{"name": first.code.Name, "codes": len(codes), "percent": first.code.Percent, "amount": first.code.Amount}
-	note := func(tx pgx.Tx, e seats.Event) error {
-		return organizers.Note(r.Context(), tx, m, what, "events/"+e.Slug, detail)
-	}
 	action := organizers.Action{Key: deskKeyOf(r, form), Form: []any{"codes", first.event.Slug, form}, What: what, Subject: "events/" + first.event.Slug, Detail: detail}
 	return h.Organizers.WithAudit(r.Context(), m, action, func(also seats.TxHook) error {
-		return events.AddCodes(r.Context(), h.Inventory, in, codes, to, note, also)
+		return events.AddCodes(r.Context(), h.Inventory, in, codes, to, pricing.Noting(r.Context(), m, what, detail), also)
 	})
 }
 

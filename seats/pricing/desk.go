@@ -46,6 +46,11 @@ func EachCode(ctx context.Context, d *organizers.Desk, m organizers.Member, even
 	}
 }
 
+// Noting returns what notes in the log that a member did something with the codes of an event.
+func Noting(ctx context.Context, m organizers.Member, what string, detail any) func(pgx.Tx, seats.Event) error {
+	return func(tx pgx.Tx, e seats.Event) error { return organizers.Note(ctx, tx, m, what, "events/"+e.Slug, detail) }
+}
+
 // StopCodes ends a code, or all codes of its group. A *seats.ValidationError if none of them is good.
 func StopCodes(ctx context.Context, d *organizers.Desk, m organizers.Member, key string, e seats.Event, code string, group bool) error {
 	return d.Change(ctx, m, key, []any{"stop codes", e.Slug, code, group}, func(tx pgx.Tx) (err error) {
