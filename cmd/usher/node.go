@@ -44,6 +44,7 @@ import (
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/till"
+	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -86,6 +87,7 @@ type node struct {
 	limits     *limit.Events
 	wallets    *wallets.Wallets
 	turns      *turns.Turns
+	logs       *transparency.Logs
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
 	alerts     *alerts.Alerts
@@ -146,13 +148,15 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.turns = turns.New(db.pool, n.rooms, log)
 	n.turns.SealWith(db.box)
 	n.turns.Contact = cfg.sender
+	n.logs = transparency.New(db.pool, n.organizers, address(cfg, l))
+	n.logs.SealWith(db.box)
 	n.alerts = alerts.New(db.pool, n.organizers, n.sold)
 	n.alerts.Raised = func() { n.outbox.Wake(); n.hooks.Wake() }
 	n.outbox.Write = handlers.Letters{
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.payouts.Job(), n.tests.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.payouts.Job(), n.tests.Job(), n.logs.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -183,7 +187,11 @@ func (n *node) homeOf(ctx context.Context, event, home string) string {
 
 // introduce has the parts tell each other what happens.
 func (n *node) introduce() {
-	n.office.Committed, n.office.Told = n.notifier.Notify, n.hooks.Wake
+	n.office.Committed = func(event, version int64) {
+		n.notifier.Notify(event, version)
+		n.logs.Follow()
+	}
+	n.office.Told = n.hooks.Wake
 	n.office.Admission = waitingroom.Admission
 	n.office.Changed = func(s *seats.Sale) {
 		n.hub.Changed(s)

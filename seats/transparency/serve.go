@@ -1,0 +1,250 @@
+package transparency
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/seal"
+	"github.com/usherbox/usher/seats/text"
+)
+
+// ErrNone says that an event has no log, or not such a tile.
+var ErrNone = errors.New("there is no such part of a public log")
+
+const checkpointSQL = `SELECT checkpoint, verifier FROM transparency_log WHERE event_id = $1 AND enabled AND size > 0`
+
+// Checkpoint returns the newest signed root of an event's log, and the key that verifies it. Errors: ErrNone; the database's.
+func (l *Logs) Checkpoint(ctx context.Context, event int64) (signed, verifier string, err error) {
+	err = l.db.QueryRow(ctx, checkpointSQL, event).Scan(&signed, &verifier)
+	return signed, verifier, none("read a checkpoint", err)
+}
+
+func none(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrNone
+	}
+	return fmt.Errorf("transparency: %s: %w", what, err)
+}
+
+// Width is how many hashes or leaves a full tile has.
+const Width = tileWidth
+
+// A tile may be asked for as it was when it had fewer hashes.
+const tileSQL = `
+SELECT substr(t.hashes, 1, $4 * 32) FROM transparency_tile t JOIN transparency_log l USING (event_id)
+ WHERE event_id = $1 AND t.level = $2 AND t.n = $3 AND octet_length(t.hashes) >= $4 * 32 AND l.enabled`
+
+// Tile returns the first hashes of a tile. Errors: ErrNone; the database's.
+func (l *Logs) Tile(ctx context.Context, event int64, level int, n int64, width int) (hashes []byte, err error) {
+	err = l.db.QueryRow(ctx, tileSQL, event, level, n, width).Scan(&hashes)
+	return hashes, none("read a tile", err)
+}
+
+const bundleSQL = `
+SELECT l.origin, l.secret, t.version, t.part FROM transparency_tile t JOIN transparency_log l USING (event_id)
+ WHERE event_id = $1 AND t.level = 0 AND t.n = $2 AND octet_length(t.hashes) >= $3 * 32 AND l.enabled`
+
+const notesSQL = `SELECT leaf, at, text FROM transparency_note WHERE event_id = $1 AND leaf >= $2 AND leaf < $3`
+
+// Entries returns the first leaves of a bundle, each with its length before it. They are made from the change log. Errors: ErrNone; the database's.
+func (l *Logs) Entries(ctx context.Context, event, n int64, width int) (bundle []byte, err error) {
+	var origin string
+	var sealed []byte
+	var version int64
+	var part int
+	if err := l.db.QueryRow(ctx, bundleSQL, event, n, width).Scan(&origin, &sealed, &version, &part); err != nil {
+		return nil, none("read a bundle", err)
+	}
+	s, err := l.open(event, sealed, origin)
+	if err != nil {
+		return nil, err
+	}
+	from, to := n*tileWidth, n*tileWidth+int64(width)
+	notes, err := l.notes(ctx, event, from, to)
+	if err != nil {
+		return nil, err
+	}
+	after := version - 1
+	for last := false; from < to && !last; {
+		var list []seats.Change
+		var r *rules
+		if list, r, last, err = versions(ctx, l.db, event, after); err != nil {
+			return nil, none("make a bundle", err)
+		}
+		for i := 0; i < len(list) && from < to; i++ {
+			leaves := leavesOf(&list[i], r.at(list[i].Version), s)
+			for _, leaf := range leaves[min(part, len(leaves)):] {
+				bundle, from = appendNotes(bundle, notes, from)
+				if from == to {
+					break
+				}
+				bundle, from = appendLeaf(bundle, &leaf), from+1
+			}
+			after, part = list[i].Version, 0
+		}
+	}
+	if bundle, from = appendNotes(bundle, notes, from); from < to {
+		return nil, fmt.Errorf("transparency: make bundle %d of event %d: the change log ends before leaf %d", n, event, from)
+	}
+	return bundle, nil
+}
+
+// appendNotes appends the statements that are at a leaf, and returns the leaf after them.
+func appendNotes(bundle []byte, notes map[int64]*Leaf, leaf int64) ([]byte, int64) {
+	for ; notes[leaf] != nil; leaf++ {
+		bundle = appendLeaf(bundle, notes[leaf])
+	}
+	return bundle, leaf
+}
+
+func appendLeaf(bundle []byte, l *Leaf) []byte {
+	at := len(bundle)
+	bundle = l.Append(append(bundle, 0, 0))
+	binary.BigEndian.PutUint16(bundle[at:], uint16(len(bundle)-at-2))
+	return bundle
+}
+
+func (l *Logs) notes(ctx context.Context, event, from, to int64) (map[int64]*Leaf, error) {
+	rows, _ := l.db.Query(ctx, notesSQL, event, from, to) // ForEachRow returns its error
+	notes := map[int64]*Leaf{}
+	var leaf int64
+	var at time.Time
+	var said string
+	_, err := pgx.ForEachRow(rows, []any{&leaf, &at, &said}, func() error {
+		notes[leaf] = &Leaf{Kind: Statement, At: at.UnixMicro(), Text: said}
+		return nil
+	})
+	return notes, none("read statements", err)
+}
+
+// Proof is what the owner of a ticket shows that its sale is in the log.
+type Proof struct {
+	Leaf  int64
+	Code  string // the leaf and the beginning of its hash, for people
+	Salt  Salt   // opens the commitment to the order
+	Order seats.ID
+	Seat  int
+}
+
+// The leaf that sold a seat the last time, if it sold it to this order.
+const proofsSQL = `
+SELECT s.idx, s.leaf, s.version, substr(t.hashes, (s.leaf % 256)::integer * 32 + 1, 32), l.origin, l.secret
+  FROM transparency_log l JOIN transparency_seat s USING (event_id)
+  JOIN transparency_tile t ON t.event_id = s.event_id AND t.level = 0 AND t.n = s.leaf / 256
+  JOIN change c ON c.event_id = s.event_id AND c.version = s.version
+ WHERE l.event_id = $1 AND l.enabled AND s.idx = ANY ($2::integer[]) AND c.holder[array_position(c.idx, s.idx)] = $3`
+
+// Proofs returns the proof of each of an order's seats that is in the log; a sale is there about a second after it.
+func (l *Logs) Proofs(ctx context.Context, event int64, order seats.ID, idxs []int) (map[int]Proof, error) {
+	rows, _ := l.db.Query(ctx, proofsSQL, event, idxs, order) // ForEachRow returns its error
+	proofs := map[int]Proof{}
+	var s *secret
+	p := Proof{Order: order}
+	var version int64
+	var hash, sealed []byte
+	var origin string
+	_, err := pgx.ForEachRow(rows, []any{&p.Seat, &p.Leaf, &version, &hash, &origin, &sealed}, func() (err error) {
+		if s == nil {
+			if s, err = l.open(event, sealed, origin); err != nil {
+				return err
+			}
+		}
+		p.Code, p.Salt = Code(p.Leaf, hash), s.row(version).salt(int32(p.Seat))
+		proofs[p.Seat] = p
+		return nil
+	})
+	return proofs, none("prove seats of an order", err)
+}
+
+// codeBytes is how much of a leaf's hash its code has.
+const codeBytes = 10
+
+// Code is the code of a leaf: its index, and the first 80 bits of its hash in groups of four letters.
+func Code(leaf int64, hash []byte) string {
+	b := []byte(strconv.FormatInt(leaf, 10))
+	for i, c := range []byte(seal.Letters.EncodeToString(hash[:codeBytes])) {
+		if i%4 == 0 {
+			b = append(b, '-')
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// ParseCode reads a code as people type it: the index, and what the hash begins with.
+func ParseCode(code string) (leaf int64, begins []byte, ok bool) {
+	index, letters, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(code)), "-")
+	letters = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(letters)
+	leaf, err := strconv.ParseInt(index, 10, 64)
+	begins, err2 := seal.Letters.DecodeString(letters)
+	return leaf, begins, err == nil && err2 == nil && leaf >= 0 && len(begins) == codeBytes
+}
+
+// Log is the log of an event as its organizers see it.
+type Log struct {
+	Enabled    bool
+	Origin     string // empty: it has not begun
+	Verifier   string
+	Size       int64
+	Checkpoint string
+	SignedAt   time.Time
+}
+
+const logSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM transparency_log WHERE event_id = $1`
+
+// Log returns the log of an event of a member's team. One that has not begun is enabled.
+func (l *Logs) Log(ctx context.Context, m organizers.Member, event int64) (found Log, err error) {
+	var signed *time.Time
+	err = l.desk.As(ctx, m, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, logSQL, event).Scan(&found.Enabled, &found.Origin, &found.Verifier, &found.Size, &found.Checkpoint, &signed)
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Log{Enabled: true}, nil
+	case err != nil:
+		return found, fmt.Errorf("transparency: read the log of event %d: %w", event, err)
+	}
+	if signed != nil {
+		found.SignedAt = *signed
+	}
+	return found, nil
+}
+
+const switchSQL = `UPDATE transparency_log SET enabled = $2 WHERE event_id = $1 AND enabled <> $2`
+
+// Switch publishes the log of an event, or hides it. A log that is published again goes on where it was, without a gap.
+//
+// Errors: those of a form that is done once; the database's.
+func (l *Logs) Switch(ctx context.Context, m organizers.Member, key string, e seats.Event, on bool) error {
+	if err := l.begin(ctx, e.ID); err != nil {
+		return err
+	}
+	err := l.desk.Change(ctx, m, key, []any{"public log", e.ID, on}, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, switchSQL, e.ID, on)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		what := text.Mark("published the log of an event")
+		if !on {
+			what = text.Mark("stopped the public log of an event")
+		}
+		return organizers.Note(ctx, tx, m, what, "events/"+e.Slug, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("transparency: switch the log of event %d: %w", e.ID, err)
+	}
+	l.job.Wake()
+	return nil
+}
