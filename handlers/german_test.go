@@ -207,6 +207,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	}
 	code, _, _ := strings.Cut(path.Base(sold.Header.Get("Location")), "?")
 	visit(ann, "/orders/"+code, 200)
+	s.publishLog(t)
 	customer := "/desk/customers/" + w.id("SELECT o.id::text AS id FROM orders o JOIN event e ON e.id = event_id WHERE slug = 'evening' AND o.email <> '' LIMIT 1")
 	visit(owner, customer, 200)
 	for _, page := range []string{
@@ -214,7 +215,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening/doors", "/desk/events/evening/blocks", "/desk/events/evening/guests", "/desk/events/evening/guests?print=1", "/desk/events/evening/bookings", "/desk/events/evening/room", "/desk/events/evening/codes", "/desk/events/evening/page",
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
-		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
+		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/log", "/events/evening/log", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
 		"/desk/events/evening/plan", "/desk/events/evening/prices", "/desk/events/evening/settings", "/desk/events/evening/checklist", "/desk/events/evening/waitlist", "/desk/events/evening/shares",
 	} {
 		visit(owner, page, 200)
@@ -488,7 +489,7 @@ var notWalked = map[string]string{
 	"GET /events.ics": unreadFeed, "GET /events.atom": unreadFeed, "GET /series/{slug}/calendar.ics": unreadFeed, "GET /orders/{code}/calendar.ics": unreadFeed, "GET /events/{slug}/on-sale.ics": unreadFeed,
 	"GET /robots.txt": unreadProgram, "GET /sitemap.xml": unreadProgram, "GET /embed.js": unreadProgram, "GET /openapi.yaml": unreadProgram, "GET /.well-known/security.txt": unreadProgram, "GET /tls-domain": unreadProgram, "GET /healthz": unreadProgram,
 	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
-	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
+	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/log/checkpoint": unreadProgram, "GET /events/{slug}/log/key": unreadProgram, "GET /events/{slug}/log/tile/{tile...}": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
 	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
 	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/books/{file}": unreadProgram, "GET /desk/memberships/members.csv": unreadProgram, "GET /desk/events/{slug}/till/best": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture, "GET /desk/plans/{plan}/pictures/{picture}": unreadPicture,

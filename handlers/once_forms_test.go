@@ -427,6 +427,7 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		},
 		"POST /desk/events/{slug}/settlement": w.same("name=Author&percent=10&of=net", "name=Author&percent=12&of=net"),
 		"POST /desk/events/{slug}/letters":    w.same("hours=24&thanks=off", "hours=48&thanks=off"),
+		"POST /desk/events/{slug}/log":        w.same("enabled=off", "enabled=on"),
 		"POST /desk/events/{slug}/seen":       w.same("concern=x", "concern=y"),
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Rooms.Of(w.sale.Event.ID) == nil {

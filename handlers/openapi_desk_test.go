@@ -239,6 +239,8 @@ GET /desk/events/evening/replay.bin
 POST /desk/events/evening/seen {"concern":"x"}
 POST /desk/events/evening/limits {"challenge":"automatic","unpaid_per_email":5}
 GET /desk/events/evening/limits
+GET /desk/events/evening/log
+POST /desk/events/evening/log {"enabled":"off"}
 POST /desk/events/evening/prices {"type.0.name":"Adult","type.1.name":"Child","price.0.0.A":"28","price.0.0.B":"48","price.0.0.C":"36","price.0.1.A":"50%"}
 POST /desk/events/evening/prices {"tax.name":"VAT","tax.rate":"10","tax.type.1":"20","offer.0.kind":"multi","offer.0.count":3,"offer.0.pay":2,"offer.0.types":["standard"],"code.new":"MEMBERS","code.off":"10%"}
 GET /desk/events/evening/prices

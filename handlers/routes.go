@@ -48,6 +48,8 @@ var (
 	embedRule      = web.Rule{Cache: "public, max-age=3600", Shared: true}
 	statusRule     = web.Rule{Cache: shop.StatusAge, Plain: web.PlainAll}
 	keptRule       = web.Rule{Cache: "public, max-age=31536000, immutable"}
+	tileRule       = web.Rule{Cache: "public, max-age=31536000, immutable", Shared: true}
+	rootRule       = web.Rule{Cache: "public, max-age=1", Shared: true}
 	drawingRule    = web.Rule{Cache: "public, max-age=31536000, immutable", Shared: true, Keyed: true}
 )
 
@@ -74,6 +76,11 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/live", h.With(h.shop.Live), streamRule},
 		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
+
+		{"GET /events/{slug}/log", h.With(h.shop.PublicLog), listRule},
+		{"GET /events/{slug}/log/checkpoint", h.With(h.shop.PublicCheckpoint), rootRule},
+		{"GET /events/{slug}/log/key", h.With(h.shop.PublicLogKey), feedRule},
+		{"GET /events/{slug}/log/tile/{tile...}", h.With(h.shop.PublicTile), tileRule},
 
 		{"GET /series/{slug}", h.WithSeries(h.shop.Series), openRule},
 		{"GET /series/{slug}/badge", h.WithSeries(h.shop.SeriesBadge), countsRule},
@@ -311,6 +318,8 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/codes/retirements", h.desk.OnEvent(organizers.Promote, h.desk.StopCodes), secretRule},
 		{"GET /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Look, h.desk.ShowLimits), secretRule},
 		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},
+		{"GET /desk/events/{slug}/log", h.desk.OnEvent(organizers.Look, h.desk.PublicLog), secretRule},
+		{"POST /desk/events/{slug}/log", h.desk.OnEvent(organizers.Manage, h.desk.SwitchLog), secretRule},
 		{"GET /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.RoomPage), secretRule},
 		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), textsRule},
 		{"GET /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Look, h.desk.WaitList), secretRule},

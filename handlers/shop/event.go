@@ -131,6 +131,7 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 	if sale.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		return sale, err
 	}
+	sale.Logged = h.Logs.Has(r.Context(), s.Event.ID)
 	holder, known := h.Holder(r)
 	if !known {
 		return sale, nil

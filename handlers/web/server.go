@@ -42,6 +42,7 @@ import (
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
+	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -84,6 +85,7 @@ type Server struct {
 	Subscriptions *subscriptions.All
 
 	Sites     *sites.Sites
+	Logs      *transparency.Logs
 	Privacy   *privacy.Privacy
 	Wallets   *wallets.Wallets
 	Turns     *turns.Turns // nil: no visitor can ask to be told

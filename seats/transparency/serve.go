@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
@@ -19,6 +20,58 @@ import (
 
 // ErrNone says that an event has no log, or not such a tile.
 var ErrNone = errors.New("there is no such part of a public log")
+
+// EntriesLevel is the level of a bundle of leaves.
+const EntriesLevel = -1
+
+// ParseTile reads the address of a tile after "tile/", such as 0/x001/067 or entries/000.p/12.
+func ParseTile(path string) (level int, n int64, width int, ok bool) {
+	if rest, bundle := strings.CutPrefix(path, "entries/"); bundle {
+		path = "data/" + rest
+	} else if strings.HasPrefix(path, "data/") {
+		return 0, 0, 0, false
+	}
+	t, err := tlog.ParseTilePath("tile/8/" + path)
+	return t.L, t.N, t.W, err == nil
+}
+
+const publishedSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM transparency_log WHERE event_id = $1 AND enabled AND size > 0`
+
+// Published returns the log of an event as anybody sees it. Errors: ErrNone; the database's.
+func (l *Logs) Published(ctx context.Context, event int64) (found Log, err error) {
+	var signed *time.Time
+	err = l.db.QueryRow(ctx, publishedSQL, event).Scan(&found.Enabled, &found.Origin, &found.Verifier, &found.Size, &found.Checkpoint, &signed)
+	if signed != nil {
+		found.SignedAt = *signed
+	}
+	return found, none("read a log", err)
+}
+
+// How long a page may be wrong about whether an event has a log, or has none.
+const (
+	hasFor  = 10 * time.Second
+	lacksIt = time.Second
+)
+
+type known struct {
+	is    bool
+	until time.Time
+}
+
+// Has reports whether an event has a public log, as it was some seconds ago. It is for pages that many people open.
+func (l *Logs) Has(ctx context.Context, event int64) bool {
+	if k, ok := l.known.Load(event); ok && time.Now().Before(k.(known).until) {
+		return k.(known).is
+	}
+	_, err := l.Published(ctx, event)
+	switch {
+	case err == nil:
+		l.known.Store(event, known{true, time.Now().Add(hasFor)})
+	case errors.Is(err, ErrNone):
+		l.known.Store(event, known{false, time.Now().Add(lacksIt)})
+	}
+	return err == nil
+}
 
 const checkpointSQL = `SELECT checkpoint, verifier FROM transparency_log WHERE event_id = $1 AND enabled AND size > 0`
 
@@ -70,6 +123,12 @@ func (l *Logs) Entries(ctx context.Context, event, n int64, width int) (bundle [
 	s, err := l.open(event, sealed, origin)
 	if err != nil {
 		return nil, err
+	}
+	select { // a bundle of versions with thousands of seats has megabytes
+	case l.making <- struct{}{}:
+		defer func() { <-l.making }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	from, to := n*tileWidth, n*tileWidth+int64(width)
 	notes, err := l.notes(ctx, event, from, to)

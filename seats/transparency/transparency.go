@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,8 @@ type Logs struct {
 	home string
 	job  *jobs.Job
 
+	making          chan struct{} // bundles at once
+	known           sync.Map      // by event: known
 	following, more atomic.Bool
 }
 
@@ -41,9 +44,11 @@ SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity'
  WHERE e.status <> 'draft' AND e.test_of IS NULL AND coalesce(l.enabled, true)
    AND (l.event_id IS NULL OR l.version < c.version OR r.commitment IS NOT NULL AND r.commitment IS DISTINCT FROM l.draw)`
 
+const bundlesAtOnce = 4
+
 // New returns the logs of a house, which is reached at home, such as https://tickets.example.org.
 func New(db *pgxpool.Pool, desk *organizers.Desk, home string) *Logs {
-	l := &Logs{db: db, desk: desk, home: withoutScheme(home)}
+	l := &Logs{db: db, desk: desk, home: withoutScheme(home), making: make(chan struct{}, bundlesAtOnce)}
 	l.job = jobs.New("public logs of sales", dueSQL, l.extend)
 	l.job.AtOnce = 2
 	return l

@@ -1,0 +1,94 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// publishLog has the public logs follow the change logs now.
+func (s *site) publishLog(t *testing.T) {
+	t.Helper()
+	if _, err := s.db.Exec(t.Context(), `UPDATE transparency_log SET signed_at = signed_at - interval '1 minute'`); err != nil {
+		t.Fatal(err)
+	}
+	seatstest.Do(t.Context(), t, s.db, s.config.Logs.Job())
+}
+
+func TestPublicLog_IsServedAsTheStandardSays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.places(t, 2, "Ann")
+	s.publishLog(t)
+	who := person(t)
+	get := func(path string) (*http.Response, string) {
+		t.Helper()
+		return send(t, who, "GET", s.url+"/events/evening/log"+path, "")
+	}
+	a, signed := get("/checkpoint")
+	if a.Header.Get("Content-Type") != "text/plain; charset=utf-8" || a.Header.Get("Cache-Control") != "public, max-age=1" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the checkpoint has the headers %v", a.Header)
+	}
+	_, key := get("/key")
+	verifier, err := note.NewVerifier(strings.TrimSuffix(key, "\n"))
+	if err != nil {
+		t.Fatalf("key %q: %v", key, err)
+	}
+	opened, err := note.Open([]byte(signed), note.VerifierList(verifier))
+	if err != nil || !strings.HasPrefix(opened.Text, "tickets.example.org/events/evening/log\n") {
+		t.Fatalf("the checkpoint is %q, %v", signed, err)
+	}
+	size := strings.Split(opened.Text, "\n")[1]
+	for path, want := range map[string]int{
+		"/tile/0/000.p/" + size: 200, "/tile/0/000.p/1": 200, "/tile/entries/000.p/" + size: 200,
+		"/tile/0/000": 404, "/tile/1/000.p/1": 404, "/tile/0/000.p/255": 404, "/tile/0/001.p/1": 404, "/tile/entries/000": 404,
+		"/tile/0/0.p/1": 404, "/tile/0/000.p/01": 404, "/tile/0/000.p/256": 404, "/tile/data/000.p/1": 404, "/tile/64/000.p/1": 404, "/tile/x": 404, "/tile/0/x999/x999/x999/x999/999.p/1": 404, "/tile/": 404,
+	} {
+		a, body := get(path)
+		if a.StatusCode != want {
+			t.Errorf("%s is answered %d, want %d: %.100s", path, a.StatusCode, want, body)
+		}
+		if kept := a.Header.Get("Cache-Control"); want == 200 && kept != "public, max-age=31536000, immutable" || want == 404 && strings.Contains(kept, "public") {
+			t.Errorf("%s: Cache-Control is %q", path, kept)
+		}
+	}
+	if _, first := get("/tile/0/000.p/1"); len(first) != 32 {
+		t.Errorf("a tile of one hash has %d bytes", len(first))
+	}
+	if a, page := get(""); a.StatusCode != 200 || !strings.Contains(page, `"size":`+size) || !strings.Contains(page, `"key":"tickets.example.org`) {
+		t.Errorf("programs are told %d %s", a.StatusCode, page)
+	}
+}
+
+func TestPublicLog_OrganizerStopsAndPublishesIt(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	s, owner := w.site, w.people[string(organizers.Owner)]
+	s.publishLog(t)
+	who := person(t)
+	see := func(path string, want int, with string) {
+		t.Helper()
+		a, body := send(t, who, "GET", s.url+path, "", "Accept", "text/html")
+		if a.StatusCode != want || !strings.Contains(body, with) {
+			t.Errorf("%s is answered %d without %q", path, a.StatusCode, with)
+		}
+	}
+	eventually(t, "the page of the sale leads to its log", func() bool {
+		_, body := send(t, who, "GET", s.url+"/events/evening", "", "Accept", "text/html")
+		return strings.Contains(body, `href="/events/evening/log"`)
+	})
+	see("/events/evening/log", 200, "usher audit "+s.url+"/events/evening/log")
+	s.does(t, owner, "/desk/events/evening/log", url.Values{"enabled": {"off"}})
+	see("/events/evening/log", 404, "")
+	see("/events/evening/log/checkpoint", 404, "")
+	see("/events/evening/log/tile/0/000.p/1", 404, "")
+	s.refused(t, owner, "/desk/events/evening/log", url.Values{"enabled": {"perhaps"}}, http.StatusUnprocessableEntity)
+	s.does(t, owner, "/desk/events/evening/log", url.Values{"enabled": {"on"}})
+	see("/events/evening/log/checkpoint", 200, "tickets.example.org")
+}

@@ -1,0 +1,17 @@
+package shop
+
+import (
+	"github.com/usherbox/usher/seats/transparency"
+	"github.com/usherbox/usher/views"
+)
+
+// LogPath is the page of the public log of the sale, and the prefix of its files.
+func (s Sale) LogPath() string { return s.Path() + "/log" }
+
+// LogPage is the public log of a sale.
+type LogPage struct {
+	views.Page
+	Sale
+	transparency.Log
+	Home string // how browsers reach us
+}
