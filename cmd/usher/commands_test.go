@@ -113,7 +113,7 @@ func (d deskSources) wrongPlace(address, field string) string {
 	case field != "" && !strings.Contains(d.forms, `"`+field+`"`):
 		return "no form of the desk has the field " + field
 	}
-	return ""
+	return "" "audit": "it reads what a house publishes, from outside",
 }
 
 func TestCommand_ThatChangesAnEventHasItsPlaceAtTheDesk(t *testing.T) {

@@ -59,6 +59,7 @@ type commands struct {
 	Secrets struct {
 		Key secretsKey `cmd:"" help:"Print a new key that seals the secrets of a database, or reseal them (--rotate)."`
 	} `cmd:"" help:"Secrets in the database."`
+	Audit  auditLog    `cmd:"" help:"Check the public log of a sale, at any address: replay it and say what is wrong."`
 	Verify verifyBooks `cmd:"" help:"Check every promise against the database, also while serve runs."`
 	Draw   struct {
 		Verify drawVerify `cmd:"" help:"Repeat the draw of a waiting room and report differences."`

@@ -1,0 +1,329 @@
+package audit
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/transparency"
+)
+
+// house serves logs as a house does that has the key, also forged ones.
+type house struct {
+	t      testing.TB
+	signer note.Signer
+	key    string
+	leaves [][]byte
+	tree   stored
+	map_   string // what map.bin answers; empty: it is not there
+}
+
+const doorsAt = int64(1_900_000_000_000_000)
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	secret, public, err := note.GenerateKey(rand.Reader, "tickets.example.org/events/evening/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{t: t, signer: signer, key: public}
+}
+
+// with is the same house with another log.
+func (h *house) with(leaves []transparency.Leaf) *house {
+	h.t.Helper()
+	other := &house{t: h.t, signer: h.signer, key: h.key}
+	for i, l := range leaves {
+		other.leaves = append(other.leaves, l.Append(nil))
+		hashes, err := tlog.StoredHashes(int64(i), other.leaves[i], other.tree)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		other.tree = append(other.tree, hashes...)
+	}
+	return other
+}
+
+func (h *house) checkpoint() string {
+	root, err := tlog.TreeHash(int64(len(h.leaves)), h.tree)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%v\n", h.signer.Name(), len(h.leaves), root)}, h.signer)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(signed)
+}
+
+func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, found := strings.CutPrefix(r.URL.Path, "/events/evening/log/")
+	switch {
+	case r.URL.Path == "/events/evening/map.bin" && h.map_ != "":
+		fmt.Fprint(w, h.map_)
+	case !found:
+		http.NotFound(w, r)
+	case path == "checkpoint":
+		fmt.Fprint(w, h.checkpoint())
+	case path == "key":
+		fmt.Fprintln(w, h.key)
+	default:
+		level, n, width, ok := transparency.ParseTile(strings.TrimPrefix(path, "tile/"))
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if level >= 0 {
+			data, err := tlog.ReadTileData(tlog.Tile{H: 8, L: level, N: n, W: width}, h.tree)
+			if err != nil {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = w.Write(data)
+			return
+		}
+		for _, leaf := range h.leaves[n*256 : n*256+int64(width)] {
+			_, _ = w.Write(binary.BigEndian.AppendUint16(nil, uint16(len(leaf))))
+			_, _ = w.Write(leaf)
+		}
+	}
+}
+
+// audit audits the log of a house.
+func (h *house) audit(o Options) *Report {
+	h.t.Helper()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	o.URL = server.URL + "/events/evening/log"
+	r, err := Run(h.t.Context(), o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+// story makes the leaves of a sale.
+type story struct {
+	leaves []transparency.Leaf
+	states []byte
+	at     int64
+	next   uint64
+	orders map[uint32]seats.ID
+	salts  map[uint32]transparency.Salt
+}
+
+func newStory(n int) *story {
+	s := &story{states: make([]byte, n), at: doorsAt - int64(time.Hour/time.Microsecond), orders: map[uint32]seats.ID{}, salts: map[uint32]transparency.Salt{}}
+	s.version(&transparency.Rules{Status: transparency.OnSale, Opens: doorsAt, Seats: uint32(n)})
+	return s
+}
+
+// version adds a change that brings seats into a state.
+func (s *story) version(rules *transparency.Rules, change ...[2]int) {
+	l := transparency.Leaf{Kind: transparency.Version, Version: s.next, At: s.at, Parts: 1, Rules: rules}
+	for _, c := range change {
+		e := transparency.Entry{Seat: uint32(c[0]), State: byte(c[1])}
+		if e.State != free {
+			order, salt := seats.NewID(), transparency.Salt(seats.NewID())
+			e.Commitment = transparency.Commitment(salt, order)
+			s.orders[e.Seat], s.salts[e.Seat] = order, salt
+		}
+		s.states[c[0]] = e.State
+		l.Entries = append(l.Entries, e)
+	}
+	for _, state := range s.states {
+		switch state {
+		case held, paying:
+			l.Held++
+		case sold:
+			l.Sold++
+		case blocked:
+			l.Blocked++
+		default:
+			l.Free++
+		}
+	}
+	s.leaves, s.next, s.at = append(s.leaves, l), s.next+1, s.at+int64(time.Millisecond/time.Microsecond)
+}
+
+// evening is an honest sale: two seats are blocked and one of them is sold before the doors open, then the crowd comes.
+func evening(n int) *story {
+	s := newStory(n)
+	s.version(nil, [2]int{0, 5}, [2]int{1, 5})
+	s.version(nil, [2]int{0, 4})
+	s.at = doorsAt
+	for i := 2; i < n; i++ {
+		s.version(nil, [2]int{i, 1})
+		if i%5 > 0 {
+			s.version(nil, [2]int{i, 4})
+		}
+	}
+	return s
+}
+
+func (s *story) proof(seat uint32) string {
+	for i := len(s.leaves) - 1; i >= 0; i-- {
+		for _, e := range s.leaves[i].Entries {
+			if e.Seat == seat {
+				hash := tlog.RecordHash(s.leaves[i].Append(nil))
+				return fmt.Sprintf("%s.%d.%x.%v", transparency.Code(int64(i), hash[:]), seat, s.salts[seat], s.orders[seat])
+			}
+		}
+	}
+	return ""
+}
+
+func TestAudit_HonestSaleIsRight(t *testing.T) {
+	t.Parallel()
+	s := evening(400)
+	h := newHouse(t).with(s.leaves)
+	h.map_ = fmt.Sprintf(`{"version":%d,"states":%q,"counts":[{"free":0,"held":79,"sold":320,"blocked":1}]}`, s.next-1, func() string {
+		digits := make([]byte, len(s.states))
+		for i, state := range s.states {
+			digits[i] = [...]byte{'0', '1', '0', '1', '2', '3'}[state]
+		}
+		return string(digits)
+	}())
+	r := h.audit(Options{Ticket: s.proof(3), Since: "kept:\n\n" + h.with(s.leaves[:300]).checkpoint()})
+	if len(r.Problems) > 0 {
+		t.Fatalf("%q", r.Problems)
+	}
+	if got, want := fmt.Sprint(r.Free, r.Held, r.Sold, r.Blocked, r.Declared, r.EarlyBlocks, r.LateBlocks, r.Shown, r.Since, r.Doors.UnixMicro()), fmt.Sprint(0, 79, 320, 1, 2, 1, 0, s.next-1, []int{300}, doorsAt); got != want {
+		t.Errorf("the report has %s, want %s", got, want)
+	}
+	if !strings.Contains(r.Ticket, "sold seat 3.") {
+		t.Errorf("the ticket: %q", r.Ticket)
+	}
+}
+
+// frauds are what a house with its key may try. before is what an auditor saw, as many leaves of the honest log; 0: nothing.
+var frauds = []struct {
+	name   string
+	before int
+	forge  func(s *story)
+	says   string
+}{
+	{"a hold that was made before the doors opened", 0, func(s *story) {
+		*s = *newStory(20)
+		s.version(nil, [2]int{7, 1})
+	}, "Seat 7 was taken in version 1"},
+	{"a hold that was given an earlier time", 0, func(s *story) {
+		s.at = doorsAt - int64(time.Minute/time.Microsecond)
+		s.version(nil, [2]int{19, 0})
+	}, "written later than it says"},
+	{"a back-dated hold that takes the place of another version", 10, func(s *story) { s.leaves[4].At = doorsAt - 1 }, "not those that were signed before"},
+	{"a removed row", 0, func(s *story) { s.leaves = slices.Delete(s.leaves, 9, 10) }, "a change is missing"},
+	{"a removed row, with all later ones renumbered", 20, func(s *story) {
+		s.leaves = slices.Delete(s.leaves, 9, 10)
+		for i := 9; i < len(s.leaves); i++ {
+			s.leaves[i].Version--
+		}
+	}, "not those that were signed before"},
+	{"a log that became shorter", 20, func(s *story) { s.leaves = s.leaves[:15] }, "some were removed"},
+	{"another log than the one that was shown to the other auditor", 20, func(s *story) { *s = *evening(20) }, "two logs are shown"},
+	{"a block slipped in later", 20, func(s *story) {
+		l := s.leaves[2]
+		l.Entries = []transparency.Entry{{Seat: 12, State: 5, Commitment: [32]byte{1}}}
+		s.leaves = slices.Insert(s.leaves, 2, l)
+	}, "not those that were signed before"},
+	{"a block that is written at the end with an earlier time", 0, func(s *story) {
+		s.at = doorsAt - int64(time.Minute/time.Microsecond)
+		s.version(nil, [2]int{5, 5})
+	}, "written later than it says"},
+	{"a seat that is sold twice", 0, func(s *story) { s.version(nil, [2]int{3, 4}) }, "Seat 3 was sold in version"},
+	{"counts that hide seats", 0, func(s *story) { s.leaves[8].Free--; s.leaves[8].Sold++ }, "was shown with"},
+}
+
+func TestAudit_FindsEachPlantedFraud(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, f := range frauds {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			honest := evening(20)
+			o := Options{}
+			if f.before > 0 {
+				o.Since = h.with(honest.leaves[:f.before]).checkpoint()
+			}
+			f.forge(honest)
+			r := h.with(honest.leaves).audit(o)
+			if !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, f.says) }) {
+				t.Errorf("the audit says %q", r.Problems)
+			}
+		})
+	}
+}
+
+func TestAudit_LeavesThatWereNotSignedAreFound(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t).with(evening(20).leaves)
+	h.leaves[9] = evening(20).leaves[9].Append(nil) // the change log was altered after it was signed
+	r := h.audit(Options{})
+	if len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "not those that were signed") {
+		t.Errorf("the audit says %q", r.Problems)
+	}
+}
+
+func TestAudit_TicketOfAnotherIsNotInTheLog(t *testing.T) {
+	t.Parallel()
+	s := evening(20)
+	h := newHouse(t).with(s.leaves)
+	index, letters, _ := strings.Cut(s.proof(3), "-")
+	for ticket, says := range map[string]string{
+		"1" + index + "-" + letters: "not in the log",
+		"3-" + letters:              "not in the log",
+		strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1): "somebody else",
+	} {
+		if r := h.audit(Options{Ticket: ticket}); len(r.Problems) == 0 || !strings.Contains(r.Problems[0], says) {
+			t.Errorf("%s: the audit says %q", ticket, r.Problems)
+		}
+	}
+	code := s.proof(3)
+	s.version(nil, [2]int{3, 0})
+	s.version(nil, [2]int{3, 4})
+	if r := newHouse(t).with(s.leaves).audit(Options{Ticket: code}); len(r.Problems) == 0 || !strings.Contains(r.Problems[0], "changed it later") {
+		t.Errorf("a ticket that was sold on: %q", r.Problems)
+	}
+}
+
+// Of a sale of 50,000 seats and 40,000 orders, over HTTP. docs/performance.md has the figure.
+func TestAudit_OfALargeSaleIsShort(t *testing.T) {
+	s := newStory(50_000)
+	s.at = doorsAt
+	states := s.leaves[0]
+	for i := range 50_000 { // the counts of each version would take long to count anew
+		for _, state := range []byte{held, sold}[:min(2, 1+(i%5+3)/4)] {
+			l := transparency.Leaf{Kind: transparency.Version, Version: s.next, At: s.at, Parts: 1, Entries: []transparency.Entry{{Seat: uint32(i), State: state, Commitment: [32]byte{1, byte(i)}}}}
+			if states.Free, states.Held = states.Free-1, states.Held+1; state == sold {
+				states.Free, states.Held, states.Sold = states.Free+1, states.Held-2, states.Sold+1
+			}
+			l.Free, l.Held, l.Sold = states.Free, states.Held, states.Sold
+			s.leaves, s.next, s.at = append(s.leaves, l), s.next+1, s.at+1000
+		}
+	}
+	h := newHouse(t).with(s.leaves)
+	began := time.Now()
+	r := h.audit(Options{})
+	took := time.Since(began)
+	if len(r.Problems) > 0 || r.Sold != 40_000 {
+		t.Fatalf("%d sold, %q", r.Sold, r.Problems)
+	}
+	t.Logf("%d leaves of 50,000 seats and 40,000 orders in %v", r.Leaves, took)
+	if took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
