@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -325,5 +328,47 @@ func TestAudit_OfALargeSaleIsShort(t *testing.T) {
 	t.Logf("%d leaves of 50,000 seats and 40,000 orders in %v", r.Leaves, took)
 	if took > 30*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// The checker of tools/checker is written from docs/audit-log.md and shares no code with this package.
+func TestAudit_IndependentCheckerFindsTheSame(t *testing.T) {
+	t.Parallel()
+	if source, err := os.ReadFile("../../../tools/checker/main.go"); err != nil || strings.Count(string(source), "\n") > 200 || strings.Contains(string(source), "usherbox") || strings.Contains(string(source), "golang.org") {
+		t.Errorf("the checker has more than 200 lines, or imports more than the standard library (%v)", err)
+	}
+	checker := filepath.Join(t.TempDir(), "checker")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", checker, "../../../tools/checker/main.go").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	check := func(h *house, since string) (string, error) {
+		t.Helper()
+		server := httptest.NewServer(h)
+		defer server.Close()
+		args := []string{server.URL + "/events/evening/log"}
+		if since != "" {
+			file := filepath.Join(t.TempDir(), "since")
+			if err := os.WriteFile(file, []byte(since), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, file)
+		}
+		out, err := exec.CommandContext(t.Context(), checker, args...).CombinedOutput()
+		return string(out), err
+	}
+	h := newHouse(t)
+	honest := evening(400)
+	if out, err := check(h.with(honest.leaves), h.with(honest.leaves[:300]).checkpoint()); err != nil || !strings.HasPrefix(out, "right: 720 leaves, 720 versions, 400 seats") {
+		t.Errorf("of an honest log it says %s, %v", out, err)
+	}
+	for _, f := range frauds {
+		s, since := evening(20), ""
+		if f.before > 0 {
+			since = h.with(s.leaves[:f.before]).checkpoint()
+		}
+		f.forge(s)
+		if out, err := check(h.with(s.leaves), since); err == nil || !strings.Contains(out, "WRONG") {
+			t.Errorf("%s: it says %s, %v", f.name, out, err)
+		}
 	}
 }
