@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -91,4 +92,29 @@ func TestPublicLog_OrganizerStopsAndPublishesIt(t *testing.T) {
 	s.refused(t, owner, "/desk/events/evening/log", url.Values{"enabled": {"perhaps"}}, http.StatusUnprocessableEntity)
 	s.does(t, owner, "/desk/events/evening/log", url.Values{"enabled": {"on"}})
 	see("/events/evening/log/checkpoint", 200, "tickets.example.org")
+}
+
+func TestPublicLog_TicketHasItsCode(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	order := s.places(t, 2, "Ann")
+	page := func() string {
+		t.Helper()
+		a, body := send(t, person(t), "GET", s.url+"/orders/"+order.Code, "", "Accept", "text/html")
+		if a.StatusCode != http.StatusOK {
+			t.Fatal(a.StatusCode)
+		}
+		return body
+	}
+	if strings.Contains(page(), "/log#") {
+		t.Error("a ticket has a code before the log has its sale")
+	}
+	s.publishLog(t)
+	codes := regexp.MustCompile(`href="/events/evening/log#(\d+(?:-[0-9A-Z]{4}){4})\.\d+\.[0-9a-f]{32}\.[0-9a-f-]{36}">[^<]+</a> <code dir="ltr">([0-9A-Z-]+)</code>`).FindAllStringSubmatch(page(), -1)
+	if len(codes) != 2 || codes[0][1] != codes[0][2] {
+		t.Errorf("the tickets have the codes %q", codes)
+	}
+	if a, _ := send(t, person(t), "GET", s.url+"/orders/"+order.Code+"/tickets.pdf", ""); a.StatusCode != http.StatusOK {
+		t.Errorf("the paper is answered %d", a.StatusCode)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -67,6 +68,7 @@ func (h *Handlers) showOrder(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		}
 	}
 	page.Passes = web.Passes(h.Wallets)
+	page.Proofs = h.proofs(r, s, order)
 	if page.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		h.Log.Warn("tickets have no picture", "error", err)
 	}
@@ -140,6 +142,21 @@ var errRotates = web.NewProblem(http.StatusConflict, "rotates", text.Mark("The c
 
 var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
 
+// proofs are those of an order's tickets in the public log, as far as it has them. Tickets are valid without.
+func (h *Handlers) proofs(r *http.Request, s *seats.Sale, order orders.Order) map[int]transparency.Proof {
+	var idxs []int
+	for _, t := range order.Tickets {
+		if !t.Revoked {
+			idxs = append(idxs, t.Idx)
+		}
+	}
+	found, err := h.Logs.Proofs(r.Context(), s.Event.ID, order.ID, idxs)
+	if err != nil {
+		h.Log.Warn("tickets have no proof of the public log", "error", err)
+	}
+	return found
+}
+
 // Paper answers GET /orders/{code}/tickets.pdf and GET /tickets/{code}/tickets.pdf. size is a paper, or that of the box office; without one it is the team's for buyers.
 func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	order, s, err := h.find(r)
@@ -157,7 +174,7 @@ func (h *Handlers) Paper(w http.ResponseWriter, r *http.Request) error {
 	if look, err = web.TicketPrint(r.Context(), h.Pages, look, s.Event.ID); err != nil {
 		h.Log.Warn("tickets have no picture", "error", err)
 	}
-	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}.Paper(r.Context(), look, paper)
+	pdf, err := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order, Proofs: h.proofs(r, s, order)}.Paper(r.Context(), look, paper)
 	if err != nil {
 		return err
 	}

@@ -197,6 +197,9 @@ type Proof struct {
 	Seat  int
 }
 
+// String is the whole proof, as "usher audit --ticket" and the page of the log read it.
+func (p Proof) String() string { return fmt.Sprintf("%s.%d.%x.%v", p.Code, p.Seat, p.Salt[:], p.Order) }
+
 // The leaf that sold a seat the last time, if it sold it to this order.
 const proofsSQL = `
 SELECT s.idx, s.leaf, s.version, substr(t.hashes, (s.leaf % 256)::integer * 32 + 1, 32), l.origin, l.secret

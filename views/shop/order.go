@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/views"
 )
 
@@ -39,6 +40,8 @@ type OrderPage struct {
 	Passes     Passes           // that buttons offer
 	About      *pages.EventPage // may be nil
 	Subscribed *Subscribed      // the subscription that it is of; nil for most
+
+	Proofs map[int]transparency.Proof // by seat: that its sale is in the public log
 
 	Invoices []invoices.Document   // of the order, and its credit notes
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer

@@ -114,6 +114,9 @@ func (p OrderPage) paperNotes(ctx context.Context, t orders.Ticket, category str
 	if due := ToPay(ctx, p.Order); due != "" && !payments.Ahead(p.Order.Method) {
 		notes = append(notes, text.T(ctx, "Of the whole order: %s", due))
 	}
+	if proof, in := p.Proofs[t.Idx]; in {
+		notes = append(notes, text.T(ctx, "In the public log")+" "+proof.Code)
+	}
 	return strings.Join(said(notes...), " · ")
 }
 

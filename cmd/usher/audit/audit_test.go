@@ -372,3 +372,57 @@ func TestAudit_IndependentCheckerFindsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// The script of the log's page, as browsers run it.
+func TestPage_ProvesATicketByItsScript(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node")
+	}
+	script, err := filepath.Abs("../../../static/js/logproof.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := filepath.Join(t.TempDir(), "logproof.mjs")
+	if err := os.WriteFile(module, source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prove := func(h *house, proofs ...string) []string {
+		t.Helper()
+		server := httptest.NewServer(h)
+		defer server.Close()
+		const run = `const [module, log, ...proofs] = process.argv.slice(1)
+const {proven} = await import(module)
+for (const p of proofs) console.log(await proven(path => fetch(log + path), p).then(JSON.stringify, error => 'error ' + error.message))`
+		out, err := exec.CommandContext(t.Context(), node, append([]string{"--input-type=module", "-e", run, module, server.URL + "/events/evening/log/"}, proofs...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	s := evening(400)
+	h := newHouse(t).with(s.leaves)
+	code, _, _ := strings.Cut(s.proof(398), ".")
+	another := strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1)
+	got := prove(h, s.proof(3), s.proof(398), strings.ToLower(code), another, "9"+code, "7-7Q2M-4KXD-9F3A-T8WN", "nothing")
+	for i, want := range []string{`"size":720,"signed":true,"opened":true`, `"size":720,"signed":true,"opened":true`, `"size":720,"signed":true}`, `{"wrong":true}`, `{"wrong":true}`, `{"wrong":true}`, `{"wrong":true}`} {
+		if !strings.Contains(got[i], want) {
+			t.Errorf("proof %d is answered %s, want %s", i, got[i], want)
+		}
+	}
+	for _, size := range []int{257, 300, 513} { // other shapes of the tree
+		if got := prove(h.with(s.leaves[:size]), s.proof(3)); !strings.Contains(got[0], `"opened":true`) {
+			t.Errorf("of %d leaves: %s", size, got)
+		}
+	}
+	forged := h.with(s.leaves)
+	forged.tree[tlog.StoredHashIndex(0, 700)] = tlog.Hash{}
+	if got := prove(forged, s.proof(398)); !strings.HasPrefix(got[0], "error") {
+		t.Errorf("of a tile that does not fit the root: %s", got)
+	}
+}
