@@ -87,8 +87,12 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.strikes("F9", "Enter")
 			dora.saysAt("[data-count]", "No tickets yet")
 			dora.prints(3)
+<<<<<<< ours
 			dora.strikes("F6")
 			dora.prints(4)
+=======
+			dora.givesAway()
+>>>>>>> theirs
 			if left, err := dora.page.Locator("[name=name]").InputValue(); left != "" || err != nil {
 				t.Errorf("the next sale is for %q, %v", left, err)
 			}
@@ -104,6 +108,21 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.settlesTheTill(o, slug)
 		})
 	}
+}
+
+// givesAway sells a ticket for nothing, and is asked why.
+func (p *person) givesAway() {
+	p.t.Helper()
+	p.strikes("1")
+	p.saysAt("[data-count]", "1 ticket")
+	p.strikes("F10")
+	p.saysAt("[data-total]", "€0")
+	p.inBothLights("desk-till-free")
+	p.strikes("Enter")
+	p.saysAt("[data-refused]", "Enter why these tickets are free.")
+	check(p.t, p.page.Keyboard().Type("For the press"))
+	p.strikes("Enter")
+	p.saysAt("[data-count]", "No tickets yet")
 }
 
 // namesACustomer types for whom the sale is.

@@ -17,6 +17,9 @@ func TestOffice_FreeTicketsHaveAReason(t *testing.T) {
 	ann, at := s.owner(t), "/desk/events/evening/sales"
 	free := url.Values{"seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "reason": {" "}}
 	s.refused(t, ann, at, free, http.StatusUnprocessableEntity, "Enter why these tickets are free.", `name="reason"`)
+	if a, body := s.submit(t, ann, at, url.Values{"key": {"q"}, "seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "reason": {""}, "update": {"on"}}); a.StatusCode >= 400 {
+		t.Errorf("a quote before the reason is entered: %d %s", a.StatusCode, body)
+	}
 	free.Set("reason", strings.Repeat("x", 201))
 	s.refused(t, ann, at, free, http.StatusUnprocessableEntity, "at most 200 characters")
 	free.Set("reason", "For  the press")

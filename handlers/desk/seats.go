@@ -115,7 +115,7 @@ func sectionQuery(form url.Values) string {
 func officeForm(s *seats.Sale, form url.Values, list []int) (orders.OfficeForm, error) {
 	f := orders.OfficeForm{Seats: list, Name: form.Get("name"), Email: form.Get("email"), Method: form.Get("method"), Code: form.Get("code"), Card: strings.TrimSpace(form.Get("gift_card"))}
 	var err error
-	if f.Reason = strings.Join(strings.Fields(form.Get(orders.FieldReason)), " "); f.Method == payments.Free && f.Reason == "" && form.Has(orders.FieldReason) {
+	if f.Reason = strings.Join(strings.Fields(form.Get(orders.FieldReason)), " "); f.Method == payments.Free && f.Reason == "" && form.Has(orders.FieldReason) && form.Get("update") == "" {
 		return f, orders.Mistakes{{Field: orders.FieldReason, Message: text.Mark("Enter why these tickets are free.")}}
 	}
 	if f.Total, err = shownSum(form, "total", text.Mark("The total is a whole number of minor units.")); err != nil {

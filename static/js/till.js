@@ -622,6 +622,7 @@ async function start() {
       changes()
       sessionStorage.setItem(storeCustomer, JSON.stringify([pay.elements.name.value, pay.elements.email.value]))
     })
+    pay.elements.reason.addEventListener('change', () => { changes(); refuse('') })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }
   restore()
