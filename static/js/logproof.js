@@ -24,7 +24,8 @@ function named(n) {
 }
 
 async function signedBy(key, text) {
-  const [name, , encoded] = key.trim().split('+')
+  const [name, , ...parts] = key.trim().split('+')
+  const encoded = parts.join('+') // base64 has it, too
   const [body, signatures] = text.split('\n\n')
   const line = signatures.split('\n').find(l => l.startsWith(`— ${name} `))
   if (!line) throw new Error('checkpoint')

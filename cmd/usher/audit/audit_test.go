@@ -406,7 +406,11 @@ for (const p of proofs) console.log(await proven(path => fetch(log + path), p).t
 		return strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
 	s := evening(400)
-	h := newHouse(t).with(s.leaves)
+	house := newHouse(t)
+	for strings.Count(house.key, "+") == 2 { // one with a + in its base64 is harder to read
+		house = newHouse(t)
+	}
+	h := house.with(s.leaves)
 	code, _, _ := strings.Cut(s.proof(398), ".")
 	another := strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1)
 	got := prove(h, s.proof(3), s.proof(398), strings.ToLower(code), another, "9"+code, "7-7Q2M-4KXD-9F3A-T8WN", "nothing")
