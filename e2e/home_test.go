@@ -35,7 +35,7 @@ func TestHome_FindsAnOrderFromEveryPageByKeyboard(t *testing.T) {
 			olga.keys("Control+k")
 			check(t, olga.page.Keyboard().Type("zenobia "+d.String()))
 			olga.sees(olga.page.GetByRole("option", playwright.PageGetByRoleOptions{Name: "Zenobia"}).First()) // the order; then comes the customer
-			olga.sees(olga.page.Locator(".palette input[aria-activedescendant]")) // of all that was typed
+			olga.sees(olga.page.Locator(".palette input[aria-activedescendant]"))                              // of all that was typed
 			olga.inBothLights("desk-palette")
 			olga.keys("Enter")
 			olga.sees(olga.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Zenobia"}))

@@ -87,12 +87,9 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 			dora.strikes("F9", "Enter")
 			dora.saysAt("[data-count]", "No tickets yet")
 			dora.prints(3)
-<<<<<<< ours
 			dora.strikes("F6")
 			dora.prints(4)
-=======
 			dora.givesAway()
->>>>>>> theirs
 			if left, err := dora.page.Locator("[name=name]").InputValue(); left != "" || err != nil {
 				t.Errorf("the next sale is for %q, %v", left, err)
 			}

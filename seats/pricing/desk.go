@@ -48,7 +48,9 @@ func EachCode(ctx context.Context, d *organizers.Desk, m organizers.Member, even
 
 // Noting returns what notes in the log that a member did something with the codes of an event.
 func Noting(ctx context.Context, m organizers.Member, what string, detail any) func(pgx.Tx, seats.Event) error {
-	return func(tx pgx.Tx, e seats.Event) error { return organizers.Note(ctx, tx, m, what, "events/"+e.Slug, detail) }
+	return func(tx pgx.Tx, e seats.Event) error {
+		return organizers.Note(ctx, tx, m, what, "events/"+e.Slug, detail)
+	}
 }
 
 // StopCodes ends a code, or all codes of its group. A *seats.ValidationError if none of them is good.
