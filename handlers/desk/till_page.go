@@ -209,9 +209,6 @@ func (h *Handlers) PrintTickets(w http.ResponseWriter, r *http.Request, m organi
 		if p.Only && p.Receipt == nil {
 			return errNoReceipt
 		}
-		if p.Only {
-			p.Title = text.T(r.Context(), "Receipt")
-		}
 	}
 	return web.WritePage(w, r, http.StatusOK, desk.Paper(p))
 }
