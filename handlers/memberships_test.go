@@ -102,7 +102,7 @@ func TestMemberships_AreAPresaleWhileTheyAreValid(t *testing.T) {
 	s.refused(t, ann, at, form, http.StatusUnprocessableEntity, "This kind has no members today", "Friends first")
 	s.does(t, ann, desk.MembershipsPath+"/imports", url.Values{"kind": {kind}, "members": {"zoe@example.org\nmax@example.org\nold@example.org,,2020-01-01,2020-12-31"}})
 	both := url.Values{"name": {"Friends first"}, "presale": {"on"}, "members": {kind}, "emails": {"eve@example.org"}}
-	s.refused(t, ann, at, both, http.StatusUnprocessableEntity, "not to both at once")
+	s.refused(t, ann, at, both, http.StatusUnprocessableEntity, "not to several of them at once")
 	if a, body := send(t, ann, "POST", s.url+at, `{"name":"x","presale":true,"members":999}`); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a kind that is not there: %d %s", a.StatusCode, body)
 	}
