@@ -106,7 +106,7 @@ var eachAtDesk = []struct {
 		p.expect("409")
 		p.fills("Discount per ticket", "20%", "Code", "members")
 		p.press(p.button("Create codes"))
-		p.sees(p.page.GetByText("This event has or had a code MEMBERS."))
+		p.sees(p.page.GetByText("has or had a code MEMBERS."))
 	}},
 	{"desk-taxes", func(p *person) { p.visit("/desk/taxes") }},
 	{"desk-customers", func(p *person) { p.visit("/desk/customers") }},

@@ -105,7 +105,7 @@ func (p *person) plansSeason() {
 // choosesTheSeries lists the performances of the only series.
 func (p *person) choosesTheSeries() {
 	p.t.Helper()
-	_, err := p.page.GetByLabel("Series", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).SelectOption(playwright.SelectOptionValues{Indexes: &[]int{1}})
+	_, err := p.page.Locator("select[name=series]").SelectOption(playwright.SelectOptionValues{Indexes: &[]int{1}})
 	check(p.t, err)
 	p.press(p.page.Locator("form.find").GetByRole("button"))
 	p.sees(p.page.GetByText("40 events"))

@@ -110,6 +110,7 @@ func TestTill_SellsByKeyboardAndAgreesWithItsReport(t *testing.T) {
 // givesAway sells a ticket for nothing, and is asked why.
 func (p *person) givesAway() {
 	p.t.Helper()
+	p.expect("422")
 	p.strikes("1")
 	p.saysAt("[data-count]", "1 ticket")
 	p.strikes("F10")

@@ -15,16 +15,16 @@ func TestOffice_FreeTicketsHaveAReason(t *testing.T) {
 	t.Parallel()
 	s := newSiteFor(t, events.Settings{})
 	ann, at := s.owner(t), "/desk/events/evening/sales"
-	free := url.Values{"seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "reason": {" "}}
-	s.refused(t, ann, at, free, http.StatusUnprocessableEntity, "Enter why these tickets are free.", `name="reason"`)
-	if a, body := s.submit(t, ann, at, url.Values{"key": {"q"}, "seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "reason": {""}, "update": {"on"}}); a.StatusCode >= 400 {
+	free := url.Values{"seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "free_reason": {" "}}
+	s.refused(t, ann, at, free, http.StatusUnprocessableEntity, "Enter why these tickets are free.", `name="free_reason"`)
+	if a, body := s.submit(t, ann, at, url.Values{"key": {"q"}, "seat": {s.sale.Plan.Label(0)}, "method": {"free"}, "free_reason": {""}, "update": {"on"}}); a.StatusCode >= 400 {
 		t.Errorf("a quote before the reason is entered: %d %s", a.StatusCode, body)
 	}
-	free.Set("reason", strings.Repeat("x", 201))
+	free.Set("free_reason", strings.Repeat("x", 201))
 	s.refused(t, ann, at, free, http.StatusUnprocessableEntity, "at most 200 characters")
-	free.Set("reason", "For  the press")
+	free.Set("free_reason", "For  the press")
 	where := s.does(t, ann, at, free)
-	s.does(t, ann, at, url.Values{"seat": {s.sale.Plan.Label(1)}, "method": {"cash"}, "reason": {"not free"}})
+	s.does(t, ann, at, url.Values{"seat": {s.sale.Plan.Label(1)}, "method": {"cash"}, "free_reason": {"not free"}})
 	s.does(t, ann, at, url.Values{"seat": {s.sale.Plan.Label(2)}, "method": {"free"}}) // as a program that names none
 
 	if _, page := s.page(t, ann, where); !strings.Contains(page, "Free: For the press") {

@@ -79,7 +79,7 @@ func (o *Orders) WithCode(ctx context.Context, s *seats.Sale, f OfficeForm) (Off
 
 // FieldReason is that of why tickets cost nothing, of at most mostReason characters.
 const (
-	FieldReason = "reason"
+	FieldReason = "free_reason"
 
 	mostReason = 200
 )

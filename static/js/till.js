@@ -183,7 +183,7 @@ function order() {
     form[`type.${l.label}`] = l.type
   }
   const lead = Object.keys(forms)[0], {[lead]: first, ...also} = forms
-  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, ...method.method === 'free' ? {reason: pay.elements.reason.value.trim()} : {}, code: typedCode(), ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
+  return [lead, {...first, ...Object.keys(also).length ? {also} : {}, method: method.method, ...method.method === 'free' ? {free_reason: pay.elements.free_reason.value.trim()} : {}, code: typedCode(), ...card ? {gift_card: card.code, gift_card_pays: quoted.pays} : {}}]
 }
 
 function draw() {
@@ -340,7 +340,7 @@ async function chooseMethod(button) {
   $$('[data-method]').forEach(b => { b.ariaPressed = b === button })
   await quote()
   if (method.method === 'cash' && size()) pay.elements.given.focus()
-  if (method.method === 'free') pay.elements.reason.focus()
+  if (method.method === 'free') pay.elements.free_reason.focus()
 }
 
 // typeSeats adds seats by their names: M18 if one row is called so, or as the page Seats takes them.
@@ -396,7 +396,7 @@ async function sellCart() {
   latest = []
   card = undefined
   changes()
-  pay.elements.code.value = pay.elements.given.value = pay.elements.reason.value = ''
+  pay.elements.code.value = pay.elements.given.value = pay.elements.free_reason.value = ''
   nameCustomer()
   await chooseMethod($('[data-method=cash]'))
   print()
@@ -622,7 +622,7 @@ async function start() {
       changes()
       sessionStorage.setItem(storeCustomer, JSON.stringify([pay.elements.name.value, pay.elements.email.value]))
     })
-    pay.elements.reason.addEventListener('change', () => { changes(); refuse('') })
+    pay.elements.free_reason.addEventListener('change', () => { changes(); refuse('') })
     pay.elements.given.addEventListener('input', event => { given = typedSum(event.target.value); drawNotes(); drawChange() })
   }
   restore()

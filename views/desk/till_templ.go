@@ -1446,7 +1446,7 @@ func tillPay(p TillPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "</span><input name=\"reason\" maxlength=\"200\" autocomplete=\"off\"></label><div class=\"given\" data-given hidden><div role=\"group\" aria-label=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "</span><input name=\"free_reason\" maxlength=\"200\" autocomplete=\"off\"></label><div class=\"given\" data-given hidden><div role=\"group\" aria-label=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
