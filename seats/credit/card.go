@@ -78,7 +78,7 @@ SELECT 'load', issued.id, account.id, used.currency, used.amount, used.id
  WHERE issued.kind = 'issued' AND issued.email IS NULL AND issued.currency = used.currency`
 
 // A card that has less meanwhile makes a hold of nothing, which a constraint refuses.
-const takeCardSQL = `
+const takeCard = `
 WITH taken AS (
     UPDATE credit_account a SET balance = balance - $2
       FROM credit_voucher v
@@ -87,7 +87,7 @@ WITH taken AS (
     RETURNING a.id
 ), `
 
-const reserveSQL = takeCardSQL + `reserved AS (
+const reserveSQL = takeCard + `reserved AS (
     INSERT INTO credit_hold (id, account_id, currency, order_id, amount, expires_at)
     SELECT $3, coalesce((SELECT id FROM taken), held.id), held.currency, $4, CASE WHEN EXISTS (SELECT FROM taken) THEN $2::bigint ELSE 0 END, clock_timestamp() + make_interval(secs => $5)
       FROM credit_account held
@@ -98,7 +98,7 @@ INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount, hold_id)
 SELECT 'hold', reserved.account_id, held.id, reserved.currency, reserved.amount, $3
   FROM reserved, credit_account held WHERE held.kind = 'held' AND held.email IS NULL AND held.currency = reserved.currency`
 
-const spendSQL = takeCardSQL + `spent AS (
+const spendSQL = takeCard + `spent AS (
     INSERT INTO credit_hold (id, account_id, currency, order_id, amount, state, captured, expires_at)
     SELECT $3, coalesce((SELECT id FROM taken), held.id), held.currency, $4, n, CASE WHEN n > 0 THEN 'captured' ELSE 'open' END, n, clock_timestamp()
       FROM credit_account held, LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN $2::bigint ELSE 0 END AS n) x
