@@ -179,10 +179,10 @@ POST /desk/events/evening/sales {"seat":["SEAT0","SEAT1"],"name":"Ørsted","emai
 GET /desk/events/evening/orders?q=orsted => LIST "seats":(\[)
 GET /desk/events/evening/orders?updated_since=2030-01-01T00:00:00Z&limit=1 => CHANGES "next_cursor":"([^"]+)"
 GET /desk/events/evening/orders?cursor=CHANGES
-GET /desk/events?updated_since=2020-01-01T00:00:00Z&limit=1 => EVENTCHANGES "next_cursor":"([^"]+)"
-GET /desk/events?cursor=EVENTCHANGES
-GET /desk/customers?updated_since=2020-01-01T00:00:00Z => BUYERCHANGES "next_cursor":"([^"]+)"
-GET /desk/customers?cursor=BUYERCHANGES
+GET /desk/events?updated_since=2020-01-01T00:00:00Z&limit=1 => EVENTNEWS "next_cursor":"([^"]+)"
+GET /desk/events?cursor=EVENTNEWS
+GET /desk/customers?updated_since=2020-01-01T00:00:00Z => BUYERNEWS "next_cursor":"([^"]+)"
+GET /desk/customers?cursor=BUYERNEWS
 GET /desk/events/evening/orders/CODE => TICKET "tickets":\[{"id":"([^"]+)"
 POST /desk/events/evening/orders/CODE/moves {"ticket":["TICKET"],"to":"SEAT5"}
 POST /desk/events/evening/orders/CODE/mails {}
