@@ -3,8 +3,10 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,8 +76,9 @@ type script struct {
 }
 
 func (p *script) say(text string) string {
-	for word, stands := range p.words {
-		text = strings.ReplaceAll(text, word, stands)
+	longestFirst := func(a, b string) int { return len(b) - len(a) } // one may be a part of another
+	for _, word := range slices.SortedFunc(maps.Keys(p.words), longestFirst) {
+		text = strings.ReplaceAll(text, word, p.words[word])
 	}
 	return text
 }
