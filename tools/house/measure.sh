@@ -72,7 +72,6 @@ done <<PAGES
 /desk/events/$slug/settlement
 /desk/events/$slug/letters
 /desk/events/$slug/shares
-/desk/events/$slug/limits
 /desk/events/$slug/room
 /desk/events/$slug/plan
 /desk/events/$slug/doors?print=1
