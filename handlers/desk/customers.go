@@ -13,7 +13,6 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/memberships"
 	"github.com/usherbox/usher/seats/organizers"
@@ -101,7 +100,7 @@ func (h *Handlers) changedCustomers(w http.ResponseWriter, r *http.Request, m or
 		return web.Invalid(text.Mark("q, tag and updated_since do not go together."))
 	}
 	list, place, more, err := h.Server.Customers.Changed(r.Context(), h.Organizers, m, page)
-	if errors.Is(err, changes.ErrAhead) {
+	if errors.Is(err, paging.ErrAhead) {
 		return web.ErrCursor
 	}
 	if err != nil {

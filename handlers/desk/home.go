@@ -12,7 +12,6 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/overview"
 	"github.com/usherbox/usher/seats/paging"
@@ -146,7 +145,7 @@ func (h *Handlers) changedEvents(w http.ResponseWriter, r *http.Request, m organ
 		}
 	}
 	list, place, more, err := h.Overview.Changed(r.Context(), m, !m.May(organizers.Look), page)
-	if errors.Is(err, changes.ErrAhead) {
+	if errors.Is(err, paging.ErrAhead) {
 		return web.ErrCursor
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func (h *Handlers) changedOrders(r *http.Request, s *seats.Sale, words string) (
 		return nil, "", false, web.Invalid(text.Mark("q and updated_since do not go together."))
 	}
 	list, place, more, err := h.Orders.Changed(r.Context(), s, page)
-	if errors.Is(err, orders.ErrAhead) {
+	if errors.Is(err, paging.ErrAhead) {
 		err = web.ErrCursor
 	}
 	return list, place.Cursor(changesList), more, err

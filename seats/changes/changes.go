@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -19,9 +18,6 @@ const (
 	Events    List = "events"    // subjects are ids of events
 	Customers List = "customers" // subjects are ids of records
 )
-
-// ErrAhead says that a place is behind all changes that there are, as after an older state of the database was restored.
-var ErrAhead = errors.New("there is no such change yet")
 
 // Changed is something that changed.
 type Changed struct {
@@ -79,7 +75,7 @@ SELECT subject, number FROM team_change
 // Since returns what of a list of a team changed after a place, each once, in the order of the last changes. The first place has a time:
 // what changed since then. next is where to go on, at once if there are more, or any time later.
 //
-// Errors: ErrAhead; the database's.
+// Errors: paging.ErrAhead; the database's.
 func Since(ctx context.Context, tx pgx.Tx, team int64, of List, p paging.Page) (list []Changed, next paging.Place, more bool, err error) {
 	if err := number(ctx, tx, team); err != nil {
 		return nil, next, false, err
@@ -88,16 +84,9 @@ func Since(ctx context.Context, tx pgx.Tx, team int64, of List, p paging.Page) (
 	if err := tx.QueryRow(ctx, lastSQL, team, of).Scan(&last); err != nil {
 		return nil, next, false, fmt.Errorf("changes: find the last one: %w", err)
 	}
-	if p.After.N > last {
-		return nil, next, false, ErrAhead
-	}
 	rows, _ := tx.Query(ctx, sinceSQL, team, of, p.After.N, p.After.Time(), p.Limit+1) // CollectRows returns its error
 	if list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Changed]); err != nil {
 		return nil, next, false, fmt.Errorf("changes: list: %w", err)
 	}
-	list, end := paging.Cut(list, p, func(c Changed) paging.Place { return paging.Place{N: c.Number} })
-	if end == nil {
-		return list, paging.Place{N: last}, false, nil
-	}
-	return list, *end, true, nil
+	return paging.Follow(list, p, last, func(c Changed) int64 { return c.Number })
 }

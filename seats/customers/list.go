@@ -155,7 +155,7 @@ const changedSQL = shown + `
 // addresses, a note or tags changed. Each comes once, as it is now, in the order of the last changes. A page may have fewer customers than its limit
 // while there are more. The first place has a time. next is where to go on, at once if there are more, or any time later.
 //
-// Errors: changes.ErrAhead; the database's.
+// Errors: paging.ErrAhead; the database's.
 func (c *Customers) Changed(ctx context.Context, d *organizers.Desk, m organizers.Member, p paging.Page) (list []Customer, next paging.Place, more bool, err error) {
 	var ids []string
 	err = d.As(ctx, m, func(tx pgx.Tx) error {

@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -16,9 +15,6 @@ import (
 //
 // So triggers note in the transaction of each change which order it is of, without a key and without a lock. The next reader numbers
 // what is committed, under a lock of the event. A change gets its number after its commit, and numbers only grow.
-
-// ErrAhead says that a place is behind all changes that there are, as after an older state of the database was restored.
-var ErrAhead = errors.New("there is no such change yet")
 
 // lockChangesSQL lets one transaction of an event number changes at a time.
 const lockChangesSQL = `SELECT pg_advisory_xact_lock(hashtextextended('order changes of event ' || $1::bigint, 0))`
@@ -72,7 +68,7 @@ WITH found AS MATERIALIZED (
 // Changed returns orders of an event that changed after a place, each once, as they are now, in the order of their last changes. The first
 // place has a time: what changed since then. next is where to go on, at once if there are more, or any time later.
 //
-// Errors: ErrAhead; the database's.
+// Errors: paging.ErrAhead; the database's.
 func (o *Orders) Changed(ctx context.Context, s *seats.Sale, p paging.Page) (list []Found, next paging.Place, more bool, err error) {
 	var last int64
 	err = pgx.BeginFunc(ctx, o.db, func(tx pgx.Tx) error {
@@ -89,12 +85,5 @@ func (o *Orders) Changed(ctx context.Context, s *seats.Sale, p paging.Page) (lis
 	if err != nil {
 		return nil, next, false, fmt.Errorf("orders: list changed ones: %w", err)
 	}
-	if p.After.N > last {
-		return nil, next, false, ErrAhead
-	}
-	list, end := paging.Cut(list, p, func(f Found) paging.Place { return paging.Place{N: f.Change} })
-	if end == nil {
-		return list, paging.Place{N: last}, false, nil
-	}
-	return list, *end, true, nil
+	return paging.Follow(list, p, last, func(f Found) int64 { return f.Change })
 }

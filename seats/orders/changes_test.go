@@ -69,7 +69,7 @@ func TestChanged_MissesNoTransactionThatCommitsLate(t *testing.T) {
 		t.Errorf("%q comes twice", names)
 	}
 	_, _, _, err = h.orders.Changed(t.Context(), h.sale, paging.Page{After: paging.Place{N: next.N + 1}, Limit: 10})
-	if !errors.Is(err, orders.ErrAhead) {
+	if !errors.Is(err, paging.ErrAhead) {
 		t.Errorf("a place behind the last change is answered %v", err)
 	}
 }

@@ -148,7 +148,7 @@ func (o *Overview) List(ctx context.Context, m organizers.Member, f Filter) (pag
 // change of an event. Each comes once, as it is now, in the order of the last changes; drafts only if public is false. A page may have fewer events than
 // its limit while there are more. The first place has a time. next is where to go on, at once if there are more, or any time later.
 //
-// Errors: changes.ErrAhead; the database's.
+// Errors: paging.ErrAhead; the database's.
 func (o *Overview) Changed(ctx context.Context, m organizers.Member, public bool, p paging.Page) (list []Event, next paging.Place, more bool, err error) {
 	err = o.desk.As(ctx, m, func(tx pgx.Tx) error {
 		var changed []changes.Changed

@@ -3,6 +3,7 @@ package paging
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -69,6 +70,9 @@ func Read(list, written string) (p Place, ok bool) {
 	return c.Place, true
 }
 
+// ErrAhead says that a place is behind all changes that there are, as after an older state of the database was restored.
+var ErrAhead = errors.New("there is no such change yet")
+
 // Cut ends a list, which was read with one line more than the page has, with the page. next is the place of its last line, nil if the list
 // ends there.
 func Cut[T any](list []T, p Page, placeOf func(T) Place) (page []T, next *Place) {
@@ -77,4 +81,19 @@ func Cut[T any](list []T, p Page, placeOf func(T) Place) (page []T, next *Place)
 	}
 	last := placeOf(list[p.Limit-1])
 	return list[:p.Limit], &last
+}
+
+// Follow ends a list of changes, of which the last one has the number last. Such a list has no end: next is where to go on, at once if there is
+// more, or any time later.
+//
+// Errors: ErrAhead.
+func Follow[T any](list []T, p Page, last int64, numberOf func(T) int64) (page []T, next Place, more bool, err error) {
+	if p.After.N > last {
+		return nil, next, false, ErrAhead
+	}
+	page, end := Cut(list, p, func(one T) Place { return Place{N: numberOf(one)} })
+	if end == nil {
+		return page, Place{N: last}, false, nil
+	}
+	return page, *end, true, nil
 }
