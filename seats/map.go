@@ -237,15 +237,14 @@ func (m *seatMap) leadsTo(c Change) bool {
 	return moved == [4]int{sum(is.Free) - sum(was.Free), sum(is.Held) - sum(was.Held), sum(is.Sold) - sum(was.Sold), sum(is.Blocked) - sum(was.Blocked)}
 }
 
-// goesOn reports whether the history of the database, which had its version of the map's number at a time, is the map's. After a
-// failover it may have given numbers anew that this node had read where no standby had them. nil: it has no such version.
-func (m *seatMap) goesOn(version int64, at *time.Time) bool {
+// compare finds out whether the history of the database, which had a version at a time, is the map's. After a failover it may have given
+// numbers anew that this node had read where no standby had them. nil: it has no such version.
+func (m *seatMap) compare(version int64, at *time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.version == version && !m.at.IsZero() && (at == nil || !at.Equal(m.at)) {
 		m.torn = true
 	}
-	return !m.torn
 }
 
 func (m *seatMap) isTorn() bool {
@@ -423,8 +422,8 @@ func (s *Sale) CatchUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(changes) > 0 && !s.seats.goesOn(from, at) {
-			return s.startOver(ctx)
+		if len(changes) > 0 {
+			s.seats.compare(from, at)
 		}
 		if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Idx) == 0 }) {
 			changed = true
