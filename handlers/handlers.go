@@ -39,13 +39,13 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -82,7 +82,7 @@ type Config struct {
 	Programme   *programme.Programme
 	Series      *series.All
 	Sites       *sites.Sites
-	Logs        *transparency.Logs
+	Logs        *publiclog.Logs
 
 	Subscriptions *subscriptions.All
 

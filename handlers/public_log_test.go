@@ -16,7 +16,7 @@ import (
 // publishLog has the public logs follow the change logs now.
 func (s *site) publishLog(t *testing.T) {
 	t.Helper()
-	if _, err := s.db.Exec(t.Context(), `UPDATE transparency_log SET signed_at = signed_at - interval '1 minute'`); err != nil {
+	if _, err := s.db.Exec(t.Context(), `UPDATE public_log SET signed_at = signed_at - interval '1 minute'`); err != nil {
 		t.Fatal(err)
 	}
 	seatstest.Do(t.Context(), t, s.db, s.config.Logs.Job())

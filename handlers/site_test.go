@@ -47,6 +47,7 @@ import (
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/series"
@@ -55,7 +56,6 @@ import (
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/till"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -124,7 +124,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Series = series.New(db, office, config.Desk, config.Pages)
 	config.Subscriptions = subscriptions.New(db, office, sold, config.Desk)
 	config.Sites = sites.New(db, config.Desk, "")
-	config.Logs = transparency.New(db, config.Desk, "https://tickets.example.org")
+	config.Logs = publiclog.New(db, config.Desk, "https://tickets.example.org")
 	config.Blocks = blocks.New(office, config.Desk)
 	config.Guests = guests.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)

@@ -37,6 +37,7 @@ import (
 	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
@@ -44,7 +45,6 @@ import (
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
 	"github.com/usherbox/usher/seats/till"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -87,7 +87,7 @@ type node struct {
 	limits     *limit.Events
 	wallets    *wallets.Wallets
 	turns      *turns.Turns
-	logs       *transparency.Logs
+	logs       *publiclog.Logs
 	outbox     *mail.Outbox
 	jobs       *jobs.Runner
 	alerts     *alerts.Alerts
@@ -148,7 +148,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.turns = turns.New(db.pool, n.rooms, log)
 	n.turns.SealWith(db.box)
 	n.turns.Contact = cfg.sender
-	n.logs = transparency.New(db.pool, n.organizers, address(cfg, l))
+	n.logs = publiclog.New(db.pool, n.organizers, address(cfg, l))
 	n.logs.SealWith(db.box)
 	n.alerts = alerts.New(db.pool, n.organizers, n.sold)
 	n.alerts.Raised = func() { n.outbox.Wake(); n.hooks.Wake() }

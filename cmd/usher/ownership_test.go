@@ -51,7 +51,7 @@ var owners = map[string]string{
 	"seats/sites":         "team_domain team_site team_site_key",
 	"seats/payouts":       "payout payout_line payout_reading",
 	"seats/till":          "till_entry till_session till_setting",
-	"seats/transparency":  "transparency_log transparency_note transparency_seat transparency_tile",
+	"seats/publiclog":     "public_log public_log_statement public_log_seat public_log_tile",
 	"seats/turns":         "push_key turn_request",
 	"seats/waitingroom":   "admission called control entrant place_key presence room slot",
 	"seats/waitlist":      "entry offer wait_list wait_step",

@@ -16,8 +16,8 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/privacy"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/seal"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/webhooks"
@@ -25,7 +25,7 @@ import (
 
 // secretTables are all columns of the database with sealed secrets, always in this order.
 func secretTables() []seal.Table {
-	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets, giftcards.Secrets, privacy.Secrets, turns.Secrets, transparency.Secrets}
+	return []seal.Table{orders.Secrets, waitingroom.Secrets, webhooks.Secrets, organizers.Secrets, giftcards.Secrets, privacy.Secrets, turns.Secrets, publiclog.Secrets}
 }
 
 // keyFile is the file with the key of a private Postgres: beside the data, and not in it.

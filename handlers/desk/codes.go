@@ -216,7 +216,7 @@ func (h *Handlers) codesOfMembers(ctx context.Context, m organizers.Member, kind
 	return to, nil
 }
 
-// codesOfSubscribers are the addresses of who has a valid ticket of a subscription now.
+// codesOfSubscribers are the addresses with a valid ticket of a subscription now.
 func (h *Handlers) codesOfSubscribers(ctx context.Context, m organizers.Member, slug string) ([]string, error) {
 	emails, err := h.Server.Subscriptions.Recipients(ctx, m, slug)
 	switch {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -31,7 +31,7 @@ func (h *Handlers) PublicLog(w http.ResponseWriter, r *http.Request, s *seats.Sa
 }
 
 func noLog(err error) error {
-	if errors.Is(err, transparency.ErrNone) {
+	if errors.Is(err, publiclog.ErrNone) {
 		return errNoLog
 	}
 	return err
@@ -57,12 +57,12 @@ func (h *Handlers) PublicLogKey(w http.ResponseWriter, r *http.Request, s *seats
 
 // PublicTile answers GET /events/{slug}/log/tile/{tile...}
 func (h *Handlers) PublicTile(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
-	level, n, width, ok := transparency.ParseTile(r.PathValue("tile"))
+	level, n, width, ok := publiclog.ParseTile(r.PathValue("tile"))
 	if !ok {
 		return errNoLog
 	}
 	read := func() ([]byte, error) { return h.Logs.Tile(r.Context(), s.Event.ID, level, n, width) }
-	if level == transparency.EntriesLevel {
+	if level == publiclog.EntriesLevel {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)) // a bundle may be large
 		read = func() ([]byte, error) { return h.Logs.Entries(r.Context(), s.Event.ID, n, width) }
 	}

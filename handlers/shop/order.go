@@ -10,8 +10,8 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -143,7 +143,7 @@ var errRotates = web.NewProblem(http.StatusConflict, "rotates", text.Mark("The c
 var errNoPaper = web.NewProblem(http.StatusUnprocessableEntity, "invalid", text.Mark("There is no such paper size."), "", text.Mark("Choose a4, a6, roll or office."))
 
 // proofs are those of an order's tickets in the public log, as far as it has them. Tickets are valid without.
-func (h *Handlers) proofs(r *http.Request, s *seats.Sale, order orders.Order) map[int]transparency.Proof {
+func (h *Handlers) proofs(r *http.Request, s *seats.Sale, order orders.Order) map[int]publiclog.Proof {
 	var idxs []int
 	for _, t := range order.Tickets {
 		if !t.Revoked {

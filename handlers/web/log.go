@@ -3,7 +3,7 @@ package web
 import (
 	"time"
 
-	"github.com/usherbox/usher/seats/transparency"
+	"github.com/usherbox/usher/seats/publiclog"
 )
 
 // PublicLog is the public log of a sale, for programs.
@@ -17,7 +17,7 @@ type PublicLog struct {
 }
 
 // LogAnswer is what programs are told of a log.
-func LogAnswer(l transparency.Log) PublicLog {
+func LogAnswer(l publiclog.Log) PublicLog {
 	a := PublicLog{l.Enabled, l.Origin, l.Verifier, l.Size, l.Checkpoint, nil}
 	if !l.SignedAt.IsZero() {
 		a.SignedAt = &l.SignedAt

@@ -36,13 +36,13 @@ import (
 	"github.com/usherbox/usher/seats/payouts"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/testsale"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/turns"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/seats/waitlist"
@@ -85,7 +85,7 @@ type Server struct {
 	Subscriptions *subscriptions.All
 
 	Sites     *sites.Sites
-	Logs      *transparency.Logs
+	Logs      *publiclog.Logs
 	Privacy   *privacy.Privacy
 	Wallets   *wallets.Wallets
 	Turns     *turns.Turns // nil: no visitor can ask to be told

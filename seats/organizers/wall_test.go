@@ -117,7 +117,7 @@ func TestWithoutATeamNothingIsSeenAndNothingIsChanged(t *testing.T) {
 // secret are what no query of the desk may read, whosever it is.
 var secret = []string{
 	"account_passkey", "attempt", "confirmation", "credit_account", "credit_entry", "credit_hold", "credit_transfer", "credit_voucher", "demo_charge", "demo_news", "desk_device", "desk_session", "erasure_key", "gift_card", "inbox", "link", "mandate", "migration",
-	"openid", "passkey", "password_link", "picture_file", "place_key", "purchase_key", "push_key", "ready", "recovery_code", "session", "setup", "ticket_key", "totp", "transparency_note", "transparency_seat", "transparency_tile", "typed", "wallet_device",
+	"openid", "passkey", "password_link", "picture_file", "place_key", "purchase_key", "push_key", "ready", "recovery_code", "session", "setup", "ticket_key", "totp", "public_log_statement", "public_log_seat", "public_log_tile", "typed", "wallet_device",
 }
 
 func TestTheDeskSeesItsTeamOnlyAndNoSecrets(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package transparency publishes the change log of an event as a transparency log: a Merkle tree of which the root is signed, in tiles
+// Package publiclog publishes the change log of an event as a transparency log: a Merkle tree of which the root is signed, in tiles
 // that anybody can download and check. docs/audit-log.md is its specification.
 //
 //	change log ──► leaves ──► tiles ──► checkpoint, signed ──► served
@@ -18,4 +18,4 @@
 //	    every root that was signed before.
 //	T3  No holder can be recognised without the salt of the seat, which only the page of the ticket has.
 //	T4  While nothing changes, nothing is written and nothing is signed.
-package transparency
+package publiclog

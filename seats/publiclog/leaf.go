@@ -1,4 +1,4 @@
-package transparency
+package publiclog
 
 import (
 	"encoding/binary"

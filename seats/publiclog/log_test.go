@@ -1,4 +1,4 @@
-package transparency_test
+package publiclog_test
 
 import (
 	"context"
@@ -20,9 +20,9 @@ import (
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/seal"
 	"github.com/usherbox/usher/seats/seatstest"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { seatstest.Main(m) }
 
 // fixture is an event on sale on one node, and its log.
 type fixture struct {
-	*transparency.Logs
+	*publiclog.Logs
 	db   *pgxpool.Pool
 	sale *seats.Sale
 	desk *organizers.Desk
@@ -59,9 +59,9 @@ func open(t *testing.T, named string) *fixture {
 }
 
 // node is the logs as one more node has them.
-func (h *fixture) node(t *testing.T) *transparency.Logs {
+func (h *fixture) node(t *testing.T) *publiclog.Logs {
 	t.Helper()
-	l := transparency.New(h.db, h.desk, "https://tickets.example.org")
+	l := publiclog.New(h.db, h.desk, "https://tickets.example.org")
 	box, err := seal.New("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func (h *fixture) claim(t *testing.T, n int) (who seats.ID, hold seats.Hold) {
 // extend appends what is new, as if a second had passed.
 func (h *fixture) extend(t *testing.T) int {
 	t.Helper()
-	h.exec(t, `UPDATE transparency_log SET signed_at = signed_at - interval '1 minute'`)
+	h.exec(t, `UPDATE public_log SET signed_at = signed_at - interval '1 minute'`)
 	return seatstest.Do(t.Context(), t, h.db, h.Job())
 }
 
@@ -107,14 +107,14 @@ func (h *fixture) extend(t *testing.T) int {
 type published struct {
 	tlog.Tree
 	text   string
-	leaves []transparency.Leaf
+	leaves []publiclog.Leaf
 	hashes []tlog.Hash
 }
 
 // tiles reads tiles for the library.
 type tiles struct {
 	t     *testing.T
-	logs  *transparency.Logs
+	logs  *publiclog.Logs
 	event int64
 }
 
@@ -166,7 +166,7 @@ func (h *fixture) download(t *testing.T) published {
 		}
 		for i := range width {
 			size := int(binary.BigEndian.Uint16(bundle))
-			leaf, err := transparency.ParseLeaf(bundle[2 : 2+size])
+			leaf, err := publiclog.ParseLeaf(bundle[2 : 2+size])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,12 +225,12 @@ func TestLog_IsTheChangeLogFromItsFirstVersion(t *testing.T) {
 		t.Fatalf("%d leaves of %d versions", len(p.leaves), version)
 	}
 	for i, leaf := range p.leaves {
-		if int(leaf.Version) != i || leaf.Kind != transparency.Version || i > 0 && leaf.At < p.leaves[i-1].At {
+		if int(leaf.Version) != i || leaf.Kind != publiclog.Version || i > 0 && leaf.At < p.leaves[i-1].At {
 			t.Fatalf("leaf %d is %+v", i, leaf)
 		}
 	}
 	first := p.leaves[0]
-	if r := first.Rules; r == nil || int(r.Seats) != len(h.sale.Plan.Seats) || r.Status != transparency.OnSale || r.Opens != transparency.AtOnce || first.Free != r.Seats {
+	if r := first.Rules; r == nil || int(r.Seats) != len(h.sale.Plan.Seats) || r.Status != publiclog.OnSale || r.Opens != publiclog.AtOnce || first.Free != r.Seats {
 		t.Errorf("version 0 is %+v with the rules %+v", first, first.Rules)
 	}
 	last, n := p.leaves[len(p.leaves)-1], h.sale.Snapshot().Counts
@@ -251,7 +251,7 @@ func TestLog_TwoNodesThatAreKilledSignOneTree(t *testing.T) {
 	h := open(t, "theatre")
 	var all sync.WaitGroup
 	stop := make(chan struct{})
-	for _, node := range []*transparency.Logs{h.node(t), h.node(t)} {
+	for _, node := range []*publiclog.Logs{h.node(t), h.node(t)} {
 		all.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -263,7 +263,7 @@ func TestLog_TwoNodesThatAreKilledSignOneTree(t *testing.T) {
 				if n%4 == 0 {
 					ctx, cancel = context.WithCancel(context.Background())
 				}
-				_, _ = h.db.Exec(context.Background(), `UPDATE transparency_log SET signed_at = signed_at - interval '1 minute'`)
+				_, _ = h.db.Exec(context.Background(), `UPDATE public_log SET signed_at = signed_at - interval '1 minute'`)
 				_, _ = node.Job().Do(ctx, fmt.Sprint(h.sale.Event.ID)) // it may be cut off; what is stored counts
 				cancel()
 			}
@@ -272,7 +272,7 @@ func TestLog_TwoNodesThatAreKilledSignOneTree(t *testing.T) {
 	var seen []published
 	for range 40 {
 		h.claim(t, 1)
-		if _, _, err := h.Checkpoint(t.Context(), h.sale.Event.ID); errors.Is(err, transparency.ErrNone) {
+		if _, _, err := h.Checkpoint(t.Context(), h.sale.Event.ID); errors.Is(err, publiclog.ErrNone) {
 			continue
 		}
 		p := h.roots(t)
@@ -376,7 +376,7 @@ func TestStatement_StandsBeforeWhatCameAfterIt(t *testing.T) {
 	p := h.download(t)
 	var said []string
 	for _, leaf := range p.leaves {
-		if leaf.Kind == transparency.Statement {
+		if leaf.Kind == publiclog.Statement {
 			said = append(said, leaf.Text)
 		}
 	}
@@ -412,11 +412,11 @@ func TestProof_OpensTheSaleOfASeatToItsOrderOnly(t *testing.T) {
 		t.Fatalf("the proofs are %v, %v", proofs, err)
 	}
 	for idx, proof := range proofs {
-		leaf, begins, ok := transparency.ParseCode(strings.ToLower(proof.Code))
+		leaf, begins, ok := publiclog.ParseCode(strings.ToLower(proof.Code))
 		if !ok || leaf != proof.Leaf || string(p.hashes[leaf][:len(begins)]) != string(begins) {
 			t.Fatalf("code %s is of leaf %d with the hash %v", proof.Code, leaf, p.hashes[leaf])
 		}
-		var found *transparency.Entry
+		var found *publiclog.Entry
 		for i, e := range p.leaves[leaf].Entries {
 			if int(e.Seat) == idx {
 				found = &p.leaves[leaf].Entries[i]
@@ -453,7 +453,7 @@ func TestLog_HoldersAreNotInIt(t *testing.T) {
 	if len(seen) < 2 {
 		t.Errorf("%d entries", len(seen))
 	}
-	if plain := h.count(t, `SELECT count(*) FROM transparency_log WHERE octet_length(secret) <> 80`); plain != 0 {
+	if plain := h.count(t, `SELECT count(*) FROM public_log WHERE octet_length(secret) <> 80`); plain != 0 {
 		t.Error("the secret is not sealed")
 	}
 }
@@ -464,11 +464,11 @@ func TestLog_WhatWasSignedCannotBeTakenBack(t *testing.T) {
 	h.claim(t, 1)
 	h.extend(t)
 	for _, sql := range []string{
-		`UPDATE transparency_log SET size = size - 1`,
-		`UPDATE transparency_log SET checkpoint = checkpoint || 'x'`,
-		`UPDATE transparency_log SET origin = 'elsewhere'`,
-		`UPDATE transparency_tile SET hashes = substr(hashes, 1, 32)`,
-		`UPDATE transparency_tile SET hashes = decode(repeat('00', octet_length(hashes)), 'hex')`,
+		`UPDATE public_log SET size = size - 1`,
+		`UPDATE public_log SET checkpoint = checkpoint || 'x'`,
+		`UPDATE public_log SET origin = 'elsewhere'`,
+		`UPDATE public_log_tile SET hashes = substr(hashes, 1, 32)`,
+		`UPDATE public_log_tile SET hashes = decode(repeat('00', octet_length(hashes)), 'hex')`,
 	} {
 		if _, err := h.db.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "only grows") {
 			t.Errorf("%s: %v", sql, err)
@@ -490,7 +490,7 @@ func TestSwitch_LogGoesOnWithoutAGap(t *testing.T) {
 	if n := h.extend(t); n != 0 {
 		t.Errorf("%d leaves were appended to a log that is off", n)
 	}
-	if _, _, err := h.Checkpoint(t.Context(), e.ID); !errors.Is(err, transparency.ErrNone) {
+	if _, _, err := h.Checkpoint(t.Context(), e.ID); !errors.Is(err, publiclog.ErrNone) {
 		t.Errorf("a log that is off is answered with %v", err)
 	}
 	if err := h.Switch(t.Context(), h.ann, seats.NewID().String(), e, true); err != nil {

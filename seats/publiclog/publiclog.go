@@ -1,4 +1,4 @@
-package transparency
+package publiclog
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,7 @@ type Logs struct {
 const dueSQL = `
 SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity')
   FROM counter c JOIN event e ON e.id = c.event_id
-  LEFT JOIN transparency_log l ON l.event_id = c.event_id
+  LEFT JOIN public_log l ON l.event_id = c.event_id
   LEFT JOIN room r ON r.id = e.room_id
  WHERE e.status <> 'draft' AND e.test_of IS NULL AND coalesce(l.enabled, true)
    AND (l.event_id IS NULL OR l.version < c.version OR r.commitment IS NOT NULL AND r.commitment IS DISTINCT FROM l.draw)`
@@ -52,6 +53,17 @@ func New(db *pgxpool.Pool, desk *organizers.Desk, home string) *Logs {
 	l.job = jobs.New("public logs of sales", dueSQL, l.extend)
 	l.job.AtOnce = 2
 	return l
+}
+
+// Path is the page of the public log of an event, and the prefix of its files.
+func Path(slug string) string { return "/events/" + slug + "/log" }
+
+func withoutScheme(address string) string {
+	_, rest, found := strings.Cut(address, "://")
+	if !found {
+		rest = address
+	}
+	return strings.TrimSuffix(rest, "/")
 }
 
 // SealWith has secrets sealed with a key outside the database. Call it before anything else.
@@ -97,7 +109,7 @@ type head struct {
 
 // One node at a time: the row is locked until the checkpoint is stored.
 const lockSQL = `
-SELECT l.origin, l.secret, l.size, l.version, l.at, l.presale, l.draw FROM transparency_log l
+SELECT l.origin, l.secret, l.size, l.version, l.at, l.presale, l.draw FROM public_log l
  WHERE l.event_id = $1 AND l.enabled AND (l.signed_at IS NULL OR l.signed_at <= clock_timestamp() - interval '1 second')
    FOR NO KEY UPDATE SKIP LOCKED`
 
@@ -105,7 +117,7 @@ SELECT l.origin, l.secret, l.size, l.version, l.at, l.presale, l.draw FROM trans
 func (l *Logs) extend(ctx context.Context, key string) (n int, err error) {
 	event, err := strconv.ParseInt(key, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("transparency: %w", err)
+		return 0, fmt.Errorf("public log: %w", err)
 	}
 	if err := l.begin(ctx, event); err != nil {
 		return 0, err
@@ -122,7 +134,7 @@ func (l *Logs) extend(ctx context.Context, key string) (n int, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("transparency: extend the log of event %d: %w", event, err)
+		return 0, fmt.Errorf("public log: extend the log of event %d: %w", event, err)
 	}
 	return n, nil
 }
@@ -213,7 +225,7 @@ func (g *growth) state(waiting []statement, until *time.Time) []statement {
 
 const edgeSQL = `
 SELECT t.level, t.n, t.hashes, t.version, t.part
-  FROM unnest($2::smallint[], $3::bigint[]) AS e(level, n), LATERAL (SELECT * FROM transparency_tile WHERE event_id = $1 AND level = e.level AND n = e.n OFFSET 0) t`
+  FROM unnest($2::smallint[], $3::bigint[]) AS e(level, n), LATERAL (SELECT * FROM public_log_tile WHERE event_id = $1 AND level = e.level AND n = e.n OFFSET 0) t`
 
 // readEdge reads the tiles of a tree that are not full.
 func readEdge(ctx context.Context, tx pgx.Tx, event, size int64) (list []*tile, err error) {
@@ -269,18 +281,18 @@ func readStatements(ctx context.Context, tx pgx.Tx, h *head) (list []statement, 
 }
 
 const writeTilesSQL = `
-INSERT INTO transparency_tile (event_id, level, n, hashes, version, part)
+INSERT INTO public_log_tile (event_id, level, n, hashes, version, part)
 SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::integer[])
     ON CONFLICT (event_id, level, n) DO UPDATE SET hashes = excluded.hashes`
 
-const writeNotesSQL = `INSERT INTO transparency_note (event_id, leaf, at, text) SELECT $1, * FROM unnest($2::bigint[], $3::timestamptz[], $4::text[])`
+const writeNotesSQL = `INSERT INTO public_log_statement (event_id, leaf, at, text) SELECT $1, * FROM unnest($2::bigint[], $3::timestamptz[], $4::text[])`
 
 const writeSoldSQL = `
-INSERT INTO transparency_seat (event_id, idx, leaf, version) SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::bigint[])
+INSERT INTO public_log_seat (event_id, idx, leaf, version) SELECT $1, * FROM unnest($2::integer[], $3::bigint[], $4::bigint[])
     ON CONFLICT (event_id, idx) DO UPDATE SET leaf = excluded.leaf, version = excluded.version`
 
 const signSQL = `
-UPDATE transparency_log SET size = $2, version = $3, at = $4, presale = $5, draw = $6, checkpoint = $7, signed_at = clock_timestamp() WHERE event_id = $1`
+UPDATE public_log SET size = $2, version = $3, at = $4, presale = $5, draw = $6, checkpoint = $7, signed_at = clock_timestamp() WHERE event_id = $1`
 
 // write stores what was added and the signed root of it.
 func (g *growth) write(ctx context.Context, tx pgx.Tx) error {

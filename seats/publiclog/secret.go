@@ -1,4 +1,4 @@
-package transparency
+package publiclog
 
 import (
 	"context"
@@ -7,8 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/usherbox/usher/seats"
@@ -16,11 +18,11 @@ import (
 )
 
 // Secrets is the table of the secrets of logs.
-var Secrets = seal.Table{Name: "transparency_log", Select: sealedSQL, Update: resealSQL}
+var Secrets = seal.Table{Name: "public_log", Select: sealedSQL, Update: resealSQL}
 
-const sealedSQL = `SELECT event_id::text, secret FROM transparency_log WHERE secret IS NOT NULL ORDER BY event_id FOR UPDATE`
+const sealedSQL = `SELECT event_id::text, secret FROM public_log WHERE secret IS NOT NULL ORDER BY event_id FOR UPDATE`
 
-const resealSQL = `UPDATE transparency_log SET secret = $2 WHERE event_id = $1::text::bigint AND secret = $3`
+const resealSQL = `UPDATE public_log SET secret = $2 WHERE event_id = $1::text::bigint AND secret = $3`
 
 // secret is what the salts and the signatures of an event's log follow from.
 type secret struct {
@@ -78,27 +80,31 @@ func Commitment(s Salt, holder seats.ID) [32]byte {
 
 // The first node that begins a log gives it its secret.
 const beginSQL = `
-INSERT INTO transparency_log (event_id, origin, secret, verifier) SELECT id, $2, $3, $4 FROM event WHERE id = $1
+INSERT INTO public_log (event_id, origin, secret, verifier) SELECT id, $2, $3, $4 FROM event WHERE id = $1
     ON CONFLICT (event_id) DO UPDATE SET origin = excluded.origin, secret = excluded.secret, verifier = excluded.verifier
- WHERE transparency_log.secret IS NULL`
+ WHERE public_log.secret IS NULL`
 
-const originSQL = `SELECT slug FROM event WHERE id = $1`
+const notBegunSQL = `SELECT slug FROM event e WHERE id = $1 AND NOT EXISTS (SELECT FROM public_log WHERE event_id = e.id AND secret IS NOT NULL)`
 
 // begin gives an event's log its secret and its origin, unless it has them.
 func (l *Logs) begin(ctx context.Context, event int64) error {
 	var slug string
-	if err := l.db.QueryRow(ctx, originSQL, event).Scan(&slug); err != nil {
-		return fmt.Errorf("transparency: begin the log of event %d: %w", event, err)
+	err := l.db.QueryRow(ctx, notBegunSQL, event).Scan(&slug)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("public log: begin the log of event %d: %w", event, err)
 	}
 	value := make([]byte, 32)
 	_, _ = rand.Read(value) // never fails: crypto/rand ends the program instead
-	s := newSecret(value, l.home+"/events/"+slug+"/log")
+	s := newSecret(value, l.home+Path(slug))
 	verifier, err := note.NewEd25519VerifierKey(s.origin, s.key.Public().(ed25519.PublicKey))
 	if err != nil {
-		return fmt.Errorf("transparency: begin the log of event %d: %w", event, err)
+		return fmt.Errorf("public log: begin the log of event %d: %w", event, err)
 	}
 	if _, err := l.db.Exec(ctx, beginSQL, event, s.origin, l.box.Seal(value, Secrets.Context(event)), verifier); err != nil {
-		return fmt.Errorf("transparency: begin the log of event %d: %w", event, err)
+		return fmt.Errorf("public log: begin the log of event %d: %w", event, err)
 	}
 	return nil
 }
@@ -107,7 +113,7 @@ func (l *Logs) begin(ctx context.Context, event int64) error {
 func (l *Logs) open(event int64, sealed []byte, origin string) (*secret, error) {
 	value, err := l.box.Open(sealed, Secrets.Context(event))
 	if err != nil {
-		return nil, fmt.Errorf("transparency: open the secret of event %d: %w", event, err)
+		return nil, fmt.Errorf("public log: open the secret of event %d: %w", event, err)
 	}
 	return newSecret(value, origin), nil
 }

@@ -1,4 +1,4 @@
-package transparency
+package publiclog
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func ParseTile(path string) (level int, n int64, width int, ok bool) {
 	return t.L, t.N, t.W, err == nil
 }
 
-const publishedSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM transparency_log WHERE event_id = $1 AND enabled AND size > 0`
+const publishedSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM public_log WHERE event_id = $1 AND enabled AND size > 0`
 
 // Published returns the log of an event as anybody sees it. Errors: ErrNone; the database's.
 func (l *Logs) Published(ctx context.Context, event int64) (found Log, err error) {
@@ -73,7 +73,7 @@ func (l *Logs) Has(ctx context.Context, event int64) bool {
 	return err == nil
 }
 
-const checkpointSQL = `SELECT checkpoint, verifier FROM transparency_log WHERE event_id = $1 AND enabled AND size > 0`
+const checkpointSQL = `SELECT checkpoint, verifier FROM public_log WHERE event_id = $1 AND enabled AND size > 0`
 
 // Checkpoint returns the newest signed root of an event's log, and the key that verifies it. Errors: ErrNone; the database's.
 func (l *Logs) Checkpoint(ctx context.Context, event int64) (signed, verifier string, err error) {
@@ -88,7 +88,7 @@ func none(what string, err error) error {
 	case errors.Is(err, pgx.ErrNoRows):
 		return ErrNone
 	}
-	return fmt.Errorf("transparency: %s: %w", what, err)
+	return fmt.Errorf("public log: %s: %w", what, err)
 }
 
 // Width is how many hashes or leaves a full tile has.
@@ -96,7 +96,7 @@ const Width = tileWidth
 
 // A tile may be asked for as it was when it had fewer hashes.
 const tileSQL = `
-SELECT substr(t.hashes, 1, $4 * 32) FROM transparency_tile t JOIN transparency_log l USING (event_id)
+SELECT substr(t.hashes, 1, $4 * 32) FROM public_log_tile t JOIN public_log l USING (event_id)
  WHERE event_id = $1 AND t.level = $2 AND t.n = $3 AND octet_length(t.hashes) >= $4 * 32 AND l.enabled`
 
 // Tile returns the first hashes of a tile. Errors: ErrNone; the database's.
@@ -106,10 +106,10 @@ func (l *Logs) Tile(ctx context.Context, event int64, level int, n int64, width 
 }
 
 const bundleSQL = `
-SELECT l.origin, l.secret, t.version, t.part FROM transparency_tile t JOIN transparency_log l USING (event_id)
+SELECT l.origin, l.secret, t.version, t.part FROM public_log_tile t JOIN public_log l USING (event_id)
  WHERE event_id = $1 AND t.level = 0 AND t.n = $2 AND octet_length(t.hashes) >= $3 * 32 AND l.enabled`
 
-const notesSQL = `SELECT leaf, at, text FROM transparency_note WHERE event_id = $1 AND leaf >= $2 AND leaf < $3`
+const notesSQL = `SELECT leaf, at, text FROM public_log_statement WHERE event_id = $1 AND leaf >= $2 AND leaf < $3`
 
 // Entries returns the first leaves of a bundle, each with its length before it. They are made from the change log. Errors: ErrNone; the database's.
 func (l *Logs) Entries(ctx context.Context, event, n int64, width int) (bundle []byte, err error) {
@@ -155,7 +155,7 @@ func (l *Logs) Entries(ctx context.Context, event, n int64, width int) (bundle [
 		}
 	}
 	if bundle, from = appendNotes(bundle, notes, from); from < to {
-		return nil, fmt.Errorf("transparency: make bundle %d of event %d: the change log ends before leaf %d", n, event, from)
+		return nil, fmt.Errorf("public log: make bundle %d of event %d: the change log ends before leaf %d", n, event, from)
 	}
 	return bundle, nil
 }
@@ -203,8 +203,8 @@ func (p Proof) String() string { return fmt.Sprintf("%s.%d.%x.%v", p.Code, p.Sea
 // The leaf that sold a seat the last time, if it sold it to this order.
 const proofsSQL = `
 SELECT s.idx, s.leaf, s.version, substr(t.hashes, (s.leaf % 256)::integer * 32 + 1, 32), l.origin, l.secret
-  FROM transparency_log l JOIN transparency_seat s USING (event_id)
-  JOIN transparency_tile t ON t.event_id = s.event_id AND t.level = 0 AND t.n = s.leaf / 256
+  FROM public_log l JOIN public_log_seat s USING (event_id)
+  JOIN public_log_tile t ON t.event_id = s.event_id AND t.level = 0 AND t.n = s.leaf / 256
   JOIN change c ON c.event_id = s.event_id AND c.version = s.version
  WHERE l.event_id = $1 AND l.enabled AND s.idx = ANY ($2::integer[]) AND c.holder[array_position(c.idx, s.idx)] = $3`
 
@@ -264,7 +264,7 @@ type Log struct {
 	SignedAt   time.Time
 }
 
-const logSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM transparency_log WHERE event_id = $1`
+const logSQL = `SELECT enabled, origin, verifier, size, checkpoint, signed_at FROM public_log WHERE event_id = $1`
 
 // Log returns the log of an event of a member's team. One that has not begun is enabled.
 func (l *Logs) Log(ctx context.Context, m organizers.Member, event int64) (found Log, err error) {
@@ -276,7 +276,7 @@ func (l *Logs) Log(ctx context.Context, m organizers.Member, event int64) (found
 	case errors.Is(err, pgx.ErrNoRows):
 		return Log{Enabled: true}, nil
 	case err != nil:
-		return found, fmt.Errorf("transparency: read the log of event %d: %w", event, err)
+		return found, fmt.Errorf("public log: read the log of event %d: %w", event, err)
 	}
 	if signed != nil {
 		found.SignedAt = *signed
@@ -284,7 +284,7 @@ func (l *Logs) Log(ctx context.Context, m organizers.Member, event int64) (found
 	return found, nil
 }
 
-const switchSQL = `UPDATE transparency_log SET enabled = $2 WHERE event_id = $1 AND enabled <> $2`
+const switchSQL = `UPDATE public_log SET enabled = $2 WHERE event_id = $1 AND enabled <> $2`
 
 // Switch publishes the log of an event, or hides it. A log that is published again goes on where it was, without a gap.
 //
@@ -305,7 +305,7 @@ func (l *Logs) Switch(ctx context.Context, m organizers.Member, key string, e se
 		return organizers.Note(ctx, tx, m, what, "events/"+e.Slug, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("transparency: switch the log of event %d: %w", e.ID, err)
+		return fmt.Errorf("public log: switch the log of event %d: %w", e.ID, err)
 	}
 	l.job.Wake()
 	return nil

@@ -1,9 +1,8 @@
-package transparency
+package publiclog
 
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -66,12 +65,4 @@ func versions(ctx context.Context, db seats.DB, event, after int64) (list []seat
 		list = append(list, seats.Change{At: r.start, Counts: seats.Counts{Free: []int{r.seats}}})
 	}
 	return append(list, more...), r, len(more) < versionsAtOnce, nil
-}
-
-func withoutScheme(address string) string {
-	_, rest, found := strings.Cut(address, "://")
-	if !found {
-		rest = address
-	}
-	return strings.TrimSuffix(rest, "/")
 }

@@ -127,7 +127,7 @@ SELECT DISTINCT lower(o.email)
  WHERE s.slug = $1 AND o.email <> '' AND EXISTS (SELECT FROM ticket WHERE order_id = o.id AND revoked_at IS NULL)
  ORDER BY 1`
 
-// Recipients lists the addresses of who has a valid ticket of a subscription of the member's team, each once. ErrNoSubscription if it is not theirs.
+// Recipients lists the addresses with a valid ticket of a subscription of the member's team, each once. ErrNoSubscription if it is not theirs.
 func (a *All) Recipients(ctx context.Context, m organizers.Member, slug string) (emails []string, err error) {
 	err = a.desk.As(ctx, m, func(tx pgx.Tx) error {
 		list, err := listed(ctx, tx, &slug)

@@ -1,12 +1,12 @@
 package shop
 
 import (
-	"github.com/usherbox/usher/seats/transparency"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/views"
 )
 
-// LogPath is the page of the public log of the sale, and the prefix of its files.
-func (s Sale) LogPath() string { return s.Path() + "/log" }
+// LogPath is that of the sale.
+func (s Sale) LogPath() string { return publiclog.Path(s.Event.Slug) }
 
 // exampleCode shows what the code of a ticket looks like.
 const exampleCode = "1042-7Q2M-4KXD-9F3A-T8WN"
@@ -15,6 +15,6 @@ const exampleCode = "1042-7Q2M-4KXD-9F3A-T8WN"
 type LogPage struct {
 	views.Page
 	Sale
-	transparency.Log
+	publiclog.Log
 	Home string // how browsers reach us
 }

@@ -69,9 +69,9 @@ func Log(p LogPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Every change of a seat is written into this log within a second and signed. If something in it is changed or removed later, everybody who looked before can prove it."))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Every change of a seat is written into this log and signed. If something in it is changed or removed later, everybody who looked before can prove it."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/log.templ`, Line: 15, Col: 189}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `shop/log.templ`, Line: 15, Col: 173}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {

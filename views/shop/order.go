@@ -14,8 +14,8 @@ import (
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/seats/transparency"
 	"github.com/usherbox/usher/views"
 )
 
@@ -41,7 +41,7 @@ type OrderPage struct {
 	About      *pages.EventPage // may be nil
 	Subscribed *Subscribed      // the subscription that it is of; nil for most
 
-	Proofs map[int]transparency.Proof // by seat: that its sale is in the public log
+	Proofs map[int]publiclog.Proof // by seat: that its sale is in the public log
 
 	Invoices []invoices.Document   // of the order, and its credit notes
 	Transfer banktransfer.Transfer // of what is due; without an account if nothing is due by bank transfer

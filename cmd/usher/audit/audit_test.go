@@ -18,7 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/transparency"
+	"github.com/usherbox/usher/seats/publiclog"
 )
 
 // house serves logs as a house does that has the key, also forged ones.
@@ -47,7 +47,7 @@ func newHouse(t testing.TB) *house {
 }
 
 // with is the same house with another log.
-func (h *house) with(leaves []transparency.Leaf) *house {
+func (h *house) with(leaves []publiclog.Leaf) *house {
 	h.t.Helper()
 	other := &house{t: h.t, signer: h.signer, key: h.key}
 	for i, l := range leaves {
@@ -85,7 +85,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "key":
 		fmt.Fprintln(w, h.key)
 	default:
-		level, n, width, ok := transparency.ParseTile(strings.TrimPrefix(path, "tile/"))
+		level, n, width, ok := publiclog.ParseTile(strings.TrimPrefix(path, "tile/"))
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -121,28 +121,28 @@ func (h *house) audit(o Options) *Report {
 
 // story makes the leaves of a sale.
 type story struct {
-	leaves []transparency.Leaf
+	leaves []publiclog.Leaf
 	states []byte
 	at     int64
 	next   uint64
 	orders map[uint32]seats.ID
-	salts  map[uint32]transparency.Salt
+	salts  map[uint32]publiclog.Salt
 }
 
 func newStory(n int) *story {
-	s := &story{states: make([]byte, n), at: doorsAt - int64(time.Hour/time.Microsecond), orders: map[uint32]seats.ID{}, salts: map[uint32]transparency.Salt{}}
-	s.version(&transparency.Rules{Status: transparency.OnSale, Opens: doorsAt, Seats: uint32(n)})
+	s := &story{states: make([]byte, n), at: doorsAt - int64(time.Hour/time.Microsecond), orders: map[uint32]seats.ID{}, salts: map[uint32]publiclog.Salt{}}
+	s.version(&publiclog.Rules{Status: publiclog.OnSale, Opens: doorsAt, Seats: uint32(n)})
 	return s
 }
 
 // version adds a change that brings seats into a state.
-func (s *story) version(rules *transparency.Rules, change ...[2]int) {
-	l := transparency.Leaf{Kind: transparency.Version, Version: s.next, At: s.at, Parts: 1, Rules: rules}
+func (s *story) version(rules *publiclog.Rules, change ...[2]int) {
+	l := publiclog.Leaf{Kind: publiclog.Version, Version: s.next, At: s.at, Parts: 1, Rules: rules}
 	for _, c := range change {
-		e := transparency.Entry{Seat: uint32(c[0]), State: byte(c[1])}
+		e := publiclog.Entry{Seat: uint32(c[0]), State: byte(c[1])}
 		if e.State != free {
-			order, salt := seats.NewID(), transparency.Salt(seats.NewID())
-			e.Commitment = transparency.Commitment(salt, order)
+			order, salt := seats.NewID(), publiclog.Salt(seats.NewID())
+			e.Commitment = publiclog.Commitment(salt, order)
 			s.orders[e.Seat], s.salts[e.Seat] = order, salt
 		}
 		s.states[c[0]] = e.State
@@ -183,7 +183,7 @@ func (s *story) proof(seat uint32) string {
 		for _, e := range s.leaves[i].Entries {
 			if e.Seat == seat {
 				hash := tlog.RecordHash(s.leaves[i].Append(nil))
-				return fmt.Sprintf("%s.%d.%x.%v", transparency.Code(int64(i), hash[:]), seat, s.salts[seat], s.orders[seat])
+				return fmt.Sprintf("%s.%d.%x.%v", publiclog.Code(int64(i), hash[:]), seat, s.salts[seat], s.orders[seat])
 			}
 		}
 	}
@@ -240,7 +240,7 @@ var frauds = []struct {
 	{"another log than the one that was shown to the other auditor", 20, func(s *story) { *s = *evening(20) }, "two logs are shown"},
 	{"a block slipped in later", 20, func(s *story) {
 		l := s.leaves[2]
-		l.Entries = []transparency.Entry{{Seat: 12, State: 5, Commitment: [32]byte{1}}}
+		l.Entries = []publiclog.Entry{{Seat: 12, State: 5, Commitment: [32]byte{1}}}
 		s.leaves = slices.Insert(s.leaves, 2, l)
 	}, "not those that were signed before"},
 	{"a block that is written at the end with an earlier time", 0, func(s *story) {
@@ -310,7 +310,7 @@ func TestAudit_OfALargeSaleIsShort(t *testing.T) {
 	states := s.leaves[0]
 	for i := range 50_000 { // the counts of each version would take long to count anew
 		for _, state := range []byte{held, sold}[:min(2, 1+(i%5+3)/4)] {
-			l := transparency.Leaf{Kind: transparency.Version, Version: s.next, At: s.at, Parts: 1, Entries: []transparency.Entry{{Seat: uint32(i), State: state, Commitment: [32]byte{1, byte(i)}}}}
+			l := publiclog.Leaf{Kind: publiclog.Version, Version: s.next, At: s.at, Parts: 1, Entries: []publiclog.Entry{{Seat: uint32(i), State: state, Commitment: [32]byte{1, byte(i)}}}}
 			if states.Free, states.Held = states.Free-1, states.Held+1; state == sold {
 				states.Free, states.Held, states.Sold = states.Free+1, states.Held-2, states.Sold+1
 			}
@@ -378,7 +378,7 @@ func TestPage_ProvesATicketByItsScript(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("there is no node")
+		t.Fatal("this test needs Node 18 or newer: ", err)
 	}
 	script, err := filepath.Abs("../../../static/js/logproof.js")
 	if err != nil {

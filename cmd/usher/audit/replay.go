@@ -10,7 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/transparency"
+	"github.com/usherbox/usher/seats/publiclog"
 )
 
 // seat is one seat during the replay.
@@ -25,11 +25,11 @@ type sale struct {
 	*auditor
 	seats   []seat
 	in      [blocked + 1]int // seats in each state
-	rules   transparency.Rules
+	rules   publiclog.Rules
 	open    bool
 	presale bool
 	version int64 // -1: none yet
-	part    transparency.Leaf
+	part    publiclog.Leaf
 	at      int64
 	commits map[string]string // draws: commitment by room and epoch
 }
@@ -42,7 +42,7 @@ func moment(micros int64) string {
 func (a *auditor) replay(ctx context.Context) error {
 	s := &sale{auditor: a, version: -1, commits: map[string]string{}}
 	for i, b := range a.leaves {
-		leaf, err := transparency.ParseLeaf(b)
+		leaf, err := publiclog.ParseLeaf(b)
 		if err != nil {
 			a.wrong("Leaf %d: %v.", i, err)
 			return nil
@@ -51,7 +51,7 @@ func (a *auditor) replay(ctx context.Context) error {
 			a.wrong("Leaf %d is of %s, and stands behind one of %s: it was written later than it says.", i, moment(leaf.At), moment(s.at))
 		}
 		s.at = max(s.at, leaf.At)
-		if leaf.Kind == transparency.Statement {
+		if leaf.Kind == publiclog.Statement {
 			if err := s.state(ctx, leaf.Text); err != nil {
 				return err
 			}
@@ -93,10 +93,10 @@ func (s *sale) state(ctx context.Context, text string) error {
 }
 
 // play takes in one part of a version.
-func (s *sale) play(index int64, leaf *transparency.Leaf) {
+func (s *sale) play(index int64, leaf *publiclog.Leaf) {
 	next := s.part.Parts > 0 && s.part.Part+1 < s.part.Parts
 	switch {
-	case next && (leaf.Version != s.part.Version || leaf.Part != s.part.Part+1 || leaf.Parts != s.part.Parts || leaf.Rules != nil || len(s.part.Entries) != transparency.SeatsPerLeaf):
+	case next && (leaf.Version != s.part.Version || leaf.Part != s.part.Part+1 || leaf.Parts != s.part.Parts || leaf.Rules != nil || len(s.part.Entries) != publiclog.SeatsPerLeaf):
 		s.wrong("Leaf %d is not the next part of version %d.", index, s.version)
 	case !next && (int64(leaf.Version) != s.version+1 || leaf.Part != 0):
 		s.wrong("Leaf %d is version %d, part %d, and the one before is version %d: a change is missing, or stands twice.", index, leaf.Version, leaf.Part, s.version)
@@ -111,7 +111,7 @@ func (s *sale) play(index int64, leaf *transparency.Leaf) {
 		}
 		s.rules = *r
 	}
-	if !s.open && s.rules.Status == transparency.OnSale && leaf.At >= s.rules.Opens {
+	if !s.open && s.rules.Status == publiclog.OnSale && leaf.At >= s.rules.Opens {
 		s.openDoors(leaf)
 	}
 	for i := range leaf.Entries {
@@ -127,7 +127,7 @@ func (s *sale) play(index int64, leaf *transparency.Leaf) {
 	s.compareShown()
 }
 
-func (s *sale) openDoors(leaf *transparency.Leaf) {
+func (s *sale) openDoors(leaf *publiclog.Leaf) {
 	s.open, s.Doors = true, time.UnixMicro(leaf.At).UTC()
 	for _, seat := range s.seats {
 		if seat.declared {
@@ -149,7 +149,7 @@ const (
 )
 
 // change takes one seat into its next state.
-func (s *sale) change(leaf *transparency.Leaf, e *transparency.Entry) {
+func (s *sale) change(leaf *publiclog.Leaf, e *publiclog.Entry) {
 	if int(e.Seat) >= len(s.seats) || e.State > blocked {
 		s.wrong("Version %d names seat %d in state %d; there are %d seats and six states.", leaf.Version, e.Seat, e.State, len(s.seats))
 		return
@@ -178,7 +178,7 @@ func (s *sale) change(leaf *transparency.Leaf, e *transparency.Entry) {
 }
 
 // early judges a change before the doors open.
-func (s *sale) early(leaf *transparency.Leaf, e *transparency.Entry, was *seat) {
+func (s *sale) early(leaf *publiclog.Leaf, e *publiclog.Entry, was *seat) {
 	taken := e.State == held || e.State == paying || e.State == sold
 	if !taken || was.declared || was.state == held || was.state == paying {
 		return
@@ -188,7 +188,7 @@ func (s *sale) early(leaf *transparency.Leaf, e *transparency.Entry, was *seat) 
 		return
 	}
 	opens := "no time was set for them"
-	if s.rules.Opens != transparency.AtOnce {
+	if s.rules.Opens != publiclog.AtOnce {
 		opens = "they opened at " + moment(s.rules.Opens)
 	}
 	s.wrong("Seat %d was taken in version %d, at %s, before the doors opened (%s), and was in no block declared before.", e.Seat, leaf.Version, moment(leaf.At), opens)
@@ -232,7 +232,7 @@ func (a *auditor) checkTicket(context.Context) error {
 		return nil
 	}
 	parts := strings.Split(strings.TrimSpace(a.Options.Ticket), ".")
-	index, begins, ok := transparency.ParseCode(parts[0])
+	index, begins, ok := publiclog.ParseCode(parts[0])
 	if !ok || len(parts) != 1 && len(parts) != 4 {
 		return fmt.Errorf("%q is no code of a ticket, such as 1042-7Q2M-4KXD-9F3A-T8WN", a.Options.Ticket)
 	}
@@ -248,7 +248,7 @@ func (a *auditor) checkTicket(context.Context) error {
 		a.wrong("The ticket is not in the log: leaf %d is another one.", index)
 		return nil
 	}
-	leaf, err := transparency.ParseLeaf(a.leaves[index])
+	leaf, err := publiclog.ParseLeaf(a.leaves[index])
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (a *auditor) checkTicket(context.Context) error {
 // lastOf is the leaf that changed a seat the last time.
 func (a *auditor) lastOf(seat uint32) int64 {
 	for i := len(a.leaves) - 1; i >= 0; i-- {
-		leaf, err := transparency.ParseLeaf(a.leaves[i])
+		leaf, err := publiclog.ParseLeaf(a.leaves[i])
 		if err != nil {
 			continue // the replay reported it
 		}
@@ -292,5 +292,5 @@ func (a *auditor) lastOf(seat uint32) int64 {
 func opens(commitment [32]byte, salt, order string) bool {
 	s, err := hex.DecodeString(salt)
 	id, err2 := seats.ParseID(order)
-	return err == nil && err2 == nil && len(s) == len(transparency.Salt{}) && transparency.Commitment(transparency.Salt(s), id) == commitment
+	return err == nil && err2 == nil && len(s) == len(publiclog.Salt{}) && publiclog.Commitment(publiclog.Salt(s), id) == commitment
 }
