@@ -9,7 +9,7 @@ CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Gre
 WALKS := ^Test(ADayAtTheDesk|AnyNameAndAddress|Branding_Logo|Challenge_(No|Pass)|EveryFormThat|Matrix_|Pages_OfAGerman|Picture_|Routes_(Body|LargeBodiesNeed)|SiteKey_|Tickets_ArePrinted|Wallet_)
 # Where goroutines share memory the race detector looks on. It wants all that a package imports compiled once more, and slows what one
 # goroutine computes tenfold, so it has no place in packages that compile Stripe's client, draw pages or decode pictures: make race.
-SHARING = $$(git grep -lE '"sync(/atomic)?"|errgroup"' -- 'realtime/*.go' 'seats/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+SHARING = $$(git grep -lE '\bsync\.([MPRW]|Cond)|"sync/atomic"|errgroup"' -- 'realtime/*.go' 'seats/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 RACED = $$(go list $(SHARING) | grep -Ev '/(invoices|pages|stripe|waitlist)(/|$$)')
 OTHERS = $$(comm -23 <(go list ./... | grep -Ev '/e2e|/cmd/usher/rush' | sort) <(echo "$(RACED)" | sort))
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
