@@ -47,10 +47,14 @@ func (p *person) seat(label string) playwright.Locator {
 // tray is where the seats of the person stand.
 func (p *person) tray() playwright.Locator { return p.page.Locator("#tray") }
 
-// take clicks a seat, as one does, and waits until it is in the tray.
+// take clicks a seat, on a phone taps it, and waits until it is in the tray.
 func (p *person) take(label string) {
 	p.t.Helper()
-	p.press(p.seat(label))
+	if p.device.touch {
+		check(p.t, p.seat(label).Tap())
+	} else {
+		p.press(p.seat(label))
+	}
 	p.holds(label)
 }
 
@@ -61,15 +65,11 @@ func (p *person) holds(labels ...string) {
 	}
 }
 
-// press is a tap on a phone and a click elsewhere.
+// press clicks, on a phone too: a click waits for the page that it leads to, and a tap does not.
 func (p *person) press(what playwright.Locator) {
 	p.t.Helper()
 	if p.device.noScript {
 		p.settles(what)
-	}
-	if p.device.touch {
-		check(p.t, what.Tap())
-		return
 	}
 	check(p.t, what.Click())
 }

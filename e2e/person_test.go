@@ -118,10 +118,9 @@ func (d device) options() playwright.BrowserNewContextOptions {
 }
 
 // traced reports whether to keep what a page looked like before and after each action, in case the test fails. It costs a fifth
-// of a test, so only tests asked for by name have it, and those where people tap: a click waits for what it leads to, and a
-// tap only as long as it takes to keep that.
+// of a test, so only tests asked for by name have it.
 func (p *person) traced() bool {
-	return p.device.touch || flag.Lookup("test.run").Value.String() != ""
+	return flag.Lookup("test.run").Value.String() != ""
 }
 
 // failingSockets makes every WebSocket fail as it does behind a proxy that knows none.
