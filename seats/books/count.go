@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 // A team with a million orders has too many postings to sum them for each page. So a job counts orders: what their postings come to is in
@@ -164,7 +165,7 @@ func countSome(ctx context.Context, tx pgx.Tx, most int) (taken int, err error) 
 	if err := tx.QueryRow(ctx, countLockSQL).Scan(&mine); err != nil || !mine {
 		return 0, err
 	}
-	if _, err := tx.Exec(ctx, planSQL); err != nil {
+	if _, err := tx.Exec(ctx, database.PlanManySQL); err != nil {
 		return 0, err
 	}
 	rows, _ := tx.Query(ctx, takeSQL, most) // CollectRows returns its error

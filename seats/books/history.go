@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/pricing"
 )
 
@@ -192,9 +193,6 @@ SELECT o.id FROM intention i JOIN payment p ON p.id = i.payment_id LEFT JOIN pay
 SELECT order_id FROM payment p WHERE captured > 0 AND state IN ('lost', 'closed') AND event_id = ANY($1) AND created_at < $3
    AND NOT EXISTS (SELECT FROM orders WHERE id = p.order_id)`
 
-// What a pool of this program is told about plans (seats.Connect) is for looking up a few rows.
-const planSQL = `SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL plan_cache_mode TO DEFAULT`
-
 // atOnce is how many orders are in memory at once.
 const atOnce = 5000
 
@@ -215,7 +213,7 @@ func eachChunk(ctx context.Context, tx pgx.Tx, events []*Event, from, to time.Ti
 	for i, e := range events {
 		of[e.ID], ids[i] = e, e.ID
 	}
-	if _, err := tx.Exec(ctx, planSQL); err != nil {
+	if _, err := tx.Exec(ctx, database.PlanManySQL); err != nil {
 		return err
 	}
 	rows, _ := tx.Query(ctx, touchedSQL, ids, from, to) // CollectRows returns its error

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/organizers"
 )
 
@@ -54,7 +55,7 @@ type touch struct {
 
 // sum adds up what is counted, and by their postings orders that changed since, and what was retained of deposits. All of it is in one snapshot.
 func (s *summing) sum(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, planSQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
+	if _, err := tx.Exec(ctx, database.PlanManySQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
 		return err
 	}
 	changed, err := s.readTouched(ctx, tx)

@@ -29,6 +29,14 @@ SET enable_bitmapscan = off;
 SET jit = off;
 SET client_min_messages = warning` // with less, the warning of a commit that did not wait would not come (unsynced.go)
 
+// PlanManySQL is for a transaction that reads many rows, such as a report: the planner may read whole tables and join them as it likes.
+const PlanManySQL = `
+SET LOCAL plan_cache_mode TO DEFAULT;
+SET LOCAL enable_hashjoin TO DEFAULT;
+SET LOCAL enable_mergejoin TO DEFAULT;
+SET LOCAL enable_seqscan TO DEFAULT;
+SET LOCAL enable_bitmapscan TO DEFAULT`
+
 // Connect opens a pool of connections for package seats.
 func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)

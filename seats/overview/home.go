@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 )
@@ -132,6 +133,9 @@ func (o *Overview) Home(ctx context.Context, m organizers.Member, sales bool) (h
 		if err := home.readSales(ctx, tx); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, database.PlanManySQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
+			return fmt.Errorf("overview: %w", err)
+		}
 		return home.readSelling(ctx, tx)
 	})
 	o.mu.Lock()
@@ -174,12 +178,10 @@ func (h *Home) readToday(ctx context.Context, tx pgx.Tx) error {
 
 // The orders of today, and of the same day a week ago until this time of day.
 const salesSQL = `
-WITH placed AS MATERIALIZED (
-    SELECT o.id, o.currency, o.created_at >= $2 AS today, CASE WHEN o.created_at >= $2 THEN least(23, floor(extract(epoch FROM o.created_at - $2) / 3600))::integer ELSE 0 END AS hour
-      FROM orders o
-     WHERE o.state = 'confirmed' AND (o.created_at >= $2 OR o.created_at >= $2::timestamptz - interval '7 days' AND o.created_at < $1::timestamptz - interval '7 days'))
-SELECT p.currency, p.today, p.hour, count(DISTINCT p.id), count(t.id), coalesce(sum(t.price + t.fee), 0)::bigint
-  FROM placed p JOIN ticket t ON t.order_id = p.id AND t.revoked_at IS NULL
+SELECT o.currency, d.today, CASE WHEN d.today THEN least(23, floor(extract(epoch FROM o.created_at - $2) / 3600))::integer ELSE 0 END, count(*), sum(t.n), sum(t.amount)::bigint
+  FROM (VALUES (true, $2::timestamptz, 'infinity'), (false, $2::timestamptz - interval '7 days', $1::timestamptz - interval '7 days')) AS d (today, since, until),
+       orders o, LATERAL (SELECT count(*) AS n, sum(price + fee) AS amount FROM ticket WHERE order_id = o.id AND revoked_at IS NULL HAVING count(*) > 0) t
+ WHERE o.state = 'confirmed' AND o.created_at >= d.since AND o.created_at < d.until
  GROUP BY 1, 2, 3`
 
 func (h *Home) readSales(ctx context.Context, tx pgx.Tx) error {

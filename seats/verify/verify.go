@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/seal"
 )
 
@@ -51,7 +52,7 @@ var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadO
 func (l *look) run(ctx context.Context, db DB) (*Report, error) {
 	r := newReport(l.slug)
 	err := pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, planSQL); err != nil {
+		if _, err := tx.Exec(ctx, database.PlanManySQL); err != nil {
 			return err
 		}
 		list, err := readBooks(ctx, tx, l.slug, r)
@@ -128,13 +129,6 @@ func (l *look) at(ctx context.Context, tx pgx.Tx, b *books) error {
 	}
 	return nil
 }
-
-// What a pool of this program is told about plans (seats.Connect) is for looking up a few rows; here whole tables are read.
-const planSQL = `
-SET LOCAL plan_cache_mode TO DEFAULT;
-SET LOCAL enable_hashjoin TO DEFAULT;
-SET LOCAL enable_mergejoin TO DEFAULT;
-SET LOCAL enable_seqscan TO DEFAULT`
 
 // Holds and changes have no foreign key to their event: it would cost as much as the row.
 const orphansSQL = `
