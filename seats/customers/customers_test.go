@@ -298,10 +298,17 @@ func TestChanged_CustomersAreNotedInProportion(t *testing.T) {
 			Blocks int `json:"Shared Hit Blocks"`
 		}
 	}
-	if err := h.db.QueryRow(t.Context(), `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT customer_of($1, 'zoe@example.org')`, h.ann.Team).Scan(&plan); err != nil {
+	db, err := h.db.Acquire(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if blocks := plan[0].Plan.Blocks; blocks == 0 || blocks > 1_000 {
+	defer db.Release()
+	for range 2 { // a connection that never did it reads a thousand blocks of the catalog
+		if err := db.QueryRow(t.Context(), `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT customer_of($1, 'zoe@example.org')`, h.ann.Team).Scan(&plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if blocks := plan[0].Plan.Blocks; blocks == 0 || blocks > 500 {
 		t.Errorf("the record of an address takes %d blocks", blocks)
 	}
 }
