@@ -2,13 +2,17 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/events"
@@ -177,7 +181,7 @@ func TestDeposit_IsPaidAndOnTheFinalInvoice(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Gross != 2000 || list[0].Due() != 1600 || list[0].Deposit == nil || list[0].Deposit.Amount != 400 || len(list[0].Deposit.Rates) != 1 || list[0].Deposit.Rates[0].Amount != 400 || list[0].Buyer.VATID != "ATU13585627" {
 		t.Fatalf("the invoices are %+v, %v", list, err)
 	}
-	if said := list[0].LessDeposit(t.Context()); said != "Less deposit of 4.00 EUR, paid on "+list[0].Deposit.On {
+	if said := list[0].LessDeposit(t.Context()); said != "Less deposit of 4.00 EUR, paid on "+list[0].Deposit.On+" ("+list[0].Deposit.Label+")" {
 		t.Errorf("the invoice says %q", said)
 	}
 	xml, err := list[0].XML()
@@ -339,6 +343,140 @@ func TestDeposit_ContactIsErasedOnceItIsOver(t *testing.T) {
 	s.does(t, ann, path+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"invoice"}})
 	if all := erase(); !all || email() != "" {
 		t.Errorf("once it is paid back, all is erased: %t, the address is %q", all, email())
+	}
+	s.wantBooks(t)
+}
+
+// documents are those of a deposit as programs get them: what each comes to by kind and number.
+func (s *site) documents(t *testing.T, who *http.Client, link string) (list []string) {
+	t.Helper()
+	var answer struct {
+		Documents []web.InvoiceBody `json:"documents"`
+	}
+	_, body := send(t, who, "GET", s.url+link, "")
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err, body)
+	}
+	for _, d := range answer.Documents {
+		list = append(list, fmt.Sprintf("%s %s %d %s", d.Number, d.Kind, d.Gross, d.Corrects))
+	}
+	return list
+}
+
+// A deposit has a number in the one row of numbers. Other terms are credited first, and the invoice of the order takes it off.
+func TestDepositInvoice_HasANumberOfTheTeamAndIsTakenOffTheFinalOne(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, guest := s.owner(t), person(t)
+	s.exec(t, sellerSQL)
+	key := s.sale.Prices.Types[0].Key
+	ask := url.Values{"number": {"4"}, "price." + key: {"5.00"}, "organisation": {"Rote Schule"}, "deposit": {"20%"}, "deposit_due": {"2028-12-01T10:00"}}
+	path := s.group(t, ann, ask)
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	year := func(n int) string { return fmt.Sprintf("%d-%06d", time.Now().Year(), n) }
+	wants := func(what string, want ...string) {
+		t.Helper()
+		if got := s.documents(t, guest, link); !slices.Equal(got, want) {
+			t.Errorf("%s, the documents are %q, want %q", what, got, want)
+		}
+	}
+	first := year(1) + " deposit 400 "
+	wants("asked for", first)
+	if a, page := s.page(t, guest, link); !strings.Contains(page, "Deposit invoice "+year(1)) {
+		t.Errorf("the page has no invoice: %d %s", a.StatusCode, words(page))
+	}
+	for _, at := range []string{link + "/invoices/" + year(1) + ".pdf", "/desk/invoices/" + year(1) + ".pdf"} {
+		if a, pdf := send(t, ann, "GET", s.url+at, ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(pdf, "%PDF") {
+			t.Errorf("%s: %d", at, a.StatusCode)
+		}
+	}
+	if _, page := s.page(t, ann, path); !strings.Contains(page, link+"/invoices/"+year(1)+".pdf") {
+		t.Errorf("the booking has no invoice: %s", words(page))
+	}
+	change := url.Values{"name": {"Eva Roth"}, "email": {"eva@example.org"}, "organisation": {"Rote Schule"}, "until": {"2029-01-01T10:00"}, "price." + key: {"5.00"}, "deposit": {"6.00"}, "deposit_due": {"2028-12-01T10:00"}}
+	s.does(t, ann, path, change)
+	second := year(3) + " deposit 600 "
+	wants("with other terms", first, year(2)+" credit 400 "+year(1), second)
+	s.does(t, ann, path+"/deposit/payment", url.Values{"method": {"invoice"}})
+	wants("paid", first, year(2)+" credit 400 "+year(1), second)
+	s.does(t, ann, path+"/order", url.Values{"due": {"2029-02-01T10:00"}})
+	wants("in the order", first, year(2)+" credit 400 "+year(1), second)
+	list, err := s.config.Invoices.Of(t.Context(), s.booking(t, ann, path).Order)
+	if err != nil || len(list) != 1 || list[0].Label != year(4) || list[0].Gross != 2000 || list[0].Due() != 1400 || list[0].Deposit.Label != year(3) {
+		t.Fatalf("the final invoice is %+v, %v", list, err)
+	}
+	_, csv := send(t, ann, "GET", s.url+fmt.Sprintf("/desk/invoices/%d.csv", time.Now().Year()), "")
+	sum := 0.0
+	for _, line := range strings.Split(strings.TrimSpace(csv), "\n")[1:] {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		gross, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+		if err != nil {
+			t.Fatal(err, line)
+		}
+		sum += gross
+	}
+	if sum != 20 {
+		t.Errorf("the list of invoices comes to %v, and the order to 20: %s", sum, csv)
+	}
+
+	given := s.group(t, ann, ask)
+	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, given)))
+	wants("asked for", year(5)+" deposit 400 ")
+	s.does(t, ann, given+"/cancellation", url.Values{})
+	wants("of an option that was cancelled", year(5)+" deposit 400 ", year(6)+" credit 400 "+year(5))
+	kept := s.group(t, ann, ask)
+	link = regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, kept)))
+	s.does(t, ann, kept+"/deposit/payment", url.Values{"method": {"cash"}})
+	s.does(t, ann, kept+"/cancellation", url.Values{})
+	wants("before it is decided", year(7)+" deposit 400 ")
+	s.does(t, ann, kept+"/deposit/end", url.Values{"outcome": {"retained"}})
+	wants("retained", year(7)+" deposit 400 ", year(8)+" credit 400 "+year(7))
+	s.wantBooks(t)
+}
+
+// A group pays its deposit on the page of the link, at Stripe. A webhook and the return to the page tell of it twice.
+func TestDepositOnline_IsPaidOnTheGroupsPage(t *testing.T) {
+	t.Parallel()
+	s, bank := newStripeSite(t)
+	ann, guest := s.owner(t), person(t)
+	s.exec(t, sellerSQL)
+	path := s.group(t, ann, url.Values{"number": {"4"}, "deposit": {"8.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "Pay €8") {
+		t.Fatalf("the page has no way to pay: %s", words(page))
+	}
+	if a, page := s.submit(t, guest, link+"/payments", url.Values{"amount": {"700"}, "key": {"other"}}); a.StatusCode != http.StatusConflict || !strings.Contains(page, "The deposit is €8 now") {
+		t.Errorf("another amount gets %d %s", a.StatusCode, words(page))
+	}
+	for range 2 {
+		if a, page := s.submit(t, guest, link+"/payments", url.Values{"amount": {"800"}, "key": {"pay"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != link+"?go" {
+			t.Fatalf("paying gets %d %s", a.StatusCode, words(page))
+		}
+	}
+	if a, page := s.page(t, guest, link+"?go"); !strings.HasPrefix(a.Header.Get("Refresh"), "0; url="+bank.URL) || !strings.Contains(page, "Continue payment") {
+		t.Errorf("the page leads to %q: %s", a.Header.Get("Refresh"), words(page))
+	}
+	all := bank.Sessions()
+	if len(all) != 1 {
+		t.Fatalf("the provider has %d payments", len(all))
+	}
+	if _, page := s.page(t, ann, path); !strings.Contains(page, "The group is paying €8 online.") {
+		t.Errorf("the booking is %s", words(page))
+	}
+	bank.Pays(all[0].ID, false)
+	s.tells(t, bank.Event(all[0].ID, "checkout.session.completed"))
+	if _, page := s.page(t, guest, link+"?back"); !strings.Contains(page, "We received the deposit of €8") || strings.Contains(page, "Pay €8") {
+		t.Errorf("paid, the page is %s", words(page))
+	}
+	if _, page := s.page(t, ann, path); !strings.Contains(page, ", card") || strings.Contains(page, "Paid in cash") {
+		t.Errorf("the booking is %s", words(page))
+	}
+	if a, body := send(t, guest, "POST", s.url+link+"/payments", `{"amount":800}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "not to be paid any more") {
+		t.Errorf("paying once more gets %d %s", a.StatusCode, body)
+	}
+	s.does(t, ann, path+"/order", url.Values{"due": {"2029-02-01T10:00"}})
+	if k := s.booking(t, ann, path); k.Due != k.Total-800 {
+		t.Errorf("confirmed, it is %+v", k)
 	}
 	s.wantBooks(t)
 }

@@ -357,6 +357,8 @@ var matrix = map[string]access{
 	"POST /orders/{code}/resales":                anyone,
 	"POST /orders/{code}/resales/withdrawals":    anyone,
 	"GET /deposits/{code}":                       anyone,
+	"POST /deposits/{code}/payments":             anyone,
+	"GET /deposits/{code}/invoices/{file}":       anyone,
 	"GET /resales/{code}":                        anyone,
 	"POST /resales/{code}":                       anyone,
 	"GET /transfers/{code}":                      anyone,

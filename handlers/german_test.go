@@ -334,6 +334,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	papers(ann, "/orders/"+w.id("SELECT o.code AS id FROM orders o JOIN invoice i ON i.order_id = o.id WHERE i.label || '.pdf' = '"+invoice+"'")+"/invoices/"+invoice)
 	papers(ann, "/orders/"+code+"/tickets.pdf")
 	papers(ann, "/gift-cards/OWN/card.pdf")
+	papers(ann, "/deposits/"+w.id("SELECT d.code || '/invoices/' || i.label || '.pdf' AS id FROM deposit d JOIN invoice i USING (booking_id) WHERE i.kind = 'deposit' LIMIT 1"))
 	papers(owner, "/desk/branding/ticket.pdf")
 	papers(owner, "/desk/events/evening/settlement.pdf")
 	soon := time.Now().Add(time.Hour)

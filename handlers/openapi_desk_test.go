@@ -166,7 +166,8 @@ GET /desk/events/evening/bookings
 POST /desk/events/evening/bookings/BOOKING {"name":"Eva Roth","organisation":"Rote Schule","until":"2029-02-01T10:00"}
 POST /desk/events/evening/bookings/BOOKING/seats {"keep":2}
 POST /desk/events/evening/bookings/BOOKING {"name":"Eva Roth","organisation":"Rote Schule","until":"2029-02-01T10:00","deposit":"20%","deposit_due":"2029-01-10T10:00","deposit_refundable":"2029-01-20T10:00"} => DEPOSIT "link":"/deposits/([^"]+)"
-GET /deposits/DEPOSIT
+GET /deposits/DEPOSIT => NUMBER "number":"([^"]+)"
+GET /deposits/DEPOSIT/invoices/NUMBER.pdf
 POST /desk/events/evening/bookings/BOOKING/deposit/payment {"method":"invoice"}
 POST /desk/events/evening/bookings/BOOKING/order {"due":"2029-03-01T10:00"}
 POST /desk/events/evening/bookings/BOOKING/names {"names":["Ann Example"]}

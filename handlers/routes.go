@@ -151,6 +151,8 @@ func (h *Handlers) table() []route {
 		{"POST /orders/{code}/resales", h.shop.OfferBack, shopRule},
 		{"POST /orders/{code}/resales/withdrawals", h.shop.TakeBack, shopRule},
 		{"GET /deposits/{code}", h.shop.Deposit, pageRule},
+		{"POST /deposits/{code}/payments", h.Once(h.shop.PayDeposit), pageRule},
+		{"GET /deposits/{code}/invoices/{file}", h.shop.DepositInvoice, secretRule},
 		{"GET /resales/{code}", h.shop.ResaleOffer, pageRule},
 		{"POST /resales/{code}", h.Acting(h.shop.TakeResaleOffer), pageRule},
 

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -138,7 +139,9 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.TestSales.Erase = config.Privacy.EraseEvent
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")
-	sold.Payments.Other = config.GiftCards.MakeDue
+	sold.Payments.Other = func(ctx context.Context, payment seats.ID) error {
+		return errors.Join(config.GiftCards.MakeDue(ctx, payment), config.Bookings.MakeDue(ctx, payment))
+	}
 	config.Letters = letters.New(db, config.Desk)
 	config.Waits = waitlist.New(db, office, log)
 	config.Waits.Wrote = sold.WroteMail
@@ -161,7 +164,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	go func() { done <- config.Desks.Run(closing) }()
 	selling, endOffice := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { officeDone <- office.Run(selling) }()
-	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Blocks.Job(), config.Payouts.Job(), config.TestSales.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
+	for _, run := range []func(context.Context) error{hub.Run, jobs.NewRunner(db, log, append(sold.Jobs(), card.Job(), config.GiftCards.Job(), config.Bookings.OnlineJob(), config.Blocks.Job(), config.Payouts.Job(), config.TestSales.Job(), config.Turns.Jobs()[0], config.Turns.Jobs()[1])...).Run, rooms.Run, config.Waits.Run, config.Desk.Run, config.Sales.Run, config.Limits.Run} {
 		go func() { done <- run(ctx) }()
 	}
 	server := httptest.NewServer(New(config))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -156,7 +157,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.payouts.Job(), n.tests.Job(), n.logs.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.bookings.OnlineJob(), n.payouts.Job(), n.tests.Job(), n.logs.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -212,7 +213,10 @@ func (n *node) introduce() {
 		n.invoices.Job().Wake()
 	}
 	n.sold.MailWritten = n.outbox.Wake
-	n.sold.Payments.Other, n.gifts.MailQueued = n.gifts.MakeDue, n.outbox.Wake
+	n.sold.Payments.Other = func(ctx context.Context, payment seats.ID) error {
+		return errors.Join(n.gifts.MakeDue(ctx, payment), n.bookings.MakeDue(ctx, payment))
+	}
+	n.gifts.MailQueued = n.outbox.Wake
 	n.sold.Payments.PayoutsChanged, n.payouts.Record = n.payouts.MakeDue, n.sold.Payments.Record
 	n.waits.Wrote = func() {
 		n.outbox.Wake()

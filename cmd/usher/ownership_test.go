@@ -21,7 +21,7 @@ var owners = map[string]string{
 	"seats/alerts":        "alert alert_choice alert_look",
 	"seats/changes":       "team_change team_touch",
 	"seats/customers":     "customer customer_address customer_note",
-	"seats/bookings":      "booking deposit",
+	"seats/bookings":      "booking deposit deposit_payment",
 	"seats/guests":        "guest",
 	"seats/memberships":   "membership membership_kind",
 	"seats/events":        "category event plan question seat section",

@@ -54,6 +54,8 @@ type depositBody struct {
 	Outcome    string     `json:"outcome,omitempty"`
 	EndedAt    *time.Time `json:"ended_at,omitempty"`
 	Link       string     `json:"link"`
+
+	Documents []web.InvoiceBody `json:"documents,omitempty"`
 }
 
 func describeBooking(s *seats.Sale, k desk.GroupBooking) bookingBody {
@@ -67,7 +69,7 @@ func describeDeposit(d *bookings.Deposit) *depositBody {
 	if d == nil {
 		return nil
 	}
-	return &depositBody{d.Amount, d.Due.UTC(), web.UTC(d.Refundable), web.UTC(d.PaidAt), d.Method, d.Outcome, web.UTC(d.EndedAt), shop.DepositPath(d.Code)}
+	return &depositBody{d.Amount, d.Due.UTC(), web.UTC(d.Refundable), web.UTC(d.PaidAt), d.Method, d.Outcome, web.UTC(d.EndedAt), shop.DepositPath(d.Code), nil}
 }
 
 // sumOf puts what a booking costs beside it: its order, or its option at this moment.
@@ -196,9 +198,19 @@ func (h *Handlers) booked(w http.ResponseWriter, r *http.Request, m organizers.M
 	if err != nil {
 		return err
 	}
+	one := describeBooking(s, sumOf(s, k))
+	if one.Deposit != nil {
+		documents, err := h.Server.Invoices.OfDeposit(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		for _, d := range documents {
+			one.Deposit.Documents = append(one.Deposit.Documents, web.DescribeInvoice(d))
+		}
+	}
 	return deskWith(w, r, desk.BookingPath(s.Event.Slug, id), done, status, struct {
 		Booking bookingBody `json:"booking"`
-	}{describeBooking(s, sumOf(s, k))})
+	}{one})
 }
 
 // bookingID is that of the address.
@@ -230,6 +242,12 @@ func (h *Handlers) showBooking(w http.ResponseWriter, r *http.Request, m organiz
 	p.Booking, p.Plan, p.Prices = sumOf(s, k), s.Plan, s.Prices
 	p.Frame = h.eventFrame(w, r, m, s, p.Booking.Who(r.Context()))
 	p.Path = desk.BookingsPath(s.Event.Slug)
+	if p.Documents, err = h.Server.Invoices.OfDeposit(r.Context(), id); err != nil {
+		return err
+	}
+	if p.Payment, err = h.Bookings.LastPayment(r.Context(), id); err != nil {
+		return err
+	}
 	if p.Country, _, err = h.Server.Invoices.Issuer(r.Context(), m.Team); err != nil {
 		return err
 	}

@@ -198,6 +198,12 @@ func invoiceRows(to sheet, d invoices.Document) error {
 			return err
 		}
 	}
+	for _, part := range d.InvoicedBefore() { // so that the invoices of a deposit and of its order come to the order
+		if err := to.row(d.Label, d.Kind, d.IssuedOn.Format(time.DateOnly), d.Order, d.Buyer.Name, d.Buyer.Company, d.Buyer.VATID, d.Deposit.Label, d.Currency, pricing.Rate(part.Rate),
+			amount{part.Tax - part.Amount, digits}, amount{-part.Tax, digits}, amount{-part.Amount, digits}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -61,6 +61,7 @@ type lineBody struct {
 	Reason   string    `json:"reason"`
 	Off      int64     `json:"difference"`
 	GiftCard bool      `json:"gift_card"`
+	Deposit  bool      `json:"deposit,omitempty"`
 }
 
 type missingBody struct {
@@ -80,7 +81,7 @@ func describePayout(r payouts.Reckoned) payoutBody {
 }
 
 func describeLine(e payouts.Entry) lineBody {
-	return lineBody{e.ID, e.Kind, e.Type, e.Source, e.At.UTC(), e.Amount, e.Fee, e.Net, e.Event, e.Code, numberOf(e.Order), e.Why, e.Off, e.Gift}
+	return lineBody{e.ID, e.Kind, e.Type, e.Source, e.At.UTC(), e.Amount, e.Fee, e.Net, e.Event, e.Code, numberOf(e.Order), e.Why, e.Off, e.Gift, e.Deposit}
 }
 
 // numberOf is the number of an order; empty for none.
@@ -182,6 +183,8 @@ func payoutRows(to sheet, payout payouts.Reckoned, lines []payouts.Entry) error 
 		of := numberOf(l.Order)
 		if l.Gift {
 			of = "gift card"
+		} else if l.Deposit {
+			of = "deposit"
 		}
 		if err := to.row(l.ID, l.Kind, l.Type, l.Source, l.At, l.Event, of, payout.Currency, amount{l.Amount, d}, amount{l.Fee, d}, amount{l.Net, d}, amount{l.Off, d}, l.Why); err != nil {
 			return err

@@ -16,6 +16,7 @@ type InvoiceBody struct {
 	Number   string          `json:"number"`
 	Kind     string          `json:"kind"`
 	Order    string          `json:"order"`
+	Booking  string          `json:"booking,omitempty"`
 	IssuedOn string          `json:"issued_on"`
 	Corrects string          `json:"corrects,omitempty"`
 	Currency string          `json:"currency"`
@@ -32,7 +33,7 @@ type InvoiceBody struct {
 // DescribeInvoice makes the answer of a document.
 func DescribeInvoice(d invoices.Document) InvoiceBody {
 	b := InvoiceBody{
-		Number: d.Label, Kind: d.Kind, Order: d.Order, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross, Deposit: d.Deposit,
+		Number: d.Label, Kind: d.Kind, Order: d.Order, Booking: d.Booking, IssuedOn: d.IssuedOn.Format(time.DateOnly), Currency: d.Currency, Net: d.Net, Tax: d.Tax, Gross: d.Gross, Deposit: d.Deposit,
 		Buyer: d.Buyer.Name, XML: d.Electronic(), Lines: d.Lines,
 	}
 	if d.Corrects != nil {

@@ -28,12 +28,14 @@ type Bookings struct {
 	orders *orders.Orders
 	blocks *blocks.Blocks
 	remind *jobs.Job
+	online *jobs.Job
 }
 
 // New returns the bookings of a desk.
 func New(db seats.DB, desk *organizers.Desk, sold *orders.Orders, kept *blocks.Blocks) *Bookings {
 	b := &Bookings{MailWritten: func() {}, db: db, desk: desk, orders: sold, blocks: kept}
 	b.remind = jobs.New("reminders of group bookings", remindersSQL, b.sendReminder)
+	b.online = jobs.New("deposits paid online", onlineDueSQL, b.work)
 	return b
 }
 

@@ -123,6 +123,9 @@ func (b *Bookings) sendReminder(ctx context.Context, booking string) (int, error
 // Job is the job that reminds contacts of options that end.
 func (b *Bookings) Job() *jobs.Job { return b.remind }
 
+// OnlineJob is the job that settles deposits paid online, and pays them back.
+func (b *Bookings) OnlineJob() *jobs.Job { return b.online }
+
 const eventSQL = `SELECT e.id, e.slug FROM booking b JOIN event e ON e.id = b.event_id WHERE b.id = $1`
 
 // About returns the booking that a mail is about, and its event. ErrNone if there is none.

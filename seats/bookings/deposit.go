@@ -25,7 +25,7 @@ type Deposit struct {
 	Due        time.Time
 	Refundable *time.Time // it goes back if the booking ends until then; nil: the team may keep it at any time
 	PaidAt     *time.Time
-	Method     string // payments.Invoice, which is a bank transfer, Cash or Terminal; empty: it is not paid
+	Method     string // payments.Invoice, which is a bank transfer, Cash or Terminal, or Card or Demo online; empty: it is not paid
 	EndedAt    *time.Time
 	Outcome    string // InOrder, Refunded or Retained; empty: it is with the booking
 	Keepable   bool   // its rule lets the team keep it, if the booking has ended
@@ -42,6 +42,9 @@ const (
 
 // Paid reports whether the deposit came.
 func (d *Deposit) Paid() bool { return d != nil && d.PaidAt != nil }
+
+// ByCard reports whether the deposit came online, and can go back that way.
+func (d *Deposit) ByCard() bool { return d.Paid() && online(d.Method) }
 
 // Open reports whether the deposit came, and is neither in an order nor paid back nor retained.
 func (d *Deposit) Open() bool { return d.Paid() && d.Outcome == "" }
@@ -99,17 +102,17 @@ func (d *Deposit) differs(amount int64, t *DepositTerms) bool {
 // due, if there is an hour more than that; new terms make a new one.
 const (
 	askSQL = `
-INSERT INTO deposit AS d (booking_id, event_id, code, amount, due_at, refundable_until, remind_at)
-VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $5::timestamptz > clock_timestamp() + interval '49 hours' THEN $5 - interval '48 hours' END)
-    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, withdrawn_at = NULL, remind_at = excluded.remind_at, reminded_at = NULL WHERE d.paid_at IS NULL`
+INSERT INTO deposit AS d (booking_id, event_id, code, amount, due_at, refundable_until, rates, remind_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $5::timestamptz > clock_timestamp() + interval '49 hours' THEN $5 - interval '48 hours' END)
+    ON CONFLICT (booking_id) DO UPDATE SET amount = $4, due_at = $5, refundable_until = $6, rates = $7, withdrawn_at = NULL, remind_at = excluded.remind_at, reminded_at = NULL WHERE d.paid_at IS NULL`
 	askNoneSQL = `UPDATE deposit SET withdrawn_at = clock_timestamp(), remind_at = NULL WHERE booking_id = $1 AND paid_at IS NULL`
-	lowerSQL   = `UPDATE deposit SET amount = $2 WHERE booking_id = $1 AND paid_at IS NULL AND amount > $2`
+	lowerSQL   = `UPDATE deposit SET amount = $2, rates = $3 WHERE booking_id = $1 AND paid_at IS NULL AND amount > $2`
 )
 
 // queue asks the contact for a deposit with what makes the option.
-func (t *DepositTerms) queue(q *pgx.Batch, event int64, id seats.ID, amount int64) {
+func (t *DepositTerms) queue(q *pgx.Batch, event int64, id seats.ID, amount int64, cost pricing.Cost) {
 	if t != nil {
-		q.Queue(askSQL, id, event, seal.NewCode(), amount, t.Due, t.Refundable)
+		q.Queue(askSQL, id, event, seal.NewCode(), amount, t.Due, t.Refundable, spread(amount, cost))
 	}
 }
 
@@ -125,13 +128,13 @@ func (d *Deposit) terms() *DepositTerms {
 
 // askAgain changes what a group is asked for, in a transaction that changes its booking, and tells its contact. Without terms its deposit
 // is withdrawn. A deposit that is paid stays.
-func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *DepositTerms, total int64) error {
+func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *DepositTerms, cost pricing.Cost) error {
 	if t == nil && (k.Deposit == nil || k.Deposit.Paid()) {
 		return nil
 	}
 	amount, err := int64(0), error(nil)
 	if t != nil {
-		if amount, err = t.of(total); err != nil {
+		if amount, err = t.of(cost.Total); err != nil {
 			return err
 		}
 	}
@@ -143,7 +146,7 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 	}
 	sql, args := askNoneSQL, []any{k.ID}
 	if t != nil {
-		sql, args = askSQL, []any{k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable}
+		sql, args = askSQL, []any{k.ID, event, seal.NewCode(), amount, t.Due, t.Refundable, spread(amount, cost)}
 	}
 	tag, err := tx.Exec(ctx, sql, args...)
 	if err == nil && tag.RowsAffected() == 0 {
@@ -157,14 +160,14 @@ func (k Booking) askAgain(ctx context.Context, tx pgx.Tx, event int64, t *Deposi
 }
 
 // lower queues that a group is not asked for more than its seats cost, and that its contact is told.
-func (k Booking) lower(q *pgx.Batch, total int64) {
-	if k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= total {
+func (k Booking) lower(q *pgx.Batch, cost pricing.Cost) {
+	if k.Deposit == nil || k.Deposit.Paid() || k.Deposit.Amount <= cost.Total {
 		return
 	}
-	if total == 0 {
+	if cost.Total == 0 {
 		q.Queue(askNoneSQL, k.ID)
 	} else {
-		q.Queue(lowerSQL, k.ID, total)
+		q.Queue(lowerSQL, k.ID, cost.Total, spread(cost.Total, cost))
 	}
 	q.Queue(mailSQL, k.ID, MailOption)
 }
@@ -252,17 +255,11 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 		case p.Shown != nil && *p.Shown != amount:
 			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The deposit is %s now, which is not what the page showed. Nothing was noted."), Args: []any{pricing.Sum{Minor: amount, Currency: s.Event.Currency}}}
 		}
-		_, cost, err := k.Quote(s)
-		if k.State == Option && (refused(err) || err == nil && cost.Total == 0) {
-			return &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets of this option have no price at the moment, and the deposit’s tax follows it. Nothing was noted. Change its prices first.")}
-		}
-		if refused(err) { // the option is over
-			cost, err = pricing.Cost{}, nil
-		}
+		rates, err := k.rates(s, amount)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, paidSQL, id, p.Method, spread(amount, cost)); err != nil {
+		if _, err := tx.Exec(ctx, paidSQL, id, p.Method, rates); err != nil {
 			return err
 		}
 		if k.State == Option {
@@ -274,6 +271,21 @@ func (b *Bookings) PayDeposit(ctx context.Context, m organizers.Member, key stri
 	})
 }
 
+// rates are the parts of a deposit of a booking by tax rate, as its tickets cost at this moment.
+func (k Booking) rates(s *seats.Sale, amount int64) ([]taxed, error) {
+	_, cost, err := k.Quote(s)
+	if k.State == Option && (refused(err) || err == nil && cost.Total == 0) {
+		return nil, &seats.Conflict{Code: seats.CodePrice, Message: text.Mark("The tickets of this option have no price at the moment, and the deposit’s tax follows it. Nothing was noted. Change its prices first.")}
+	}
+	if refused(err) { // the option is over
+		cost, err = pricing.Cost{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return spread(amount, cost), nil
+}
+
 // Owed reports whether an open deposit is to be paid back or retained: the option is over, or the event was cancelled.
 func (k Booking) Owed(e seats.Event) bool {
 	return k.Deposit.Open() && (k.State != Option || e.Status == seats.Cancelled)
@@ -282,7 +294,7 @@ func (k Booking) Owed(e seats.Event) bool {
 // DepositEnd is what becomes of a paid deposit of a booking that ended.
 type DepositEnd struct {
 	Outcome string       // Refunded or Retained
-	Back    string       // how it was paid back: payments.Invoice or Cash; empty if it is retained
+	Back    string       // how it was paid back: payments.Invoice or Cash, or online as it came, which is done here; empty if it is retained
 	Entry   seats.TxHook `json:"-"` // of the till that paid it back; nil: none
 }
 
@@ -310,7 +322,7 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 	if end.Outcome == Retained {
 		end.Back = ""
 	}
-	if end.Outcome != Retained && (end.Outcome != Refunded || end.Back != payments.Invoice && end.Back != payments.Cash) {
+	if end.Outcome != Retained && (end.Outcome != Refunded || end.Back != payments.Invoice && end.Back != payments.Cash && !online(end.Back)) {
 		return &seats.ValidationError{Message: text.Mark("Choose whether the deposit is retained, or how it was paid back. Nothing was changed.")}
 	}
 	act := organizers.Action{Key: key, Form: []any{"deposit end", s.Event.Slug, id, end}, What: text.Mark("paid back the deposit of a group of"), Subject: subjectOf(s, id), Detail: map[string]any{"method": end.Back}}
@@ -331,6 +343,9 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 		case k.State == Option && s.Event.Status != seats.Cancelled:
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The group still has its option. Nothing was changed. Cancel the option first.")}
 		}
+		if online(end.Back) && k.Deposit.Method != end.Back {
+			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This deposit was not paid by card online. Nothing was changed. Choose how you pay it back.")}
+		}
 		if end.Outcome == Retained && ordered {
 			return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("The booking was confirmed without this deposit. Nothing was changed. Pay it back.")}
 		}
@@ -345,6 +360,11 @@ func (b *Bookings) EndDeposit(ctx context.Context, m organizers.Member, key stri
 		}
 		if _, err := tx.Exec(ctx, endDepositSQL, id, end.Outcome, end.Back); err != nil {
 			return err
+		}
+		if online(end.Back) {
+			if _, err := tx.Exec(ctx, backOnlineSQL, id); err != nil {
+				return err
+			}
 		}
 		return end.Entry.Run(ctx, tx)
 	})
@@ -372,6 +392,7 @@ func (b *Bookings) onDeposit(ctx context.Context, m organizers.Member, act organ
 	})
 	if err == nil {
 		b.MailWritten()
+		b.online.Wake()
 	}
 	return wrap(call, err)
 }

@@ -14,9 +14,17 @@
 //
 // # Deposits
 //
-// The contact of a group may be asked for a deposit: an amount, until when, and until when it is refundable. They get an email with a link. What
-// came is noted by a member (deposit.go). It is money of the booking until its order takes it over, in the transaction that makes
-// the order. Of a booking that ended, it was paid back or is retained, as a member decides and the rule allows.
+// The contact of a group may be asked for a deposit: an amount, until when, and until when it is refundable. They get an email with a link, on
+// which they pay online (online.go). What came another way is noted by a member (deposit.go). It is money of the booking until its order takes
+// it over, in the transaction that makes the order. Of a booking that ended, it was paid back or is retained, as a member decides and the rule
+// allows.
+//
+// A payment online is a row and a job, as that of a gift card is: no seat depends on it. Money that comes when the deposit is not to be paid, as
+// it was paid by hand meanwhile or the booking ended, goes back by itself:
+//
+//	open ──► paid, which is the deposit ──► refunding ──► refunded
+//	  │ └──► refunding, as it was not due ─────▲
+//	  └────► closed: declined, ended, or not paid within an hour
 //
 //	asked for ───► paid ─┬─ confirmed ──────► in the order
 //	                     └─ the option ended ─┬─► paid back

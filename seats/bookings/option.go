@@ -138,7 +138,7 @@ func (b *Bookings) take(ctx context.Context, s *seats.Sale, id seats.ID, r Reque
 			Seats: k.Seats, Group: id, BlockTerms: seats.BlockTerms{Kind: seats.BlockGroup, EndsAt: r.Until},
 			Also: seats.Both(func(q *pgx.Batch) {
 				q.Queue(insertSQL, id, s.Event.ID, r.Name, r.Email, r.Organisation, r.Note, len(k.Seats), append([]Price{}, r.Prices...), r.Until)
-				r.Deposit.queue(q, s.Event.ID, id, deposit)
+				r.Deposit.queue(q, s.Event.ID, id, deposit, cost)
 				q.Queue(mailSQL, id, MailOption)
 			}, also),
 		})
@@ -216,7 +216,7 @@ func (b *Bookings) Change(ctx context.Context, m organizers.Member, key string, 
 				if _, err := tx.Exec(ctx, changeSQL, id, r.Name, r.Email, r.Organisation, r.Note, append([]Price{}, r.Prices...), r.Until); err != nil {
 					return err
 				}
-				if err := k.askAgain(ctx, tx, s.Event.ID, r.Deposit, cost.Total); err != nil {
+				if err := k.askAgain(ctx, tx, s.Event.ID, r.Deposit, cost); err != nil {
 					return err
 				}
 				return also.Run(ctx, tx)
@@ -270,7 +270,7 @@ func (b *Bookings) Reduce(ctx context.Context, m organizers.Member, key string, 
 			}
 			return b.unblock(ctx, s, k, these, seats.Both(also, func(q *pgx.Batch) {
 				q.Queue(reduceSQL, id, left, rest.Prices)
-				k.lower(q, cost.Total)
+				k.lower(q, cost)
 			}))
 		})
 	})

@@ -54,7 +54,8 @@ SELECT DISTINCT kind, rate FROM event e, LATERAL (
      UNION ALL SELECT 'ticket', (t->>'rate')::integer FROM jsonb_array_elements(CASE jsonb_typeof(e.price_rules->'tax'->'types') WHEN 'array' THEN e.price_rules->'tax'->'types' ELSE '[]' END) t
      UNION ALL SELECT 'fee', coalesce((e.price_rules->'tax'->>'fee_rate')::integer, 0) WHERE e.fee_ticket + e.fee_percent > 0
      UNION ALL SELECT 'postage', coalesce((e.price_rules->'extras'->>'postage_rate')::integer, 0) WHERE coalesce((e.price_rules->'extras'->>'postage')::bigint, 0) > 0
-     UNION ALL SELECT 'deposit', (x->>'rate')::integer FROM deposit d, jsonb_array_elements(d.rates) x WHERE d.event_id = e.id
+     UNION ALL SELECT 'deposit', (x->>'rate')::integer FROM deposit d, jsonb_array_elements(d.rates) x WHERE d.event_id = e.id AND d.paid_at IS NOT NULL AND d.method <> 'demo'
+     UNION ALL SELECT 'deposit', 0 FROM deposit_payment p WHERE p.event_id = e.id AND p.captured_at IS NOT NULL AND p.method <> 'demo' AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id)
      UNION ALL SELECT 'donation', 0 WHERE e.price_rules->'extras' ? 'donations') r
  WHERE e.team_id = $1 ORDER BY 1, 2`
 

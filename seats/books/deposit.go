@@ -31,7 +31,13 @@ type depositRate struct {
 	Tax    int64 // contained in Amount
 }
 
-const depositsSQL = `SELECT event_id, paid_at, method, ended_at, outcome, back, rates FROM deposit WHERE event_id = ANY($1) AND paid_at IS NOT NULL ORDER BY paid_at, booking_id`
+// Money that came online and is no deposit goes back. Until then it is owed, and not taxed.
+const depositsSQL = `
+SELECT event_id, paid_at, method, ended_at, outcome, back, rates FROM deposit WHERE event_id = ANY($1) AND paid_at IS NOT NULL
+ UNION ALL
+SELECT p.event_id, p.captured_at, p.method, p.refunded_at, CASE WHEN p.refunded_at IS NULL THEN '' ELSE 'refunded' END, p.method, jsonb_build_array(jsonb_build_object('rate', 0, 'amount', p.amount, 'tax', 0))
+  FROM deposit_payment p WHERE p.event_id = ANY($1) AND p.captured_at IS NOT NULL AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id)
+ ORDER BY 2, 1`
 
 // eachDeposit visits the paid deposits of events.
 func eachDeposit(ctx context.Context, tx pgx.Tx, events []*Event, visit func(deposit)) error {
@@ -71,6 +77,9 @@ func readDeposits(ctx context.Context, tx pgx.Tx, visit func(event int64, d depo
 // retained is the posting of a deposit that its group does not get back. It is a compensation, and not taxed.
 func (d deposit) retained() Posting {
 	p := Posting{At: d.endedAt, Kind: Payment, Line: LineRetained, Event: d.event, Channel: BoxOffice, Method: payments.Deposit}
+	if d.method == payments.Demo {
+		p.Method = d.method
+	}
 	for _, r := range d.rates {
 		p.Amount += r.Amount
 	}
@@ -91,8 +100,11 @@ func (d deposit) entries(add func(at time.Time, method string, rate int, amount,
 	}
 }
 
-// add adds the entries of a deposit in the days of a filter.
+// add adds the entries of a deposit in the days of a filter. The demo card moves no money.
 func (d deposit) add(f Filter, add func(e Entry, amount, tax int64)) {
+	if d.method == payments.Demo {
+		return
+	}
 	d.entries(func(at time.Time, method string, rate int, amount, tax int64) {
 		if day := d.event.Local(at).Format(time.DateOnly); f.has(day) {
 			add(Entry{Day: day, Event: d.event.Slug, Text: d.event.Name, Line: LineDeposit, Method: method, Rate: rate, Currency: d.event.Currency}, amount, tax)

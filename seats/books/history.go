@@ -410,7 +410,7 @@ SELECT order_id, captured_at, 1, 'payment', method, amount - credit, NULL::uuid 
  UNION ALL
 SELECT order_id, captured_at, 1, 'payment', 'credit', credit, NULL FROM came WHERE credit > 0
  UNION ALL
-SELECT order_id, at, 1, 'payment', CASE WHEN deposit_id IS NULL THEN (SELECT method FROM orders WHERE id = order_id) ELSE 'deposit' END, amount, NULL FROM receipt WHERE order_id = ANY($1)
+SELECT order_id, at, 1, 'payment', CASE WHEN deposit_id IS NULL THEN (SELECT method FROM orders WHERE id = order_id) WHEN (SELECT method FROM deposit WHERE booking_id = deposit_id) = 'demo' THEN 'demo' ELSE 'deposit' END, amount, NULL FROM receipt WHERE order_id = ANY($1)
  UNION ALL
 SELECT o.id, o.created_at, 1, 'payment', o.method, o.received - r.amount, NULL
   FROM orders o, LATERAL (SELECT coalesce(sum(amount), 0)::bigint AS amount FROM receipt WHERE order_id = o.id) r WHERE o.id = ANY($1) AND o.received > r.amount

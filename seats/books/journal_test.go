@@ -209,4 +209,33 @@ func TestJournal_OwesDepositsUntilTheyAreTakenOver(t *testing.T) {
 	if settled, err := h.books.Settlement(t.Context(), h.member, "evening"); err != nil || settled.Total.Total() != 2001+707 {
 		t.Errorf("the settlement is %+v, %v", settled, err)
 	}
+
+	// Money that came online and is no deposit is owed until it goes back.
+	chart.Accounts["deposit 0"], chart.Accounts["method card"] = "1710", "1361"
+	if err := h.books.SetChart(t.Context(), h.member, chart, "k2"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sql  string
+		owed int64
+	}{
+		{`INSERT INTO deposit_payment (id, booking_id, event_id, method, currency, amount, rates, language, state, captured_at)
+			SELECT gen_random_uuid(), booking_id, event_id, m, 'EUR', 300, '[]', '', 'refunding', now() FROM deposit, unnest('{card,demo}'::text[]) m WHERE outcome = ''`, 300},
+		{`UPDATE deposit_payment SET state = 'refunded', refunded_at = now() + interval '1 day'`, 300},
+	} {
+		h.exec(t, c.sql)
+		entries, _, err := h.books.Journal(t.Context(), h.member, books.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		came, back := int64(0), int64(0)
+		for _, e := range entries {
+			if e.Credit == "1710" && e.Debit == "1361" {
+				came, back = came+max(e.Amount, 0), back-min(e.Amount, 0)
+			}
+		}
+		if came != c.owed || c.sql[0] == 'U' && back != 300 || c.sql[0] == 'I' && back != 0 {
+			t.Errorf("of money that goes back, %d came and %d went: %+v", came, back, entries)
+		}
+	}
 }

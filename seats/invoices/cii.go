@@ -28,6 +28,8 @@ const profile = "urn:cen.eu:en16931:2017"
 const (
 	typeInvoice = "380"
 	typeCredit  = "381"
+
+	typePrepayment = "386"
 )
 
 // XML writes the document as Cross Industry Invoice (UN/CEFACT D16B), in the form of EN 16931. It is the XML of Factur-X and
@@ -87,8 +89,11 @@ const namespaces = ` xmlns:rsm="urn:un:unece:uncefact:data:standard:CrossIndustr
 
 func (d Document) root() element {
 	code := typeInvoice
-	if d.Kind == Credit {
+	switch d.Kind {
+	case Credit:
 		code = typeCredit
+	case Prepayment:
+		code = typePrepayment
 	}
 	transaction := el("rsm:SupplyChainTradeTransaction")
 	for i, l := range d.Lines {
@@ -171,12 +176,12 @@ func (d Document) settlement() element {
 			leaf("ram:ExemptionReason", reason), leaf("ram:BasisAmount", d.amount(r.Net)), leaf("ram:CategoryCode", d.category(r.Rate)), leaf("ram:RateApplicablePercent", pricing.Rate(r.Rate))))
 	}
 	paid, due := int64(0), d.Gross
-	if d.Kind == Invoice {
+	if d.Kind != Credit {
 		due = d.Due()
 		paid = d.Gross - due
 	}
 	terms := el("ram:SpecifiedTradePaymentTerms", leaf("ram:Description", d.Terms(context.Background())))
-	if d.DueOn != "" && due > 0 && d.Kind == Invoice {
+	if d.DueOn != "" && due > 0 && d.Kind != Credit {
 		terms.children = append(terms.children, date("ram:DueDateDateTime", "udt", d.DueOn))
 	}
 	total := element{name: "ram:TaxTotalAmount", attr: ` currencyID="` + d.Currency + `"`, text: d.amount(d.Tax)}
@@ -185,6 +190,8 @@ func (d Document) settlement() element {
 		leaf("ram:GrandTotalAmount", d.amount(d.Gross)), leaf("ram:TotalPrepaidAmount", d.amount(paid)), leaf("ram:DuePayableAmount", d.amount(due))))
 	if d.Corrects != nil {
 		s.children = append(s.children, el("ram:InvoiceReferencedDocument", leaf("ram:IssuerAssignedID", d.Corrects.Label), date("ram:FormattedIssueDateTime", "qdt", d.Corrects.On)))
+	} else if d.Deposit != nil && d.Deposit.Label != "" {
+		s.children = append(s.children, el("ram:InvoiceReferencedDocument", leaf("ram:IssuerAssignedID", d.Deposit.Label)))
 	}
 	return s
 }

@@ -18,10 +18,13 @@
 // A document keeps seller, buyer, lines and sums as they were. It is never changed: the database refuses that. Cancelled
 // tickets, refunds and what is kept of cancelled tickets each make another document. PDF and XML are made of it on request.
 //
+// The deposit of a group has an invoice from when it is asked for (deposit.go). Other terms credit it and make another one, and so does its end
+// without an order. The invoice of the order names it, and takes the deposit off.
+//
 // # Promises
 //
 //	I1  Numbers of a team and year count from 1 without a gap, and each is given once.
-//	I2  What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.
+//	I2  What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs; those of a deposit come to it, or to nothing.
 //	I3  A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.
 //
 // usher verify checks them.

@@ -17,8 +17,9 @@ import (
 
 // Kinds of documents.
 const (
-	Invoice = "invoice"
-	Credit  = "credit"
+	Invoice    = "invoice"
+	Credit     = "credit"
+	Prepayment = "deposit" // of the deposit of a group, before its order
 )
 
 // Document is an invoice or a credit note. Amounts are minor units; those of a credit note are positive, too.
@@ -27,7 +28,8 @@ type Document struct {
 	Number   int64     `json:"number"`
 	Label    string    `json:"label"` // the number as it is written
 	Kind     string    `json:"kind"`
-	Order    string    `json:"order"` // code
+	Order    string    `json:"order"`             // code; empty for a deposit
+	Booking  string    `json:"booking,omitempty"` // of a deposit
 	IssuedAt time.Time `json:"issued_at"`
 	IssuedOn time.Time `json:"-"` // a day
 	Currency string    `json:"currency"`
@@ -51,15 +53,29 @@ type Content struct {
 	Reverse  bool       `json:"reverse_charge,omitempty"` // the buyer owes the tax
 	Language string     `json:"language,omitempty"`       // of the buyer; empty: not known
 	Less     string     `json:"less,omitempty"`           // the code or offer of the discounts
+	Retained bool       `json:"retained,omitempty"`       // the amount of a credit note stays with the team as compensation
 	Lines    []Line     `json:"lines"`
 }
 
 // Deposit is what the buyer paid before the order, of the document's amount.
 type Deposit struct {
 	Amount int64  `json:"amount"`
-	On     string `json:"on"` // 2006-01-02
+	On     string `json:"on"`              // 2006-01-02
+	Label  string `json:"label,omitempty"` // of its invoice; empty: it has none
 
-	Rates []DepositRate `json:"rates,omitempty"` // its parts by tax rate; none if the deposit is all of the document
+	Rates    []DepositRate `json:"rates,omitempty"`    // its parts by tax rate; none if the deposit is all of the document
+	Invoiced []DepositRate `json:"invoiced,omitempty"` // what its invoice is of, if that is more than Rates
+}
+
+// InvoicedBefore is what a document contains of the invoice of its deposit, by tax rate.
+func (d Document) InvoicedBefore() []DepositRate {
+	switch {
+	case d.Deposit == nil || d.Deposit.Label == "":
+		return nil
+	case len(d.Deposit.Invoiced) > 0:
+		return d.Deposit.Invoiced
+	}
+	return d.Deposit.Rates
 }
 
 // DepositRate is the part of a deposit that is taxed at a rate.
@@ -95,6 +111,8 @@ const (
 
 	LineDonation = "donation" // that the buyer added, without tax
 	LinePostage  = "postage"  // of the tickets
+
+	LineDeposit = "prepayment" // the deposit of a group, for tickets that it gets later
 )
 
 // Line is a part of a document. Its amounts are negative if it reduces the document.
@@ -157,8 +175,8 @@ func spread(kind string, amount int64, over []Line) (lines []Line) {
 }
 
 const documentColumns = `
-SELECT i.year, i.number, i.label, i.kind, o.code, i.issued_at, i.issued_on, i.currency, i.net, i.tax, i.gross, i.content
-  FROM invoice i JOIN orders o ON o.id = i.order_id`
+SELECT i.year, i.number, i.label, i.kind, coalesce(o.code, ''), coalesce(i.booking_id::text, ''), i.issued_at, i.issued_on, i.currency, i.net, i.tax, i.gross, i.content
+  FROM invoice i LEFT JOIN orders o ON o.id = i.order_id`
 
 const (
 	ofOrderSQL   = documentColumns + ` WHERE o.code = $1 ORDER BY i.year, i.number`
@@ -174,7 +192,7 @@ func collect(rows pgx.Rows, err error) ([]Document, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Document, err error) {
-		err = row.Scan(&d.Year, &d.Number, &d.Label, &d.Kind, &d.Order, &d.IssuedAt, &d.IssuedOn, &d.Currency, &d.Net, &d.Tax, &d.Gross, &d.Content)
+		err = row.Scan(&d.Year, &d.Number, &d.Label, &d.Kind, &d.Order, &d.Booking, &d.IssuedAt, &d.IssuedOn, &d.Currency, &d.Net, &d.Tax, &d.Gross, &d.Content)
 		return d, err
 	})
 }

@@ -41,7 +41,7 @@ const (
 	takeSQL       = `
 SELECT d.id, d.order_id, d.change::text, d.placed, d.cancellation_id, d.kept, d.waived
   FROM invoice_due d
- WHERE d.team_id = $1 AND (d.order_id, d.change) IN (SELECT order_id, change FROM invoice_due WHERE team_id = $1 ORDER BY id LIMIT $2)
+ WHERE d.team_id = $1 AND (d.order_id, d.change) IN (SELECT order_id, change FROM invoice_due WHERE team_id = $1 AND order_id IS NOT NULL ORDER BY id LIMIT $2)
  ORDER BY d.id`
 	doneSQL = `DELETE FROM invoice_due WHERE id = ANY($1)`
 )
@@ -67,12 +67,15 @@ func (v *Invoices) number(ctx context.Context, team string) (n int, err error) {
 		if err != nil {
 			return err
 		}
+		if n, err = issueDeposits(ctx, tx, id, sender); err != nil { // before the invoices that take them off
+			return err
+		}
 		rows, _ := tx.Query(ctx, takeSQL, id, atOnce) // CollectRows returns its error
 		waiting, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
-		n = len(waiting)
+		n += len(waiting)
 		return issue(ctx, tx, id, sender, waiting)
 	})
 	if err != nil {
@@ -98,19 +101,12 @@ func issue(ctx context.Context, tx pgx.Tx, team int64, sender Sender, waiting []
 		if d.Gross == 0 {
 			continue
 		}
-		content, err := json.Marshal(d.Content)
-		if err != nil {
+		if err := d.queue(ctx, tx, &q, team, sender, o.Event, &o.ID, &g[0].ID, nil); err != nil {
 			return err
 		}
-		var number int64
-		if err := tx.QueryRow(ctx, nextSQL, team, d.Year).Scan(&number); err != nil {
-			return err
-		}
-		d.Label = label(sender.Prefix, d.Year, number)
 		if d.Kind == Invoice && o.First == nil {
 			o.First = &Reference{d.Label, d.IssuedOn.Format(time.DateOnly)}
 		}
-		q.Queue(issueSQL, team, d.Year, number, d.Label, d.Kind, o.Event, o.ID, g[0].ID, d.IssuedOn, d.Currency, d.Net, d.Tax, d.Gross, content)
 	}
 	q.Queue(doneSQL, ids)
 	return tx.SendBatch(ctx, &q).Close()
@@ -121,8 +117,22 @@ INSERT INTO invoice_series AS s (team_id, year, last) VALUES ($1, $2, 1)
 ON CONFLICT (team_id, year) DO UPDATE SET last = s.last + 1 RETURNING last`
 
 const issueSQL = `
-INSERT INTO invoice (team_id, year, number, label, kind, event_id, order_id, due_id, issued_on, currency, net, tax, gross, content)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+INSERT INTO invoice (team_id, year, number, label, kind, event_id, order_id, due_id, booking_id, issued_on, currency, net, tax, gross, content)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+
+// queue gives a document the next number, and queues it: of a change of an order, or of the deposit of a booking.
+func (d *Document) queue(ctx context.Context, tx pgx.Tx, q *pgx.Batch, team int64, sender Sender, event int64, order *seats.ID, due *int64, booking *seats.ID) error {
+	content, err := json.Marshal(d.Content)
+	if err != nil {
+		return err
+	}
+	if err := tx.QueryRow(ctx, nextSQL, team, d.Year).Scan(&d.Number); err != nil {
+		return err
+	}
+	d.Label = label(sender.Prefix, d.Year, d.Number)
+	q.Queue(issueSQL, team, d.Year, d.Number, d.Label, d.Kind, event, order, due, booking, d.IssuedOn, d.Currency, d.Net, d.Tax, d.Gross, content)
+	return nil
+}
 
 // label writes a number, such as 2030-000017.
 func label(prefix string, year int, number int64) string {
@@ -220,7 +230,9 @@ func (t ticket) lines() []Line {
 const readOrdersSQL = `
 SELECT o.id, o.event_id, coalesce((SELECT i.content->'buyer'->>'name' FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1), o.name), o.email, o.billing, o.method, o.at_office, o.currency, e.name, (e.starts_at AT TIME ZONE e.time_zone)::date::text,
        (clock_timestamp() AT TIME ZONE e.time_zone)::date, coalesce((o.due_at AT TIME ZONE e.time_zone)::date::text, ''),
-       (SELECT jsonb_build_object('amount', d.amount, 'on', (d.paid_at AT TIME ZONE e.time_zone)::date, 'rates', d.rates) FROM deposit d WHERE d.order_id = o.id),
+       (SELECT jsonb_build_object('amount', d.amount, 'on', (d.paid_at AT TIME ZONE e.time_zone)::date, 'rates', d.rates,
+                   'label', coalesce((SELECT i.label FROM invoice i WHERE i.booking_id = d.booking_id AND i.kind = 'deposit' ORDER BY i.year DESC, i.number DESC LIMIT 1), ''))
+          FROM deposit d WHERE d.order_id = o.id),
        o.language, CASE WHEN o.discount_code <> '' THEN o.discount_code ELSE o.offer END,
        (SELECT jsonb_build_object('label', i.label, 'on', i.issued_on) FROM invoice i WHERE i.order_id = o.id AND i.kind = 'invoice' ORDER BY i.year, i.number LIMIT 1),
        (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'first', NOT EXISTS (SELECT FROM ticket b WHERE b.moved_to = t.id),
@@ -306,7 +318,7 @@ func (o *order) document(sender Sender, changes []due) Document {
 	} else if o.Deposit != nil {
 		d.Deposit = o.Deposit
 		if d.Gross <= o.Deposit.Amount {
-			d.Deposit = &Deposit{Amount: d.Gross, On: o.Deposit.On}
+			d.Deposit = &Deposit{Amount: d.Gross, On: o.Deposit.On, Label: o.Deposit.Label, Invoiced: o.Deposit.Rates}
 		}
 	}
 	return d

@@ -8,11 +8,14 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
+// KindWords names a kind of document.
+func KindWords(ctx context.Context, kind string) string { return text.T(ctx, kinds[kind]) }
+
 // kinds are the words for kinds of documents and lines.
 var kinds = map[string]string{
-	Invoice: text.Mark("Invoice"), Credit: text.Mark("Credit note"),
+	Invoice: text.Mark("Invoice"), Credit: text.Mark("Credit note"), Prepayment: text.Mark("Deposit invoice"),
 	LineTicket: text.Mark("Ticket"), LineFee: text.Mark("Booking fee"), LineKept: text.Mark("Kept by the cancellation terms"), LineRefund: text.Mark("Refund"),
-	LineDonation: text.Mark("Donation"), LinePostage: text.Mark("Postage"),
+	LineDonation: text.Mark("Donation"), LinePostage: text.Mark("Postage"), LineDeposit: text.Mark("Deposit"),
 }
 
 // Title names a document in the language of its reader.
@@ -49,8 +52,12 @@ func (d Document) Exemption(ctx context.Context) string {
 // Terms says how a document is paid.
 func (d Document) Terms(ctx context.Context) string {
 	switch {
+	case d.Retained:
+		return text.T(ctx, "We keep this amount by the rule of the deposit, as compensation without VAT.")
 	case d.Kind == Credit:
 		return text.T(ctx, "This amount is refunded, or no longer due.")
+	case d.Kind == Prepayment && d.Paid:
+		return text.T(ctx, "Paid")
 	case d.Paid:
 		return text.T(ctx, "Paid with the order.")
 	case d.Due() == 0:
@@ -66,7 +73,11 @@ func (d Document) LessDeposit(ctx context.Context) string {
 	if d.Deposit == nil {
 		return ""
 	}
-	return text.T(ctx, "Less deposit of %[1]s, paid on %[2]s", pricing.Amount(d.Deposit.Amount, d.Currency)+" "+d.Currency, d.Deposit.On)
+	words := text.T(ctx, "Less deposit of %[1]s, paid on %[2]s", pricing.Amount(d.Deposit.Amount, d.Currency)+" "+d.Currency, d.Deposit.On)
+	if d.Deposit.Label != "" {
+		words += " (" + d.Deposit.Label + ")"
+	}
+	return words
 }
 
 // DayOfIssue is the day on which a document was issued.

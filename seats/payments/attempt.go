@@ -149,6 +149,14 @@ func (ps *Payments) try(ctx context.Context, id seats.ID, a attempt) (again bool
 	return ps.refund(ctx, p, a)
 }
 
+// Home returns the address of the pages of an event, to which a provider leads back.
+func (ps *Payments) Home(ctx context.Context, event string) string {
+	if ps.HomeOf != nil && event != "" {
+		return ps.HomeOf(ctx, event)
+	}
+	return ps.home
+}
+
 // call asks the provider, outside of transactions.
 func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int64, ask func(Provider, context.Context, Charge) (Standing, error)) (Standing, error) {
 	provider := ps.providers[p.Method]
@@ -158,10 +166,7 @@ func (ps *Payments) call(ctx context.Context, p Payment, key string, refund int6
 	if provider == nil {
 		return Standing{}, &downError{fmt.Errorf("payments: %s: %w", p.Method, ErrNoProvider)}
 	}
-	token, home := "", ps.home
-	if ps.HomeOf != nil && p.Event != "" {
-		home = ps.HomeOf(ctx, p.Event)
-	}
+	token, home := "", ps.Home(ctx, p.Event)
 	if p.Mandate != (seats.ID{}) && p.Reference == "" {
 		m, err := ps.KnownMandate(ctx, p.Mandate)
 		if err != nil {

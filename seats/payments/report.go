@@ -57,6 +57,10 @@ UNION ALL
   WHERE d.paid_at IS NOT NULL AND d.ended_at IS NULL AND ($1 = 0 OR d.event_id = $1)
     AND (b.order_id IS NOT NULL OR b.cancelled_at IS NOT NULL OR k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() OR e.status = 'cancelled')
   ORDER BY d.paid_at DESC LIMIT nullif($2, 0))
+UNION ALL
+(SELECT 'step', 'deposit-payment:' || p.id, '', e.slug, p.method, p.reference, p.amount, p.currency, p.state, 'Tried to pay a deposit back ' || p.tries || ' times: ' || p.reason, p.created_at
+   FROM deposit_payment p JOIN event e ON e.id = p.event_id
+  WHERE p.state = 'refunding' AND p.tries >= 5 AND ($1 = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2, 0))
  ORDER BY at DESC`
 
 // QueueAlerts queues the query for alerts, the latest first: of one event, or with 0 of all; at most so many of each kind,
@@ -123,6 +127,12 @@ SELECT m.at, coalesce(o.code, ''), coalesce(o.name, b.name), 'deposit', m.method
   FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id LEFT JOIN orders o ON o.id = d.order_id,
        LATERAL (SELECT d.paid_at AS at, d.method, d.amount UNION ALL SELECT d.ended_at, d.back, -d.amount WHERE d.outcome = 'refunded') m
  WHERE d.event_id = $1 AND d.paid_at IS NOT NULL
+ UNION ALL
+SELECT m.at, '', b.name, 'deposit', p.method, p.reference, m.amount, p.currency, m.state
+  FROM deposit_payment p JOIN booking b ON b.id = p.booking_id,
+       LATERAL (SELECT p.captured_at AS at, p.amount, 'done' AS state
+                 UNION ALL SELECT coalesce(p.refunded_at, p.captured_at), -p.amount, CASE WHEN p.refunded_at IS NULL THEN 'on its way' ELSE 'done' END) m
+ WHERE p.event_id = $1 AND p.captured_at IS NOT NULL AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id)
  UNION ALL
 SELECT r.created_at, coalesce(o.code, p.code), coalesce(o.name, p.form->>'name', ''), 'refund', coalesce(o.method, p.method), coalesce(p.reference, ''), -r.amount,
        coalesce(o.currency, p.currency), CASE WHEN r.done_at IS NOT NULL THEN 'done' WHEN r.by_hand THEN 'by hand' ELSE 'on its way' END

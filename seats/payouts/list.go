@@ -61,10 +61,10 @@ judged AS (
     SELECT l.*, CASE
         WHEN l.kind = 'fee' THEN ''
         WHEN l.kind = 'payout' AND EXISTS (SELECT FROM payout p WHERE p.id = l.source) THEN ''
-        WHEN l.payment_id IS NULL AND l.gift_card_id IS NULL THEN 'foreign'
+        WHEN num_nonnulls(l.payment_id, l.gift_card_id, l.deposit_payment_id) = 0 THEN 'foreign'
         WHEN l.kind = 'dispute' THEN 'dispute'
         WHEN l.kind = 'failed' AND NOT EXISTS (SELECT FROM refund r WHERE r.id = l.refund_id AND r.failed <> '') THEN 'unknown'
-        WHEN l.kind = 'refund' AND l.refund_id IS NULL AND l.gift_card_id IS NULL THEN CASE
+        WHEN l.kind = 'refund' AND num_nonnulls(l.refund_id, l.gift_card_id, l.deposit_payment_id) = 0 THEN CASE
              WHEN (SELECT sum(o.charged) FROM payout_line o WHERE o.payment_id = l.payment_id AND o.kind = 'refund' AND o.refund_id IS NULL)
                   <= (SELECT coalesce(sum(r.amount), 0) FROM refund r WHERE r.payment_id = l.payment_id AND r.elsewhere) THEN '' ELSE 'unknown' END
         WHEN l.kind IN ('charge', 'refund', 'failed') AND l.ours = l.charged AND l.charged_currency = coalesce(pm.currency, l.charged_currency) THEN ''
@@ -72,7 +72,7 @@ judged AS (
         ELSE 'foreign' END AS why
       FROM lines l LEFT JOIN payment pm ON pm.id = l.payment_id
 ), reckoned AS (
-    SELECT j.*, j.payment_id IS NOT NULL OR j.gift_card_id IS NOT NULL AS known, CASE WHEN why = '' THEN 0 WHEN why = 'amount' AND j.ours IS NOT NULL AND j.charged = abs(j.amount) THEN sign(j.amount)::bigint * (j.charged - j.ours) ELSE j.amount END AS off FROM judged j
+    SELECT j.*, num_nonnulls(j.payment_id, j.gift_card_id, j.deposit_payment_id) > 0 AS known, CASE WHEN why = '' THEN 0 WHEN why = 'amount' AND j.ours IS NOT NULL AND j.charged = abs(j.amount) THEN sign(j.amount)::bigint * (j.charged - j.ours) ELSE j.amount END AS off FROM judged j
 )`
 
 const listSQL = `
@@ -179,6 +179,7 @@ type Entry struct {
 	Event                  string   // slug
 	Name                   string   // of the event
 	Gift                   bool     // it is of a gift card
+	Deposit                bool     // it is of the deposit of a group, of Event
 	Why                    string   // it makes a difference; empty: none
 	Off                    int64    // by how much
 }
@@ -188,8 +189,8 @@ WITH lines AS (
     SELECT * FROM payout_line WHERE payout_id = $1
 ), ` + reckonedRows + `
 SELECT r.id, r.kind, r.type, r.source, r.at, r.amount, r.fee, r.net, r.charged, r.charged_currency, r.ours,
-       p.order_id, coalesce(o.code, ''), coalesce(e.slug, ''), coalesce(e.name, ''), r.gift_card_id IS NOT NULL, r.why, r.off
-  FROM reckoned r LEFT JOIN payment p ON p.id = r.payment_id LEFT JOIN orders o ON o.id = p.order_id LEFT JOIN event e ON e.id = coalesce(o.event_id, p.event_id)
+       p.order_id, coalesce(o.code, ''), coalesce(e.slug, ''), coalesce(e.name, ''), r.gift_card_id IS NOT NULL, r.deposit_payment_id IS NOT NULL, r.why, r.off
+  FROM reckoned r LEFT JOIN payment p ON p.id = r.payment_id LEFT JOIN orders o ON o.id = p.order_id LEFT JOIN deposit_payment dp ON dp.id = r.deposit_payment_id LEFT JOIN event e ON e.id = coalesce(o.event_id, p.event_id, dp.event_id)
  ORDER BY r.why = '', r.at, r.id`
 
 // ErrNoPayout says that a team has nothing in a payout, or that there is none.

@@ -106,7 +106,7 @@ func (p *Payouts) work(ctx context.Context, method string) (n int, err error) {
 
 // The first reading goes back to the first payment by card.
 const firstSQL = `
-SELECT coalesce(least((SELECT min(created_at) FROM payment WHERE method = 'card'), (SELECT min(created_at) FROM gift_card WHERE method = 'card')), clock_timestamp()) - interval '1 day'`
+SELECT coalesce(least((SELECT min(created_at) FROM payment WHERE method = 'card'), (SELECT min(created_at) FROM gift_card WHERE method = 'card'), (SELECT min(created_at) FROM deposit_payment WHERE method = 'card')), clock_timestamp()) - interval '1 day'`
 
 // read stores what the provider paid out. It reports whether lines of a payout are not known there yet.
 func (p *Payouts) read(ctx context.Context, last *time.Time) (again bool, err error) {
@@ -135,6 +135,7 @@ const keepSQL = `
 WITH card AS (
     SELECT DISTINCT e.team_id AS id FROM payment p JOIN event e ON e.id = p.event_id WHERE p.method = 'card' AND p.reference <> ''
      UNION SELECT team_id FROM gift_card WHERE method = 'card' AND reference <> ''
+     UNION SELECT e.team_id FROM deposit_payment p JOIN event e ON e.id = p.event_id WHERE p.method = 'card' AND p.reference <> ''
 ), taking AS (
     SELECT id FROM card UNION SELECT id FROM team WHERE NOT EXISTS (SELECT FROM card)
 ), sole AS (
@@ -165,7 +166,7 @@ func (p *Payouts) keep(ctx context.Context, payout Payout) error {
 // A lock of the payout, so that its lines are stored once.
 const readSQL = `UPDATE payout SET read_at = clock_timestamp() WHERE id = $1 AND read_at IS NULL`
 
-// A line is matched with what the provider was told of: a payment or a gift card, and the key of the call that made a refund. What credit paid or got
+// A line is matched with what the provider was told of: a payment, a gift card or the deposit of a group, and the key of the call that made a refund. What credit paid or got
 // back of it is not the provider's (seats/payments/parts.go).
 const lineSQL = `
 WITH p AS (
@@ -179,10 +180,13 @@ WITH p AS (
      WHERE $3 IN ('refund', 'failed')
 ), g AS (
     SELECT id, team_id, amount FROM gift_card WHERE id = $12 AND method = 'card' AND ($3 = 'charge' OR $3 = 'refund' AND starts_with($13, 'usher-gift-'))
+), d AS (
+    SELECT p.id, e.team_id, p.amount FROM deposit_payment p JOIN event e ON e.id = p.event_id
+     WHERE p.id = $12 AND p.method = 'card' AND ($3 = 'charge' OR $3 = 'refund' AND starts_with($13, 'usher-deposit-'))
 )
-INSERT INTO payout_line (id, payout_id, kind, type, source, at, amount, fee, net, charged, charged_currency, payment_id, refund_id, gift_card_id, team_id, ours)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, p.id, r.id, g.id, coalesce(p.team_id, g.team_id), CASE WHEN $3 = 'charge' THEN coalesce(p.amount, g.amount) ELSE coalesce(r.amount, g.amount) END
-  FROM (SELECT) one LEFT JOIN p ON true LEFT JOIN r ON true LEFT JOIN g ON true`
+INSERT INTO payout_line (id, payout_id, kind, type, source, at, amount, fee, net, charged, charged_currency, payment_id, refund_id, gift_card_id, deposit_payment_id, team_id, ours)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, p.id, r.id, g.id, d.id, coalesce(p.team_id, g.team_id, d.team_id), CASE WHEN $3 = 'charge' THEN coalesce(p.amount, g.amount, d.amount) ELSE coalesce(r.amount, g.amount, d.amount) END
+  FROM (SELECT) one LEFT JOIN p ON true LEFT JOIN r ON true LEFT JOIN g ON true LEFT JOIN d ON true`
 
 const teamsSQL = `
 UPDATE payout SET teams = ARRAY(SELECT team_id FROM payout_line WHERE payout_id = $1 AND team_id IS NOT NULL UNION SELECT team_id FROM payout WHERE id = $1 AND team_id IS NOT NULL)

@@ -24,6 +24,14 @@ SELECT 1, format('booking %s lasts or was confirmed, and its deposit was %s', d.
 SELECT 1, format('the deposit of booking %s is of %s, and its tax rates come to %s', d.booking_id, d.amount, x.amount)
   FROM deposit d, LATERAL (SELECT coalesce(sum((r->>'amount')::bigint), 0) AS amount FROM jsonb_array_elements(d.rates) r) x WHERE d.paid_at IS NOT NULL AND x.amount <> d.amount
  UNION ALL
+SELECT 1, format('the deposit of booking %s of %s was paid by %s, and its payment of %s by %s is %s', d.booking_id, d.amount, d.method, p.amount, p.method, coalesce(p.state, 'not there'))
+  FROM deposit d LEFT JOIN deposit_payment p ON p.id = d.payment_id AND p.booking_id = d.booking_id
+ WHERE d.method IN ('card', 'demo')
+   AND ((p.amount, p.method) = (d.amount, d.method) AND CASE WHEN d.back = d.method THEN p.state IN ('refunding', 'refunded') ELSE p.state = 'paid' END) IS NOT TRUE
+ UNION ALL
+SELECT 1, format('payment %s of booking %s is its deposit, and the deposit has another one', p.id, p.booking_id)
+  FROM deposit_payment p WHERE p.state = 'paid' AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id)
+ UNION ALL
 SELECT 2, format('the deposit of booking %s was retained, and was refundable until %s when the booking ended', d.booking_id, d.refundable_until)
   FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id, LATERAL (SELECT coalesce(b.cancelled_at, least(k.ends_at, k.ended_at)) AS at) x
  WHERE d.outcome = 'retained' AND (d.paid_at >= x.at OR d.refundable_until >= x.at)`
@@ -46,7 +54,7 @@ func checkDeposits(ctx context.Context, tx pgx.Tx, r *Report) error {
 	return nil
 }
 
-const takenOverSQL = `SELECT e.currency, sum(d.amount)::bigint FROM deposit d JOIN event e ON e.id = d.event_id WHERE d.outcome = 'order' GROUP BY 1`
+const takenOverSQL = `SELECT e.currency, sum(d.amount)::bigint FROM deposit d JOIN event e ON e.id = d.event_id WHERE d.outcome = 'order' AND d.method <> 'demo' GROUP BY 1`
 
 // checkDeposits compares what the books have by deposits, by currency, with the deposits that orders took over.
 func (b *books) checkDeposits(ctx context.Context, tx pgx.Tx, booked map[string]int64) error {

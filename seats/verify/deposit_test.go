@@ -11,9 +11,11 @@ import (
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // plantedDeposits are told of four deposits of 500: one in an order, one paid back, one retained, and one that came into a till and is with
@@ -24,6 +26,9 @@ var plantedDeposits = []struct{ name, promise, says, sql string }{
 	{"another booking's order has it", "D1", "does not have it", `UPDATE deposit SET outcome = '', order_id = NULL, ended_at = NULL WHERE outcome = 'order'`},
 	{"it was paid back while the option lasts", "D1", "lasts or was confirmed", `UPDATE deposit SET outcome = 'refunded', back = 'cash', ended_at = now() WHERE outcome = ''`},
 	{"its rates are of less", "D1", "its tax rates come to 499", `UPDATE deposit SET rates = '[{"rate": 0, "amount": 499, "tax": 0}]' WHERE outcome = ''`},
+	{"it says that it was paid online", "D1", "is not there", `ALTER TABLE deposit DROP CONSTRAINT "only online a deposit has a payment"; UPDATE deposit SET method = 'card' WHERE outcome = ''`},
+	{"money that came online is nowhere", "D1", "has another one", `INSERT INTO deposit_payment (id, booking_id, event_id, method, currency, amount, rates, language, state, captured_at) SELECT gen_random_uuid(), booking_id, event_id, 'card', 'EUR', 500, '[]', '', 'paid', now() FROM deposit WHERE outcome = ''`},
+	{"its invoice is of more", "I2", "invoices less credit notes come to 501", `UPDATE invoice SET gross = gross + 1, net = net + 1 WHERE kind = 'deposit' AND booking_id = (SELECT booking_id FROM deposit WHERE outcome = 'order')`},
 	{"it was retained though it was refundable", "D2", "was refundable until", `UPDATE deposit SET refundable_until = '2040-01-01' WHERE outcome = 'retained'`},
 	{"it was retained though it came late", "D2", "was retained", `UPDATE deposit SET paid_at = now() + interval '1 day' WHERE outcome = 'retained'`},
 	{"the books miss a deposit", "B3", "beside what orders took over", `UPDATE receipt SET deposit_id = NULL`},
@@ -43,6 +48,8 @@ func TestVerifyFindsEachPlantedCorruptionOfDeposits(t *testing.T) {
 	if err := h.db.QueryRow(t.Context(), `SELECT first_team()`).Scan(&ann.Team); err != nil {
 		t.Fatal(err)
 	}
+	h.exec(t, `INSERT INTO invoice_sender (team_id, name, street, postcode, city, country, vat_id) VALUES (first_team(), 'Theatre Ltd', 'Main Street 1', '1010', 'Vienna', 'AT', 'ATU12345675')`)
+	numbered := invoices.New(h.db, nil)
 	until := h.sale.Event.StartsAt.Add(-time.Hour)
 	key := func() string { return seats.NewID().String() }
 	h.exec(t, `INSERT INTO till_session (team_id, organizer_id, who, currency, zone, opening) VALUES (first_team(), 1, 'Ann', 'EUR', 'UTC', 100)`)
@@ -59,6 +66,9 @@ func TestVerifyFindsEachPlantedCorruptionOfDeposits(t *testing.T) {
 				q.Queue(`INSERT INTO till_entry (session_id, kind, method, amount, deposit_id) SELECT 1, 'deposit', 'cash', 500, $1`, id)
 			}
 		}
+		if _, err := numbered.OfDeposit(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 		if err = groups.PayDeposit(t.Context(), ann, key(), h.sale, id, paid); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +84,8 @@ func TestVerifyFindsEachPlantedCorruptionOfDeposits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.exec(t, `DROP TRIGGER "a paid deposit stands" ON deposit; DROP TRIGGER "an entry stands" ON till_entry`)
+	seatstest.Do(t.Context(), t, h.db, numbered.Job())
+	h.exec(t, `DROP TRIGGER "an invoice is never changed" ON invoice; DROP TRIGGER "a deposit is to be invoiced" ON deposit; DROP TRIGGER "a paid deposit stands" ON deposit; DROP TRIGGER "an entry stands" ON till_entry`)
 	for _, planted := range plantedDeposits {
 		t.Run(planted.name, func(t *testing.T) {
 			wantFine(t, h.look(t))

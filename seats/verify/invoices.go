@@ -39,7 +39,12 @@ SELECT 'I2', format('order %s costs %s, and its invoices less credit notes come 
   FROM costs WHERE cost <> amount + waiting
  UNION ALL
 SELECT 'I2', format('%s is a credit note of an order without an invoice', label)
-  FROM invoice c WHERE kind = 'credit' AND NOT EXISTS (SELECT FROM invoice i WHERE i.order_id = c.order_id AND i.kind = 'invoice')
+  FROM invoice c WHERE kind = 'credit' AND booking_id IS NULL AND NOT EXISTS (SELECT FROM invoice i WHERE i.order_id = c.order_id AND i.kind = 'invoice')
+ UNION ALL
+SELECT 'I2', format('the deposit of booking %s is of %s, and its invoices less credit notes come to %s', d.booking_id, d.amount, s.amount)
+  FROM deposit d, LATERAL (SELECT coalesce(sum(CASE kind WHEN 'credit' THEN -gross ELSE gross END), 0) AS amount, bool_or(true) AS any FROM invoice WHERE booking_id = d.booking_id) s
+ WHERE s.any AND NOT EXISTS (SELECT FROM invoice_due WHERE booking_id = d.booking_id)
+   AND NOT (s.amount = 0 AND d.outcome <> 'order' OR s.amount = d.amount AND d.withdrawn_at IS NULL AND d.outcome NOT IN ('refunded', 'retained'))
  UNION ALL
 SELECT 'I3', format('%s comes to %s with %s of tax, and its lines to %s with %s', label, gross, tax, line_gross, line_tax)
   FROM lines WHERE (net, tax, gross) IS DISTINCT FROM (line_net, line_tax, line_gross)

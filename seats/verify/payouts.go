@@ -43,6 +43,9 @@ SELECT 2, format('refund %s is in %s refunds', refund_id, count(*)) FROM payout_
 SELECT 2, format('line %s is of %s %s, and gift card %s is of %s %s', l.id, l.charged, l.charged_currency, g.id, g.amount, g.currency)
   FROM payout_line l JOIN gift_card g ON g.id = l.gift_card_id WHERE (l.charged, l.charged_currency) <> (g.amount, g.currency)
  UNION ALL
+SELECT 2, format('line %s is of %s %s, and payment %s of a deposit is of %s %s', l.id, l.charged, l.charged_currency, d.id, d.amount, d.currency)
+  FROM payout_line l JOIN deposit_payment d ON d.id = l.deposit_payment_id WHERE (l.charged, l.charged_currency) <> (d.amount, d.currency)
+ UNION ALL
 SELECT 2, format('line %s is of %s %s, and its amount is %s', l.id, l.charged, l.charged_currency, l.amount)
   FROM payout_line l JOIN payout o ON o.id = l.payout_id
  WHERE l.kind IN ('charge', 'refund', 'failed') AND l.team_id IS NOT NULL AND l.charged_currency = o.currency AND l.amount <> CASE l.kind WHEN 'refund' THEN -l.charged ELSE l.charged END

@@ -128,7 +128,7 @@ var words = [...]string{
 	b3:  `What the books have by deposits is what orders took over of them.`,
 	b4:  `What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day is the sum of its orders.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
-	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs.`,
+	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs; those of a deposit come to it, or to nothing.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,
 	g1:  `A gift card that was paid has one voucher, of its amount, and no other one has any.`,
 	g2:  `What gift cards were sold for is, to the cent, in vouchers that can be redeemed, in credit that they loaded, or went back.`,

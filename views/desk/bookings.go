@@ -11,6 +11,7 @@ import (
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -135,6 +136,9 @@ type BookingPage struct {
 	Invoices []invoices.Document
 	Country  string // of the team's invoices; empty: it issues none
 
+	Documents []invoices.Document // of its deposit
+	Payment   *bookings.Payment   // of its deposit on the group's page, the latest; nil: none
+
 	Part    string     // the form that was refused
 	Form    url.Values // as it was typed
 	Message string     // why it was refused
@@ -236,4 +240,23 @@ func ticketTypes(prices *seats.Prices) (list []seats.TicketType) {
 		}
 	}
 	return list
+}
+
+// ofPayment says what the desk has to know of a payment on the group's page; empty if that is nothing.
+func (p BookingPage) ofPayment(ctx context.Context) string {
+	if p.Payment == nil {
+		return ""
+	}
+	amount := views.MoneyIn(ctx, p.Payment.Amount, p.Event.Currency)
+	switch {
+	case p.Payment.State == bookings.PaymentOpen:
+		return text.T(ctx, "The group is paying %s online.", amount)
+	case p.Payment.State == bookings.PaymentRefunding && p.Payment.Reason != "":
+		return text.T(ctx, "An online payment of %[1]s goes back: %[2]s", amount, payments.Reason(p.Payment.Reason).In(ctx))
+	case p.Payment.State == bookings.PaymentRefunding:
+		return text.T(ctx, "An online payment of %s goes back.", amount)
+	case p.Payment.State == bookings.PaymentRefunded:
+		return text.T(ctx, "An online payment of %s went back.", amount)
+	}
+	return ""
 }

@@ -213,6 +213,9 @@ func wantOfMoney(ctx context.Context, n overview.Need) (Want, bool) {
 		w.Title, w.Path = text.T(ctx, "Decide about a deposit of %s", amount), BookingsPath(n.Event)
 	case payments.AlertStep:
 		w.Title = text.T(ctx, "A payment of %s is stuck", amount)
+		if n.Order == "" { // of a deposit
+			w.Path = BookingsPath(n.Event)
+		}
 	case payments.AlertPayment:
 		w.Title = text.T(ctx, "A payment of %s needs a look", amount)
 	default:

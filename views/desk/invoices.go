@@ -5,7 +5,6 @@ import (
 
 	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/organizers"
-	"github.com/usherbox/usher/seats/text"
 )
 
 // InvoicesPath is the address of the team's invoices.
@@ -22,9 +21,4 @@ type InvoicesPage struct {
 }
 
 // documentWord names a kind of document.
-func documentWord(ctx context.Context, kind string) string {
-	if kind == invoices.Credit {
-		return text.T(ctx, "Credit note")
-	}
-	return text.T(ctx, "Invoice")
-}
+func documentWord(ctx context.Context, kind string) string { return invoices.KindWords(ctx, kind) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/invoices"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
@@ -16,6 +17,28 @@ type DepositPage struct {
 	Sale
 	Booking  bookings.Booking
 	Transfer banktransfer.Transfer // of the deposit; without an account if it is not to be paid, or the team has none
+
+	Method    string              // by which it can be paid here; empty: not now
+	Payment   *bookings.Payment   // the latest one here; nil: none
+	Documents []invoices.Document // its invoice, and what came of it
+	Refused   string              // why a payment was refused
+}
+
+// open reports whether a payment is under way.
+func (p DepositPage) open() bool {
+	return p.Payment != nil && p.Payment.State == bookings.PaymentOpen
+}
+
+// returned says what becomes of money that came and is not the deposit; empty if there is none.
+func (p DepositPage) returned(ctx context.Context) string {
+	switch {
+	case p.Payment == nil:
+	case p.Payment.State == bookings.PaymentRefunding:
+		return text.T(ctx, "Your payment of %s goes back the way you paid.", views.MoneyIn(ctx, p.Payment.Amount, p.Event.Currency))
+	case p.Payment.State == bookings.PaymentRefunded:
+		return text.T(ctx, "Your payment of %s went back the way you paid.", views.MoneyIn(ctx, p.Payment.Amount, p.Event.Currency))
+	}
+	return ""
 }
 
 // DepositPath is the address of a deposit.

@@ -96,7 +96,9 @@ func (p *invoicePen) head(title string) {
 	p.line(9, text.T(p.ctx, "Date")+": "+p.d.DayOfIssue(p.ctx))
 	p.line(9, p.d.Event)
 	p.line(9, text.T(p.ctx, "Date of the event")+": "+p.d.Day)
-	p.line(9, text.T(p.ctx, "Order")+": "+p.d.Order)
+	if p.d.Order != "" {
+		p.line(9, text.T(p.ctx, "Order")+": "+p.d.Order)
+	}
 	if p.d.Corrects != nil {
 		p.line(9, text.T(p.ctx, "Corrects invoice")+": "+p.d.Corrects.Label+" ("+p.d.Corrects.On+")")
 	}

@@ -354,8 +354,5 @@ func (p OrderPage) justPlaced() bool {
 
 // DocumentWord names a document of an order.
 func DocumentWord(ctx context.Context, d invoices.Document) string {
-	if d.Kind == invoices.Credit {
-		return text.T(ctx, "Credit note")
-	}
-	return text.T(ctx, "Invoice")
+	return invoices.KindWords(ctx, d.Kind)
 }

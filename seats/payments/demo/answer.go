@@ -52,8 +52,8 @@ func answers(way string, length time.Duration) []told {
 }
 
 const lengthSQL = `
-SELECT c.payment_id, extract(epoch FROM e.payment_length)::float8
-  FROM demo_charge c JOIN payment p ON p.id = c.payment_id JOIN event e ON e.id = p.event_id
+SELECT c.payment_id, extract(epoch FROM coalesce(e.payment_length, interval '1 hour'))::float8
+  FROM demo_charge c LEFT JOIN payment p ON p.id = c.payment_id LEFT JOIN event e ON e.id = p.event_id -- the deposit of a group is no payment of an event
  WHERE c.reference = $1 AND c.stand = 'pending' AND NOT EXISTS (SELECT FROM demo_news n WHERE n.payment_id = c.payment_id)
    FOR UPDATE OF c`
 

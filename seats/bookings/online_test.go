@@ -1,0 +1,263 @@
+package bookings_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/bookings"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/payments/stripe"
+	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// account is the house's account at a stand-in for Stripe.
+func (h *fixture) account(t *testing.T) (*stripetest.Fake, payments.Provider) {
+	t.Helper()
+	bank := stripetest.New(t)
+	account := payments.Provider(stripe.New("sk_test_1", stripetest.Secret, bank.URL))
+	h.orders.Payments.Accept(payments.Card, seatstest.Watched(t, h.db, account))
+	return bank, account
+}
+
+// over are the bookings of another node, which reaches the provider through another one.
+func (h *fixture) over(provider payments.Provider) *bookings.Bookings {
+	node := *h
+	node.orders = orders.New(h.db)
+	node.orders.Open(h.office, "http://localhost")
+	node.orders.Payments.Accept(payments.Card, provider)
+	return node.node()
+}
+
+// begins begins to pay the deposit of a booking, and pays at the provider's page.
+func (h *fixture) begins(t *testing.T, bank *stripetest.Fake, k bookings.Booking) bookings.Payment {
+	t.Helper()
+	if err := h.bookings.PayOnline(t.Context(), h.sale, k, k.Deposit.Amount); err != nil {
+		t.Fatal(err)
+	}
+	p := h.asks(t, k.ID)
+	if p.State != bookings.PaymentOpen || p.Page == "" {
+		t.Fatalf("a payment that begins is %+v", p)
+	}
+	all := bank.Sessions()
+	bank.Pays(all[len(all)-1].ID, false)
+	return p
+}
+
+// asks asks the provider about the payment of a booking, and returns it.
+func (h *fixture) asks(t *testing.T, booking seats.ID) bookings.Payment {
+	t.Helper()
+	p, err := h.bookings.LastPayment(t.Context(), booking)
+	if err != nil || p == nil {
+		t.Fatal(p, err)
+	}
+	asked, err := h.bookings.Ask(t.Context(), *p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked
+}
+
+// works makes the calls that are due.
+func (h *fixture) works(t *testing.T) {
+	t.Helper()
+	h.exec(t, `UPDATE deposit_payment SET next_try = clock_timestamp()`)
+	seatstest.Do(t.Context(), t, h.db, h.bookings.OnlineJob())
+}
+
+// meeting lets some nodes meet before their first answer: each has read the payment as open.
+type meeting struct {
+	payments.Provider
+	first *sync.Once
+	all   *sync.WaitGroup
+}
+
+func (m meeting) Lookup(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	m.first.Do(func() { m.all.Done(); m.all.Wait() })
+	return m.Provider.Lookup(ctx, c)
+}
+
+func TestPayOnline_IsTheDepositOnceWhicheverNodesLearnOfIt(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, account := h.account(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	p := h.begins(t, bank, k)
+	var crowd, all sync.WaitGroup
+	all.Add(4)
+	for range 4 {
+		node := h.over(meeting{account, &sync.Once{}, &all})
+		crowd.Go(func() {
+			if _, err := node.Ask(t.Context(), p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	crowd.Wait()
+	for range 2 { // a webhook that comes twice
+		if err := h.bookings.MakeDue(t.Context(), p.ID); err != nil {
+			t.Error(err)
+		}
+		seatstest.Do(t.Context(), t, h.db, h.bookings.OnlineJob())
+	}
+	if k = h.find(t, k.ID); !k.Deposit.Open() || k.Deposit.Method != payments.Card {
+		t.Errorf("the deposit is %+v", k.Deposit)
+	}
+	if n := h.count(t, "mail WHERE kind = 'option' AND about = $1", k.ID.String()); n != 2 {
+		t.Errorf("%d mails, want one of the option and one of its deposit", n)
+	}
+	h.sound(t)
+	o, err := h.orders.Find(t.Context(), h.confirm(t, k.ID))
+	if err != nil || o.Paid != 1000 {
+		t.Errorf("the order is %+v, %v", o, err)
+	}
+	if _, deposits := h.moved(t); deposits != 1000 {
+		t.Errorf("%d came as deposits", deposits)
+	}
+	for _, s := range bank.Sessions() {
+		if s.Captured != 1000 || s.Refunded != 0 {
+			t.Errorf("the provider has %+v", s)
+		}
+	}
+	h.sound(t)
+}
+
+// noted notes a deposit by hand just before a payment is captured.
+type noted struct {
+	payments.Provider
+	note func()
+}
+
+func (n noted) Capture(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	n.note()
+	return n.Provider.Capture(ctx, c)
+}
+
+func TestPayOnline_GoesBackIfTheDepositWasPaidMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		do   func(t *testing.T, h *fixture, k bookings.Booking)
+		paid bool
+	}{
+		{"by hand", func(t *testing.T, h *fixture, k bookings.Booking) { h.payDeposit(t, k.ID) }, true},
+		{"the option was cancelled", func(t *testing.T, h *fixture, k bookings.Booking) {
+			if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+				t.Error(err)
+			}
+		}, false},
+		{"the booking was confirmed", func(t *testing.T, h *fixture, k bookings.Booking) { h.confirm(t, k.ID) }, false},
+		{"the terms changed", func(t *testing.T, h *fixture, k bookings.Booking) {
+			if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: &bookings.DepositTerms{Amount: 900, Due: h.until}}); err != nil {
+				t.Error(err)
+			}
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t)
+			bank, account := h.account(t)
+			k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+			p := h.begins(t, bank, k)
+			if _, err := h.over(noted{account, func() { c.do(t, h, k) }}).Ask(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			h.sound(t)
+			if sum, _ := h.moved(t); c.paid != (sum == 1000) || !c.paid && sum != 0 {
+				t.Errorf("%d came and stayed", sum)
+			}
+			h.works(t)
+			if last, err := h.bookings.LastPayment(t.Context(), k.ID); err != nil || last.State != bookings.PaymentRefunded {
+				t.Errorf("the payment is %+v, %v", last, err)
+			}
+			if k = h.find(t, k.ID); k.Deposit.Paid() != c.paid {
+				t.Errorf("the deposit is %+v", k.Deposit)
+			}
+			for _, s := range bank.Sessions() {
+				if s.Captured != 1000 || s.Refunded != 1000 {
+					t.Errorf("the provider has %+v", s)
+				}
+			}
+			h.sound(t)
+		})
+	}
+}
+
+func TestPayOnline_IsNotTakenOnceTheDepositIsNotDue(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.begins(t, bank, k)
+	h.payDeposit(t, k.ID)
+	if p := h.asks(t, k.ID); p.State != bookings.PaymentClosed {
+		t.Errorf("the payment is %+v", p)
+	}
+	if s := bank.Sessions()[0]; s.Captured != 0 {
+		t.Errorf("the provider has %+v", s)
+	}
+	refuses(t, h.bookings.PayOnline(t.Context(), h.sale, h.find(t, k.ID), 1000), "not to be paid any more")
+	k = h.take(t, bookings.Request{Seats: []int{20}, Deposit: &bookings.DepositTerms{Amount: 500, Due: h.until}})
+	refuses(t, h.bookings.PayOnline(t.Context(), h.sale, k, 400), "not what the page showed")
+	h.begins(t, bank, k)
+	for range 2 { // the form once more goes on with the payment that was begun
+		if err := h.bookings.PayOnline(t.Context(), h.sale, k, 500); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(bank.Sessions()); n != 2 {
+		t.Errorf("the provider has %d payments, want 2", n)
+	}
+	h.sound(t)
+}
+
+// deaf loses the answer of the capture, as a node does that is killed then.
+type deaf struct{ payments.Provider }
+
+func (d deaf) Capture(ctx context.Context, c payments.Charge) (payments.Standing, error) {
+	_, err := d.Provider.Capture(ctx, c)
+	return payments.Standing{}, errors.Join(errors.New("killed"), err)
+}
+
+func TestPayOnline_GoesOnAfterANodeIsKilledAndBackToTheCardOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, account := h.account(t)
+	past := time.Now().Add(-time.Hour)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000, Refundable: &past})
+	p := h.begins(t, bank, k)
+	if p, err := h.over(deaf{account}).Ask(t.Context(), p); err != nil || p.State != bookings.PaymentOpen {
+		t.Fatalf("after the node is killed the payment is %+v, %v", p, err)
+	}
+	if p := h.asks(t, k.ID); p.State != bookings.PaymentPaid {
+		t.Fatalf("another node makes it %+v", p)
+	}
+	end := func(back string) error {
+		return h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Refunded, Back: back})
+	}
+	refuses(t, end(payments.Card), "still has its option")
+	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, end(payments.Demo), "was not paid by card online")
+	if err := end(payments.Card); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, end(payments.Card), "decided before")
+	h.sound(t)
+	for range 2 {
+		h.works(t)
+	}
+	if s := bank.Sessions()[0]; s.Refunded != 1000 {
+		t.Errorf("the provider has %+v", s)
+	}
+	if sum, _ := h.moved(t); sum != 0 {
+		t.Errorf("%d came and stayed", sum)
+	}
+	h.sound(t)
+}
