@@ -306,15 +306,20 @@ func (b *batch) buyEarly(keys []ID, seats []int) error {
 		b.purchases.add(key, 0, 0)
 		p := b.purchases[key]
 		if has := p.used + p.more; has+n > limit {
-			return &Conflict{
-				Code:    CodePerson,
-				Message: text.Mark("In the presale you can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card."),
-				Args:    []any{text.Some(limit, "%d ticket", "%d tickets"), text.Some(has, "%d is", "%d are")},
-			}
+			return refuseEarlyPerson(limit, has)
 		}
 		p.exact = true
 	}
 	return nil
+}
+
+// refuseEarlyPerson refuses tickets of a presale for a person who has too many.
+func refuseEarlyPerson(limit, has int) *Conflict {
+	return &Conflict{
+		Code:    CodePerson,
+		Message: text.Mark("In the presale you can book up to %s per person for this event, over all orders. %s already booked, or waiting to be paid for or confirmed, with the same email address, account or card."),
+		Args:    []any{text.Some(limit, "%d ticket", "%d tickets"), text.Some(has, "%d is", "%d are")},
+	}
 }
 
 // refuseLocked says that no code of the visitor unlocks what a seat needs.

@@ -201,17 +201,27 @@ func LockPurchases(ctx context.Context, tx pgx.Tx, event int64, keys ...ID) erro
 	return nil
 }
 
-const purchasedSQL = `SELECT coalesce((SELECT tickets FROM purchase_key WHERE event_id = $1 AND key = $2), 0), seats_per_holder FROM event WHERE id = $1`
+// The code of a ticket that was claimed in a presale is beside its seat until that is free again. Once the event is on sale, its own limit counts.
+const purchasedSQL = `
+SELECT coalesce((SELECT tickets FROM purchase_key WHERE event_id = $1 AND key = $2), 0), e.seats_per_holder, early.n, coalesce(early.most, 0)
+  FROM event e, LATERAL (
+       SELECT count(*) AS n, min(c.person_tickets) AS most
+         FROM ticket t JOIN seat_code s ON s.event_id = t.event_id AND s.idx = t.idx JOIN code c ON c.id = s.code
+        WHERE t.order_id = $3 AND t.revoked_at IS NULL AND s.early AND c.person_tickets > 0 AND e.opens_at > clock_timestamp()) early
+ WHERE e.id = $1`
 
-// CheckPurchases refuses n more tickets for a person who has some already, if they are too many together. What a person
-// without tickets takes over may be more than a limit that was lowered since.
-func CheckPurchases(ctx context.Context, tx pgx.Tx, event int64, key ID, n int) error {
-	var has, limit int
-	if err := tx.QueryRow(ctx, purchasedSQL, event, key).Scan(&has, &limit); err != nil {
+// CheckPurchases refuses the n tickets of an order for a person who has some already, if they are too many together, or too many of a presale
+// that lasts. What a person without tickets takes over may be more than a limit that was lowered since.
+func CheckPurchases(ctx context.Context, tx pgx.Tx, event int64, key, order ID, n int) error {
+	var has, limit, early, most int
+	if err := tx.QueryRow(ctx, purchasedSQL, event, key, order).Scan(&has, &limit, &early, &most); err != nil {
 		return fmt.Errorf("seats: count what a person has: %w", err)
 	}
-	if has > 0 && has+n > limit {
+	switch {
+	case has > 0 && has+n > limit:
 		return refusePerson(limit, has)
+	case has > 0 && most > 0 && has+early > most:
+		return refuseEarlyPerson(most, has)
 	}
 	return nil
 }

@@ -200,6 +200,7 @@ func (o *Orders) StopEmailChange(ctx context.Context, order Order) error {
 
 // emailOrder is an order that is about to get another email, under the locks for that.
 type emailOrder struct {
+	order          seats.ID
 	event          int64
 	keys           []seats.ID
 	oldKey, newKey seats.ID // of both addresses (person.go)
@@ -226,7 +227,7 @@ func lockForEmail(ctx context.Context, tx pgx.Tx, order seats.ID, from, to strin
 			return of, err
 		}
 	}
-	of.oldKey, of.newKey = emailKey(from), emailKey(to)
+	of.order, of.oldKey, of.newKey = order, emailKey(from), emailKey(to)
 	err = tx.QueryRow(ctx, emailOrderSQL, order).Scan(&of.event, &of.keys, &of.changes, &of.unpaid, &of.several, &of.live, &of.leaving)
 	return of, err
 }
@@ -253,7 +254,7 @@ func (of emailOrder) keysAfter(ctx context.Context, tx pgx.Tx) ([]seats.ID, erro
 		return of.keys, nil
 	}
 	if !slices.Contains(of.keys, of.newKey) { // an account that is signed in counts already
-		if err := seats.CheckPurchases(ctx, tx, of.event, of.newKey, of.live); err != nil {
+		if err := seats.CheckPurchases(ctx, tx, of.event, of.newKey, of.order, of.live); err != nil {
 			return nil, err
 		}
 	}

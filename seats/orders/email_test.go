@@ -334,3 +334,45 @@ func TestEmail_CancellationOfWhatWasReadBeforeIsRefused(t *testing.T) {
 	}
 	h.wantBooks(t)
 }
+
+// The address of an order does not collect what a presale gives to several persons.
+func TestEmail_PresaleLimitOfOnePersonHolds(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 6})
+	bea, err := h.boughtBy(t, "bea@example.org", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, err := h.boughtBy(t, "ann@example.org", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.exec(t, `INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person, presale, person_tickets)
+		SELECT gen_random_uuid(), id, 'FRIENDS', '', 0, 0, false, '{}', '{}', 0, 0, 0, true, 2 FROM event`)
+	h.exec(t, `INSERT INTO seat_code (event_id, idx, holder, code, early) SELECT t.event_id, t.idx, t.order_id, c.id, true FROM ticket t, code c`)
+	opens := func(when string) { h.exec(t, `UPDATE event SET opens_at = clock_timestamp() + interval '`+when+`'`) }
+	opens("1 hour")
+	c := h.asked(t, ann, "cid@example.org") // who has none
+	h.answer(t, c.AllowCode)
+	if _, err := h.orders.AnswerEmailChange(t.Context(), c.ConfirmCode, true); err != nil {
+		t.Errorf("a person without tickets: %v", err)
+	}
+	ann = h.find(t, ann.Code)
+	err = h.orders.ChangeEmail(t.Context(), ann, "k", bea.Email)
+	wantConflict(t, err, seats.CodePerson)
+	if err == nil || !strings.Contains(err.Error(), "In the presale you can book up to") {
+		t.Errorf("it is refused with %v", err)
+	}
+	opens("-1 hour")
+	c = h.asked(t, ann, bea.Email)
+	h.answer(t, c.AllowCode)
+	opens("1 hour") // the sale is moved between the two answers
+	_, err = h.orders.AnswerEmailChange(t.Context(), c.ConfirmCode, true)
+	wantConflict(t, err, seats.CodePerson)
+	if after := h.find(t, ann.Code); after.Email != "cid@example.org" {
+		t.Errorf("it has %q", after.Email)
+	}
+	opens("-1 hour")
+	h.answer(t, c.ConfirmCode)
+	h.wantBooks(t)
+}
