@@ -393,7 +393,7 @@ func (o *Orders) placedAs(ctx context.Context, to *seats.Sale, order Order, form
 		form.Born = order.Born.Format(time.DateOnly)
 	}
 	form = form.tidy(to.Event, 1)
-	p = placed{id: seats.NewID(), code: seal.NewCode(), form: form, born: order.Born, keys: order.keys}
+	p = placed{id: seats.NewID(), code: seal.NewCode(), form: form, born: order.Born, keys: order.keys, reason: order.Reason}
 	if len(p.keys) == 0 {
 		p.keys = personKeys(order.Email, "")
 	}

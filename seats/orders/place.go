@@ -279,6 +279,7 @@ type placed struct {
 	born   *time.Time
 	total  int64      // minor units
 	keys   []seats.ID // the first is that of the email
+	reason string     // of an exchange: why the old order was given away
 
 	subscribed func(q *pgx.Batch, f Form, order seats.ID)                      // writes what an order of a subscription belongs to
 	atTill     func(q *pgx.Batch, session int64, order seats.ID, byCard int64) // writes the entries of an order that a card reader was paid for
@@ -389,6 +390,9 @@ func (p placed) queue(q *pgx.Batch, s *seats.Sale, sold []seats.Line) {
 	}
 	if x := p.form.Exchange; x != nil {
 		row.Paid, row.Received, row.AtOffice, row.Mail = x.Carried+x.Received, x.Received, x.AtOffice, MailExchanged
+		if p.form.Method == payments.Free {
+			row.FreeReason = p.reason
+		}
 	}
 	if p.born != nil {
 		born := p.born.Format(time.DateOnly)

@@ -35,7 +35,7 @@ func openRun(t testing.TB, e events.Settings, dearer int64) *run {
 	p, _ := plan.Named("theatre")
 	p.Categories = slices.Clone(p.Categories)
 	for i := range p.Categories {
-		p.Categories[i].Price += dearer
+		p.Categories[i].Price = max(0, p.Categories[i].Price+dearer)
 	}
 	e.Name, e.Slug, e.StartsAt, e.PaidAhead = "Evening", "evening-2", time.Date(2030, 5, 2, 19, 0, 0, 0, time.UTC), true
 	if e.Fees == (seats.Fees{}) {
@@ -388,6 +388,33 @@ func TestExchange_AtTheDeskKnowsNoPolicy(t *testing.T) {
 	h.untilNothingIsOnItsWay(t)
 	if n := h.number(t, `SELECT sum(amount) FROM refund WHERE by_hand`); n != int(q.Difference) || h.count(t, "refund") != 2 {
 		t.Errorf("%d goes back by hand, want %d", n, q.Difference)
+	}
+	h.wantBooks(t)
+}
+
+// Why tickets were given away stands at the order that they were exchanged for, if that is free, too.
+func TestExchange_FreeTicketsKeepTheirReason(t *testing.T) {
+	t.Parallel()
+	h := openRun(t, events.Settings{Fees: seats.Fees{Percent: 100}}, -1_000_000) // the other performance is free
+	code, err := h.orders.SellAtOffice(t.Context(), h.sale, orders.OfficeForm{Key: "k", Seats: []int{0, 1}, Method: payments.Free, Reason: "For the press"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := h.again(t, orders.Order{Code: code})
+	f := orders.ExchangeForm{Key: "x", Tickets: []seats.ID{order.Tickets[0].ID}, Seats: []int{order.Tickets[0].Idx}}
+	if code, err = h.orders.ExchangeAtDesk(t.Context(), h.other, order, f, nil); err != nil {
+		t.Fatal(err)
+	}
+	if fresh := h.again(t, orders.Order{Code: code}); fresh.Reason != "For the press" || fresh.Method != payments.Free {
+		t.Errorf("it is exchanged for an order of the method %q with the reason %q", fresh.Method, fresh.Reason)
+	}
+	order = h.again(t, orders.Order{Code: code})
+	back := orders.ExchangeForm{Key: "y", Tickets: []seats.ID{order.Tickets[0].ID}, Seats: []int{5}, Method: payments.Cash}
+	if code, err = h.orders.ExchangeAtDesk(t.Context(), h.sale, order, back, nil); err != nil {
+		t.Fatal(err)
+	}
+	if fresh := h.again(t, orders.Order{Code: code}); fresh.Reason != "" || fresh.Method != payments.Cash {
+		t.Errorf("for money, it has the method %q and the reason %q", fresh.Method, fresh.Reason)
 	}
 	h.wantBooks(t)
 }
