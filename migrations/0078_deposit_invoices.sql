@@ -1,4 +1,4 @@
--- Invoices of deposits of group bookings, and payments of deposits on their page.
+-- Invoices of deposits of group bookings, payments of deposits on their page, and gift cards that a refused sale set aside.
 
 -- A document is of an order, or of a deposit. One of a deposit follows from what is asked for, and from no single change.
 ALTER TABLE invoice
@@ -96,3 +96,7 @@ ALTER TABLE payout_line
     ADD CONSTRAINT "a line of a deposit is of nothing else, and a team's"
         CHECK (deposit_payment_id IS NULL OR payment_id IS NULL AND gift_card_id IS NULL AND team_id IS NOT NULL) NOT VALID;
 CREATE UNIQUE INDEX "a deposit is paid online once" ON payout_line (deposit_payment_id) WHERE deposit_payment_id IS NOT NULL AND kind = 'charge';
+
+-- A gift card that a refused sale at the till set aside is paid back as one that was never used: what it loaded is unloaded.
+ALTER TABLE credit_transfer DROP CONSTRAINT "a transfer is of a known kind",
+    ADD CONSTRAINT "a transfer is of a known kind" CHECK (kind IN ('load', 'unload', 'move', 'grant', 'hold', 'capture', 'void', 'refund')) NOT VALID;

@@ -88,9 +88,23 @@ func SellVoucher(ctx context.Context, tx pgx.Tx, a Amount, expires *time.Time) (
 	return id, code, nil
 }
 
-const voidVoucherSQL = `UPDATE credit_voucher SET voided_at = clock_timestamp() WHERE id = $1 AND redeemed_at IS NULL AND voided_at IS NULL`
+// CardUnused says that the account a of the voucher v of a card has all of its credit, and never paid: what sales at the box office set aside
+// went back to it, as they were refused.
+const CardUnused = `(a.balance = v.amount AND NOT EXISTS (SELECT FROM credit_hold h WHERE h.account_id = a.id AND (h.captured > 0 OR h.state = 'open')))`
 
-// VoidVoucher takes a voucher back before it is paid back. ErrRedeemed if it loaded credit; a repeat gets ErrPaidBack.
+const voidVoucherSQL = `
+WITH unused AS (
+    UPDATE credit_account a SET balance = 0 FROM credit_voucher v
+     WHERE v.id = $1 AND v.voided_at IS NULL AND a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency AND ` + CardUnused + `
+    RETURNING a.id, a.currency, v.amount
+), unloaded AS (
+    INSERT INTO credit_transfer (kind, from_id, to_id, currency, amount)
+    SELECT 'unload', unused.id, issued.id, unused.currency, unused.amount
+      FROM unused, credit_account issued WHERE issued.kind = 'issued' AND issued.email IS NULL AND issued.currency = unused.currency
+)
+UPDATE credit_voucher SET voided_at = clock_timestamp(), redeemed_at = NULL WHERE id = $1 AND voided_at IS NULL AND (redeemed_at IS NULL OR EXISTS (SELECT FROM unused))`
+
+// VoidVoucher takes a voucher back before it is paid back. ErrRedeemed if it loaded credit that was used; a repeat gets ErrPaidBack.
 func VoidVoucher(ctx context.Context, tx pgx.Tx, id int64) error {
 	done, err := tx.Exec(ctx, voidVoucherSQL, id)
 	if err != nil {

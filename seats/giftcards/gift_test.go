@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -13,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/paging"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/payments/stripe"
 	"github.com/usherbox/usher/seats/payments/stripe/stripetest"
@@ -294,4 +296,54 @@ func TestVerify_FindsPlantedGiftCards(t *testing.T) {
 			t.Errorf("verify finds %q", k.findings(t))
 		})
 	}
+}
+
+// A sale at the till whose card reader refused the rest leaves the gift card as it was: not redeemed, and to be paid back.
+func TestRefund_CardThatARefusedSaleSetAsideIsAsBefore(t *testing.T) {
+	t.Parallel()
+	k := open(t, 0)
+	c := k.issues(t)
+	till := credit.Payments{Ledger: k.ledger}
+	sets := func(minor int64) seats.ID {
+		t.Helper()
+		card, err := till.Card(t.Context(), c.Voucher)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payment := seats.NewID()
+		var q pgx.Batch
+		card.Reserve(&q, payment, seats.NewID(), minor)
+		if err := k.db.SendBatch(t.Context(), &q).Close(); err != nil {
+			t.Fatal(err)
+		}
+		return payment
+	}
+	spent := func(want bool) {
+		t.Helper()
+		_, list, _, err := k.Sold(t.Context(), owner, paging.Page{Limit: 10})
+		if err != nil || len(list) != 1 || list[0].Spent != want || list[0].Left != 0 && !want {
+			t.Errorf("the card is %+v, %v", list, err)
+		}
+	}
+	spent(false)
+	payment := sets(1000)
+	spent(true)
+	if err := k.Refund(t.Context(), owner, c.ID); !errors.Is(err, giftcards.ErrSpent) {
+		t.Errorf("while a sale waits for the rest, it is paid back: %v", err)
+	}
+	if _, err := till.Void(t.Context(), payments.Charge{Payment: payment}); err != nil {
+		t.Fatal(err)
+	}
+	spent(false)
+	k.wantBooks(t)
+	if err := k.Refund(t.Context(), owner, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := till.Card(t.Context(), c.Voucher); err == nil {
+		t.Error("a card that was paid back pays")
+	}
+	if s := k.bank.Sessions()[0]; s.Refunded != 5000 {
+		t.Errorf("the provider has %+v", s)
+	}
+	k.wantBooks(t)
 }

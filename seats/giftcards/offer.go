@@ -136,7 +136,7 @@ type Sold struct {
 }
 
 const soldSQL = `
-SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL, coalesce(a.balance, 0)
+SELECT c.id, c.code, c.currency, c.amount, c.buyer, c.recipient, c.state, c.reason, c.created_at, v.expires_at, v.redeemed_at IS NOT NULL AND ` + credit.CardUnused + ` IS NOT TRUE, CASE WHEN ` + credit.CardUnused + ` THEN 0 ELSE coalesce(a.balance, 0) END
   FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id
        LEFT JOIN credit_account a ON a.kind = 'card' AND a.email = 'card-' || v.id AND a.currency = v.currency
  WHERE c.team_id = $1 AND (c.created_at, c.id) < (coalesce($2, 'infinity'::timestamptz), $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`

@@ -46,7 +46,7 @@ SELECT 'C4', format('the house has %s of %s, and its books of holds say %s %s', 
  UNION ALL
 SELECT 'C5', format('voucher %s of %s %s loaded %s %s in %s transfers', v.id, v.amount, v.currency, coalesce(l.amount, 0), l.currency, coalesce(l.n, 0))
   FROM credit_voucher v FULL JOIN loads l ON l.voucher_id = v.id
- WHERE CASE WHEN v.redeemed_at IS NULL THEN l.n IS NOT NULL
+ WHERE CASE WHEN v.redeemed_at IS NULL THEN l.n IS NOT NULL AND v.voided_at IS NULL
             ELSE (l.n = 1 AND l.amount = v.amount AND l.currency = v.currency) IS NOT TRUE END`
 
 const transfersSQL = `SELECT count(*), coalesce(max(id), 0) + (SELECT count(*) FROM credit_hold WHERE state = 'open') FROM credit_transfer`

@@ -19,7 +19,7 @@ SELECT 2, format('gift card %s is %s, and its voucher was %s', c.id, c.state, CA
  UNION ALL
 SELECT 2, format('gift cards were sold for %s %s, of which %s can be redeemed, %s were loaded and %s went back', sum(c.amount), c.currency, sum(w.waiting), sum(w.loaded), sum(w.back))
   FROM gift_card c LEFT JOIN credit_voucher v ON v.id = c.voucher_id LEFT JOIN credit_transfer t ON t.voucher_id = v.id,
-       LATERAL (SELECT coalesce(CASE WHEN v.redeemed_at IS NULL AND v.voided_at IS NULL THEN v.amount END, 0) AS waiting, coalesce(t.amount, 0) AS loaded,
+       LATERAL (SELECT coalesce(CASE WHEN v.redeemed_at IS NULL AND v.voided_at IS NULL THEN v.amount END, 0) AS waiting, coalesce(CASE WHEN v.voided_at IS NULL THEN t.amount END, 0) AS loaded,
                        coalesce(CASE WHEN v.voided_at IS NOT NULL THEN v.amount END, 0) AS back) w
  WHERE c.state IN ('issued', 'refunding', 'refunded')
  GROUP BY c.currency HAVING sum(c.amount) <> sum(w.waiting + w.loaded + w.back)`
