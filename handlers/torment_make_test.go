@@ -97,21 +97,25 @@ func (m *maker) make(r *rand.Rand) badRequest {
 	case n < 4 && strings.HasSuffix(op.path, "/live"), n == 4:
 		return m.socket(r)
 	}
-	bad := badRequest{method: op.method}
-	var header strings.Builder
-	body := m.body(r, op, &header)
-	m.headers(r, op, &header)
-	method := op.method
+	method, last := op.method, false
 	if r.IntN(25) == 0 {
-		method = one(r, []string{"PUT", "PATCH", "TRACE", "CONNECT", "OPTIONS", "HEAD", "get", "BREW", strings.Repeat("M", 200)})
-		bad.method, bad.last = method, true
+		method, last = one(r, []string{"PUT", "PATCH", "TRACE", "CONNECT", "OPTIONS", "HEAD", "get", "BREW", strings.Repeat("M", 200)}), true
 	}
-	fmt.Fprintf(&header, "Content-Length: %d\r\n", len(body))
-	bad.bytes = []byte(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + header.String() + "\r\n" + string(body))
+	bad := m.whole(r, op, method, target)
+	bad.last = last
 	if r.IntN(15) == 0 { // it breaks off
 		bad.bytes, bad.last = bad.bytes[:r.IntN(len(bad.bytes))], true
 	}
 	return bad
+}
+
+// whole makes a request of an operation with a body of its schema, good or bad.
+func (m *maker) whole(r *rand.Rand, op operation, method, target string) badRequest {
+	var header strings.Builder
+	body := m.body(r, op, &header)
+	m.headers(r, op, &header)
+	fmt.Fprintf(&header, "Content-Length: %d\r\n", len(body))
+	return badRequest{method: method, bytes: []byte(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + header.String() + "\r\n" + string(body))}
 }
 
 // target fills the parameters of a path in, well or badly, and asks for something.

@@ -160,6 +160,22 @@ func (x *torment) send(n int, seed uint64) {
 	all.Wait()
 }
 
+// eachOperation sends some bodies of its schema to each operation that has one, and returns how many operations these are.
+func (x *torment) eachOperation(seed uint64) (n int) {
+	c := &caller{torment: x, random: rand.New(rand.NewPCG(seed, 1<<40))}
+	defer c.hangUp()
+	for _, op := range x.maker.operations {
+		if op.body == nil {
+			continue
+		}
+		n++
+		for range 3 {
+			c.call(x.maker.whole(c.random, op, op.method, x.maker.target(c.random, op)))
+		}
+	}
+	return n
+}
+
 // prescribed are answers of the HTTP server itself that HTTP prescribes, although it numbers them as faults of a server: to who
 // wants a transfer coding or a version of HTTP that there is not.
 var prescribed = []int{http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}
@@ -234,6 +250,17 @@ func TestBadRequestsAreAnsweredAndLeaveNothing(t *testing.T) {
 func tormentSite(t *testing.T, n int, seed uint64) *torment {
 	t.Helper()
 	x, began := tormented(t), time.Now()
+	described := 0
+	for _, item := range description(t).Paths.Map() {
+		for _, op := range item.Operations() {
+			if op.RequestBody != nil {
+				described++
+			}
+		}
+	}
+	if sent := x.eachOperation(seed); sent != described || sent < 100 {
+		t.Errorf("%d operations of %d with a body are sent one by its schema", sent, described)
+	}
 	grown := x.run(n, seed)
 	for _, found := range x.found {
 		t.Error(found)
