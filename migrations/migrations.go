@@ -19,13 +19,26 @@ var files embed.FS
 // lockNumber is the advisory lock under which a database is migrated: any number of nodes may start at once.
 const lockNumber = 0x75736865
 
+// It is not CREATE TABLE IF NOT EXISTS, which a worker of Citus refuses even where there is one (docs/citus.md).
 const createTableSQL = `
-CREATE TABLE IF NOT EXISTS migration (
-    number     integer PRIMARY KEY,
-    name       text NOT NULL,
-    hash       text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now()
-)`
+DO $$ BEGIN
+    IF to_regclass('migration') IS NULL THEN
+        CREATE TABLE migration (
+            number     integer PRIMARY KEY,
+            name       text NOT NULL,
+            hash       text NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT now()
+        );
+    END IF;
+END $$`
+
+// createTable creates the table of what is applied. The caller holds the lock of Up.
+func createTable(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := conn.Exec(ctx, createTableSQL); err != nil {
+		return fmt.Errorf("migrations: create table migration: %w", err)
+	}
+	return nil
+}
 
 // Up applies the migrations that a database does not have yet, each in its own transaction, and returns how many that
 // were. It refuses a database that is newer than this program, or one with other migrations, and changes nothing there.
@@ -35,6 +48,26 @@ func Up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 		return err
 	})
 	return applied, err
+}
+
+const hasHouseSQL = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`
+
+// HasHouse reports whether a database has the schema of a house.
+func HasHouse(ctx context.Context, conn *pgx.Conn, house string) (has bool, err error) {
+	if err := conn.QueryRow(ctx, hasHouseSQL, house).Scan(&has); err != nil {
+		return false, fmt.Errorf("migrations: look for house %s: %w", house, err)
+	}
+	return has, nil
+}
+
+// MakeHouse makes the schema of a house, if it is not there. Up fills it, on connections that see it and no other (database.InHouse).
+func MakeHouse(ctx context.Context, conn *pgx.Conn, house string) error {
+	return whileOthersWait(ctx, conn, func() error {
+		if _, err := conn.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+pgx.Identifier{house}.Sanitize()); err != nil {
+			return fmt.Errorf("migrations: make house %s: %w", house, err)
+		}
+		return nil
+	})
 }
 
 // whileOthersWait calls do while no other node migrates this database.
@@ -56,8 +89,8 @@ func up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 		return 0, err
 	}
 	if owner {
-		if _, err := conn.Exec(ctx, createTableSQL); err != nil {
-			return 0, fmt.Errorf("migrations: create table migration: %w", err)
+		if err := createTable(ctx, conn); err != nil {
+			return 0, err
 		}
 	}
 	names, has, err := compare(ctx, conn)

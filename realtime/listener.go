@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -67,15 +69,15 @@ func (l *Listener) Run(ctx context.Context) error {
 
 // follow listens first, then reads what it missed, then waits. So no change is missed.
 func (l *Listener) follow(ctx context.Context) error {
-	listen := `LISTEN usher; LISTEN usher_mine`
-	for channel := range l.others {
-		listen += `; LISTEN ` + channel
-	}
-	conn, err := openConn(ctx, l.dsn, listen)
+	conn, err := openConn(ctx, l.dsn, "")
 	if err != nil {
 		return err
 	}
 	defer closeConn(conn) // it only reads
+	channels := append(slices.Collect(maps.Keys(l.others)), versionsChannel, notesChannel)
+	if err := within(ctx, func(ctx context.Context) error { return database.Listen(ctx, conn, channels...) }); err != nil {
+		return err
+	}
 	if err := within(ctx, l.reload); err != nil {
 		return err
 	}
@@ -148,11 +150,12 @@ func (l *Listener) wait(ctx context.Context, conn *pgx.Conn, atMost time.Duratio
 		}
 		return err
 	}
-	if notification.Channel == notesChannel {
+	channel := database.Channel(notification.Channel)
+	if channel == notesChannel {
 		l.hub.receiveNotes(notification.Payload)
 		return nil
 	}
-	if read := l.others[notification.Channel]; read != nil {
+	if read := l.others[channel]; read != nil {
 		return within(ctx, read)
 	}
 	return within(ctx, func(ctx context.Context) error { return l.catchUp(ctx, versions(notification.Payload)) })

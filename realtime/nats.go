@@ -122,9 +122,10 @@ func (b *NATS) Connected() bool {
 	return conn != nil && conn.IsConnected()
 }
 
-const whichDatabaseSQL = `SELECT system_identifier::text || '/' || current_database() FROM pg_control_system()`
+const whichDatabaseSQL = `
+SELECT system_identifier::text || '/' || current_database() || CASE current_schema() WHEN 'public' THEN '' ELSE '/' || current_schema() END FROM pg_control_system()`
 
-// subjectOf is where nodes of this database notify: several box offices may share a server.
+// subjectOf is where nodes of this house notify: several box offices may share a server.
 func (b *NATS) subjectOf(ctx context.Context) (subject string, err error) {
 	conn, err := openConn(ctx, b.dsn, "")
 	if err != nil {

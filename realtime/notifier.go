@@ -91,7 +91,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 }
 
-const notifySQL = `SELECT pg_notify($1, $2)`
+const notifySQL = `SELECT pg_notify(house_channel($1), $2)`
 
 // postgresPublisher publishes by NOTIFY.
 type postgresPublisher struct{ conn *pgx.Conn }

@@ -121,6 +121,27 @@ func TestEverySQLConstantPrepares(t *testing.T) {
 	}
 }
 
+// Channels and advisory locks are of the whole database, and several houses may share one.
+func TestEverySQLConstant_NamesChannelsAndLocksOfItsHouse(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, dir := range withSQL {
+		for name, sql := range constants(t, dir) {
+			if strings.Contains(sql, "LISTEN ") {
+				t.Errorf("%s listens on a channel of every house: use database.Listen", name)
+			}
+			for _, call := range regexp.MustCompile(`pg_notify\((house_channel\()?|pg_(try_)?advisory_(xact_)?(un)?lock\(.*`).FindAllString(sql, -1) {
+				if found++; !strings.Contains(call, "house_channel") && !strings.Contains(call, "house_seed()") {
+					t.Errorf("%s has a channel or lock of every house: %s", name, call)
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d channels and locks were found", found)
+	}
+}
+
 // mayRun asks whether the role of a connection may execute a statement, without executing it.
 func mayRun(t *testing.T, conn *pgx.Conn, sql string) error {
 	t.Helper()

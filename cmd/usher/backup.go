@@ -22,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
+	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/verify"
 )
@@ -55,7 +56,7 @@ func (c *backup) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	began := time.Now()
 	unfinished := file + ".unfinished"
-	err = db.dump(ctx, unfinished, to)
+	err = db.dump(ctx, unfinished, to, c.House)
 	if err = errors.Join(err, db.close()); err != nil {
 		return errors.Join(err, os.RemoveAll(unfinished))
 	}
@@ -78,8 +79,9 @@ func (c *backup) Run(ctx context.Context, sh *shell) (err error) {
 	return err
 }
 
-// dump has pg_dump write into a file that only its owner may read from its first byte, encrypted if there is a recipient.
-func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (err error) {
+// dump has pg_dump write into a file that only its owner may read from its first byte, encrypted if there is a recipient. With a house,
+// it has that one alone.
+func (db *database) dump(ctx context.Context, name string, to []age.Recipient, house string) (err error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
 		return err
 	}
@@ -88,14 +90,18 @@ func (db *database) dump(ctx context.Context, name string, to []age.Recipient) (
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Sync(), f.Close()) }()
+	args := []string{"--format=custom", "--no-owner"}
+	if house != "" {
+		args = append(args, "--schema="+house)
+	}
 	if to == nil {
-		return db.program(ctx, nil, f, "pg_dump", "--format=custom", "--no-owner")
+		return db.program(ctx, nil, f, "pg_dump", args...)
 	}
 	sealed, err := age.Encrypt(f, to...)
 	if err != nil {
 		return err
 	}
-	if err := db.program(ctx, nil, sealed, "pg_dump", "--format=custom", "--no-owner"); err != nil {
+	if err := db.program(ctx, nil, sealed, "pg_dump", args...); err != nil {
 		return err
 	}
 	return sealed.Close()
@@ -190,6 +196,9 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 	if err := db.program(ctx, dump.plain, io.Discard, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction"); err != nil {
 		return err
 	}
+	if err := hasBoxOffice(ctx, db.dsn, cfg, dump.name); err != nil {
+		return err
+	}
 	if err := skipIDs(ctx, db.dsn); err != nil {
 		return err
 	}
@@ -198,7 +207,7 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 
 // check holds every promise against a restored database.
 func (db *database) check(ctx context.Context, w io.Writer, cfg *DatabaseSettings, dump openedBackup) error {
-	if err := prepare(ctx, db.dsn); err != nil { // an older backup is brought up to date
+	if err := prepare(ctx, db.dsn, cfg); err != nil { // an older backup is brought up to date
 		return err
 	}
 	pool, err := pgxpool.New(ctx, db.dsn)
@@ -253,10 +262,7 @@ func reachEmpty(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_
 	if err := cfg.checkDatabase(); err != nil {
 		return nil, err
 	}
-	db := &database{dsn: cfg.DatabaseURL}
-	if cfg.DirectURL != "" {
-		db.dsn = cfg.DirectURL
-	}
+	db := &database{dsn: cmp.Or(cfg.DirectURL, cfg.DatabaseURL)}
 	if db.dsn == "" {
 		if db.private, err = postgres.Start(ctx, cfg.Data, log); err != nil {
 			return nil, err
@@ -268,6 +274,9 @@ func reachEmpty(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_
 			err = errors.Join(err, db.close())
 		}
 	}()
+	if db.dsn, err = cfg.inHouse(db.dsn); err != nil {
+		return nil, err
+	}
 	conn, err := pgx.Connect(ctx, db.dsn)
 	if err != nil {
 		return nil, fmt.Errorf("the database cannot be reached: %w", err)
@@ -277,11 +286,40 @@ func reachEmpty(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) (_
 	if err := conn.QueryRow(ctx, emptySQL).Scan(&empty); err != nil {
 		return nil, err
 	}
+	if cfg.House != "" {
+		there, err := migrations.HasHouse(ctx, conn, cfg.House)
+		if err != nil {
+			return nil, err
+		}
+		empty = !there // the backup of a house makes its schema
+	}
 	if !empty {
-		return nil, usageError{fmt.Sprintf("%s has something in it; a backup is restored into an empty database: name another folder with --data", cfg.database())}
+		return nil, usageError{fmt.Sprintf("%s has something in it; a backup is restored into an empty database, that of a house where there is none of its name: name another folder with --data", cfg.database())}
 	}
 	_, err = conn.Exec(ctx, deskRoleSQL)
 	return db, err
+}
+
+const hasTablesSQL = `SELECT to_regclass('migration') IS NOT NULL`
+
+// hasBoxOffice refuses what was restored if it is not that of the house: an empty box office would hold every promise.
+func hasBoxOffice(ctx context.Context, dsn string, cfg *DatabaseSettings, name string) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return fmt.Errorf("the database cannot be reached: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // it was only read
+	var has bool
+	if err := conn.QueryRow(ctx, hasTablesSQL).Scan(&has); err != nil {
+		return fmt.Errorf("look for what was restored: %w", err)
+	}
+	if has {
+		return nil
+	}
+	if cfg.House == "" {
+		return usageError{name + " is the backup of a house: name it with --house. It is restored in its schema already; use another empty database"}
+	}
+	return usageError{fmt.Sprintf("%s is not the backup of house %s. It is restored already under its own name; use another empty database", name, cfg.House)}
 }
 
 // program runs a program of PostgreSQL on the database, that of the server's own version where the server is ours.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
@@ -22,6 +23,7 @@ import (
 type database struct {
 	pool    *pgxpool.Pool
 	dsn     string           // past a pooler, if there is one
+	pooled  string           // through the pooler; empty: there is none
 	private *postgres.Server // nil when the operator gave one
 	box     *seal.Box        // opens and seals secrets; nil without a key
 }
@@ -32,9 +34,9 @@ func openDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	if err = prepare(ctx, db.dsn); err != nil {
+	if err = prepare(ctx, db.dsn, cfg); err != nil {
 		err = fmt.Errorf("%w (the database is %s)", err, cfg.database())
-	} else if db.pool, err = seatsdb.Connect(ctx, cmp.Or(cfg.DatabaseURL, db.dsn)); err == nil && cfg.DirectURL != "" {
+	} else if db.pool, err = seatsdb.Connect(ctx, cmp.Or(db.pooled, db.dsn)); err == nil && db.pooled != "" {
 		err = db.isOne(ctx)
 	}
 	if err != nil {
@@ -49,15 +51,24 @@ func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger)
 	if err := cfg.checkDatabase(); err != nil {
 		return nil, err
 	}
-	db := &database{dsn: cmp.Or(cfg.DirectURL, cfg.DatabaseURL)}
+	db := &database{}
 	if db.box, err = cfg.secretBox(); err != nil {
 		return nil, err
 	}
-	if db.dsn == "" {
-		if db.private, err = postgres.StartArchiving(ctx, cfg.Data, cfg.archive, log); err != nil {
+	if cfg.DirectURL != "" {
+		if db.pooled, err = cfg.inHouse(cfg.DatabaseURL); err != nil {
 			return nil, err
 		}
-		db.dsn = db.private.DSN
+	}
+	if address := cmp.Or(cfg.DirectURL, cfg.DatabaseURL); address != "" {
+		db.dsn, err = cfg.inHouse(address)
+		return db, err
+	}
+	if db.private, err = postgres.StartArchiving(ctx, cfg.Data, cfg.archive, log); err != nil {
+		return nil, err
+	}
+	if db.dsn, err = cfg.inHouse(db.private.DSN); err != nil {
+		return nil, errors.Join(err, db.close())
 	}
 	return db, nil
 }
@@ -66,7 +77,7 @@ func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger)
 // a database that goes away later is waited for.
 const reachTime = 15 * time.Second
 
-const whichSQL = `SELECT system_identifier::text || '/' || current_database() FROM pg_control_system()`
+const whichSQL = `SELECT system_identifier::text || '/' || current_database() || '/' || coalesce(current_schema(), '') FROM pg_control_system()`
 
 // isOne refuses two addresses of which one leads nowhere, or not to the database of the other.
 func (db *database) isOne(ctx context.Context) error {
@@ -85,13 +96,13 @@ func (db *database) isOne(ctx context.Context) error {
 		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
 	}
 	if pooled != direct {
-		return errors.New("DATABASE_URL and DATABASE_DIRECT_URL lead to two databases; the second is to lead to the first, past the pooler")
+		return errors.New("DATABASE_URL and DATABASE_DIRECT_URL lead to two databases, or to two schemas of one; the second is to lead to the first, past the pooler")
 	}
 	return nil
 }
 
 // prepare brings the database up to this version, and refuses one that may lose what it confirmed.
-func prepare(ctx context.Context, dsn string) error {
+func prepare(ctx context.Context, dsn string, cfg *DatabaseSettings) error {
 	reaching, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
 	conn, err := seatsdb.Dial(reaching, dsn)
@@ -102,8 +113,26 @@ func prepare(ctx context.Context, dsn string) error {
 	if err := postgres.CheckDurable(ctx, conn); err != nil {
 		return err
 	}
+	if err := cfg.enter(ctx, conn); err != nil {
+		return err
+	}
 	_, err = migrations.Up(ctx, conn)
 	return err
+}
+
+// enter makes sure that the house is there. Commands that only look or change something make none: its name may be mistyped.
+func (cfg *DatabaseSettings) enter(ctx context.Context, conn *pgx.Conn) error {
+	if cfg.House == "" {
+		return nil
+	}
+	there, err := migrations.HasHouse(ctx, conn, cfg.House)
+	switch {
+	case err != nil || there:
+		return err
+	case !cfg.makesHouse:
+		return usageError{fmt.Sprintf("there is no house %[1]s; \"usher migrate --house %[1]s\" and \"usher serve --house %[1]s\" make one", cfg.House)}
+	}
+	return migrations.MakeHouse(ctx, conn, cfg.House)
 }
 
 // stopTime is how long a clean end of Postgres may take; after it, the next start recovers.
@@ -150,6 +179,7 @@ func (c *migrate) Run(ctx context.Context, sh *shell) error {
 	if c.Plan {
 		return c.plan(ctx, sh)
 	}
+	c.makesHouse = true
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		if _, err := fmt.Fprintf(sh.stdout, "The database is up to date: %s.\n", c.database()); err != nil || c.GrantTo == "" {
 			return err
@@ -169,6 +199,9 @@ func (c *migrate) plan(ctx context.Context, sh *shell) (err error) {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
+	if err := c.enter(ctx, conn); err != nil {
+		return err
+	}
 	planned, err := migrations.Plan(ctx, conn)
 	if err != nil {
 		return err

@@ -75,6 +75,9 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 		return err
 	}
 	db := &database{dsn: private.DSN, private: private}
+	if db.dsn, err = c.inHouse(private.DSN); err != nil {
+		return errors.Join(err, db.close())
+	}
 	err = db.check(ctx, sh.stdout, &c.DatabaseSettings, dump)
 	if broken := (brokenBooks{}); err == nil || errors.As(err, &broken) {
 		err = errors.Join(err, private.Checked())
@@ -133,10 +136,10 @@ What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 
 // skipIDs makes sure that no id is given a second time. Providers and receivers of webhooks remember those that a restored
 // database does not know: they take a call with a known id for a repetition. Scanners at the door know keys by theirs, which are
-// integers and few.
+// integers and few. All houses of the database are in it.
 const skipIDsSQL = `
 SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + CASE seqtypid WHEN 'bigint'::regtype THEN 1000000 ELSE 1000 END) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
- WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace = current_schema()::regnamespace`
+ WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace IN (SELECT relnamespace FROM pg_class WHERE relkind = 'r' AND relname = 'migration')`
 
 func skipIDs(ctx context.Context, dsn string) error {
 	conn, err := seatsdb.Dial(ctx, dsn)

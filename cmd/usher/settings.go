@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/realtime"
+	seatsdb "github.com/usherbox/usher/seats/database"
 	post "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/openid"
 	"github.com/usherbox/usher/seats/wallets"
@@ -28,12 +30,14 @@ import (
 type DatabaseSettings struct {
 	DatabaseURL   string `name:"database-url" setting:"DATABASE_URL" type:"secret" placeholder:"ADDRESS" help:"Address of a PostgreSQL, such as postgres://usher:secret@db/usher; empty: a private one in the data folder."`
 	DirectURL     string `name:"database-direct-url" setting:"DATABASE_DIRECT_URL" type:"secret" placeholder:"ADDRESS" help:"Address of the same PostgreSQL past a pooler such as PgBouncer, for LISTEN and migrations; empty: there is no pooler."`
+	House         string `name:"house" setting:"USHER_HOUSE" placeholder:"NAME" help:"Name of a box office among several in one database: it has the schema of that name, and sees no other; serve and migrate make it; empty: there is one."`
 	DatabasePlain bool   `name:"database-plaintext" setting:"USHER_DATABASE_PLAINTEXT" help:"Reach a PostgreSQL on another machine without TLS: only for a network without other users."`
 	SecretKey     string `name:"secret-key" setting:"USHER_SECRET_KEY" type:"secret" placeholder:"KEY" help:"Key that seals the secrets in the database, as \"usher secrets key\" prints one; while it changes, the new and the old one with a comma between; empty: DATA/secret.key of a private Postgres, else secrets are not sealed."`
 	Data          string `name:"data" setting:"USHER_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the private Postgres."`
 
 	SecretFile string `kong:"-"` // the file of SecretKey, if it came from one
 	archive    string // of the private Postgres; empty: as it was
+	makesHouse bool   // the command makes a house that is not there yet
 }
 
 // AfterApply notes the file of the secret key: a node reads it again when the keys change.
@@ -127,7 +131,7 @@ func (cfg *Config) check() error {
 	if cfg.Archive != "" && cfg.DatabaseURL != "" {
 		return usageError{"--archive is for the private PostgreSQL; docs/operating.md says how to archive your own with pgBackRest"}
 	}
-	cfg.archive = cfg.Archive
+	cfg.archive, cfg.makesHouse = cfg.Archive, true
 	if cfg.DirectURL != "" && cfg.DatabaseURL == "" {
 		return usageError{"DATABASE_DIRECT_URL is of no use without DATABASE_URL"}
 	}
@@ -227,18 +231,34 @@ func (cfg *Config) checkProvider() (err error) {
 
 // database names the database for messages, without its password.
 func (cfg *DatabaseSettings) database() string {
+	house := ""
+	if cfg.House != "" {
+		house = "house " + cfg.House + " of "
+	}
 	if cfg.DatabaseURL == "" {
-		return "a private PostgreSQL in " + cfg.Data
+		return house + "a private PostgreSQL in " + cfg.Data
 	}
 	dsn, err := pgx.ParseConfig(cfg.DatabaseURL)
 	if err != nil {
-		return "DATABASE_URL"
+		return house + "DATABASE_URL"
 	}
-	return fmt.Sprintf("PostgreSQL %s on %s", dsn.Database, dsn.Host)
+	return house + fmt.Sprintf("PostgreSQL %s on %s", dsn.Database, dsn.Host)
 }
 
-// checkDatabase refuses an address of a PostgreSQL on another machine that may be spoken to without TLS.
+// inHouse returns the address of a database for connections to the house of these settings.
+func (cfg *DatabaseSettings) inHouse(dsn string) (string, error) {
+	dsn, err := seatsdb.InHouse(dsn, cfg.House)
+	if errors.Is(err, seatsdb.ErrHouse) {
+		return "", usageError{fmt.Sprintf("--house %q: %v", cfg.House, err)}
+	}
+	return dsn, err
+}
+
+// checkDatabase refuses a name that no house can have, and an address of a PostgreSQL on another machine that may be spoken to without TLS.
 func (cfg *DatabaseSettings) checkDatabase() error {
+	if _, err := cfg.inHouse("host=localhost"); err != nil {
+		return err
+	}
 	if cfg.DatabasePlain {
 		return nil
 	}

@@ -149,7 +149,7 @@ func (b *Books) count(ctx context.Context, _ string) (n int, err error) {
 	return n, nil
 }
 
-const countLockSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('orders are counted for the books', 0))`
+const countLockSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('orders are counted for the books', house_seed()))`
 
 // takeSQL takes notes of changes that are committed. What changes from now on leaves another note.
 const takeSQL = `DELETE FROM book_touch WHERE ctid = ANY (ARRAY(SELECT ctid FROM book_touch LIMIT $1)) RETURNING order_id`

@@ -26,7 +26,7 @@ type Changed struct {
 }
 
 // lockSQL lets one transaction of a team number changes at a time.
-const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('changes of team ' || $1::bigint, 0))`
+const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('changes of team ' || $1::bigint, house_seed()))`
 
 // numberSQL has a snapshot from after the lock. What changed several times gets one number.
 const numberSQL = `

@@ -83,7 +83,7 @@ func (r *Requests) Alone(ctx context.Context, scope, name string, do func(ctx co
 type locked struct{}
 
 // The transaction is idle while the change runs.
-const lockSQL = `SELECT set_config('idle_in_transaction_session_timeout', '1min', true), pg_advisory_xact_lock(hashtextextended($1, 0))`
+const lockSQL = `SELECT set_config('idle_in_transaction_session_timeout', '1min', true), pg_advisory_xact_lock(hashtextextended($1, house_seed()))`
 
 // lock waits for the lock of a key, and returns the function that gives it back.
 func (r *Requests) lock(ctx context.Context, k Key) (unlock func(), err error) {

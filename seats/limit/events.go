@@ -338,7 +338,7 @@ WITH raised AS (
            alarm_reason   = CASE WHEN l.alarm_until > clock_timestamp() AND l.alarm_everyone AND NOT excluded.alarm_everyone THEN l.alarm_reason ELSE excluded.alarm_reason END,
            alarm_everyone = excluded.alarm_everyone OR l.alarm_until > clock_timestamp() AND l.alarm_everyone
 )
-SELECT pg_notify('usher_limit', '')`
+SELECT pg_notify(house_channel('usher_limit'), '')`
 
 const every = time.Second
 
@@ -396,7 +396,7 @@ WITH set AS (
            unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
            alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END
 )
-SELECT pg_notify('usher_limit', '')`
+SELECT pg_notify(house_channel('usher_limit'), '')`
 
 // Set changes the limits of an event, in one transaction with also, and tells other nodes. ErrSettings if they are invalid.
 func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.TxHook) error {
@@ -421,7 +421,7 @@ WITH copied AS (
     SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
     ON CONFLICT (event_id) DO NOTHING
 )
-SELECT pg_notify('usher_limit', '')`
+SELECT pg_notify(house_channel('usher_limit'), '')`
 
 // Copy copies the limits of an event to a new one.
 func (es *Events) Copy(ctx context.Context, from, to int64) error { return Copy(ctx, es.db, from, to) }

@@ -17,7 +17,7 @@ import (
 // what is committed, under a lock of the event. A change gets its number after its commit, and numbers only grow.
 
 // lockChangesSQL lets one transaction of an event number changes at a time.
-const lockChangesSQL = `SELECT pg_advisory_xact_lock(hashtextextended('order changes of event ' || $1::bigint, 0))`
+const lockChangesSQL = `SELECT pg_advisory_xact_lock(hashtextextended('order changes of event ' || $1::bigint, house_seed()))`
 
 // numberChangesSQL has a snapshot from after the lock. An order that changed several times gets one number.
 const numberChangesSQL = `

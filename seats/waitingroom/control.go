@@ -31,7 +31,7 @@ func (rs *Rooms) Control(who string) Control { return Control{DB: rs.db, Who: wh
 
 const noteSQL = `
 WITH noted AS (INSERT INTO control (room_id, who, what, detail) VALUES ($1, $2, $3, $4) RETURNING room_id)
-SELECT pg_notify('usher_room', room_id || ':0') FROM noted`
+SELECT pg_notify(house_channel('usher_room'), room_id || ':0') FROM noted`
 
 func (c Control) note(ctx context.Context, db seats.DB, room int64, what, detail string) error {
 	_, err := db.Exec(ctx, noteSQL, room, c.Who, what, detail)

@@ -48,7 +48,7 @@ func (rs *Rooms) runUntilDone(ctx context.Context, follow func(context.Context) 
 	}
 }
 
-const listenSQL = `LISTEN usher_room`
+const channel = "usher_room"
 
 // follow listens first and refreshes then, so that no change is missed.
 func (rs *Rooms) follow(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (rs *Rooms) follow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.Background()) }() // it only listens
-	if _, err := conn.Exec(ctx, listenSQL); err != nil {
+	if err := database.Listen(ctx, conn, channel); err != nil {
 		return err
 	}
 	if err := rs.keys.again(ctx); err != nil {
@@ -149,7 +149,7 @@ func (rs *Rooms) poke() {
 	}
 }
 
-const notifySQL = `SELECT pg_notify('usher_room', $1)`
+const notifySQL = `SELECT pg_notify(house_channel('usher_room'), $1)`
 
 // notify tells all nodes the new version of a room. If it is lost, their next refresh finds the change.
 func (rs *Rooms) notify(ctx context.Context, room, version int64) {

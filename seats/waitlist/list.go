@@ -202,12 +202,12 @@ func (l *List) knows(slug string, inUse bool) {
 	}
 }
 
-// The number of the advisory locks of wait lists, beside the event's.
+// The number of the advisory locks of wait lists, beside the event's. Houses of one database have different ones.
 const lockNumber = 0x77616974
 
 const (
-	lockSQL   = `SELECT pg_try_advisory_lock($1, $2::integer)`
-	unlockSQL = `SELECT pg_advisory_unlock($1, $2::integer)`
+	lockSQL   = `SELECT pg_try_advisory_lock($1 # (house_seed() % 2147483647)::integer, $2::integer)`
+	unlockSQL = `SELECT pg_advisory_unlock($1 # (house_seed() % 2147483647)::integer, $2::integer)`
 )
 
 // round makes a round for an event, unless another node is making one. It reports whether another round is due soon. changed

@@ -85,7 +85,7 @@ func ended(c net.Conn) {
 
 // recognize finds out what a connection to the database is for.
 func (l *link) recognize(b []byte) {
-	if !l.notifies.Load() && (bytes.Contains(b, []byte("LISTEN usher")) || bytes.Contains(b, []byte("pg_notify"))) {
+	if !l.notifies.Load() && (bytes.Contains(b, []byte(`LISTEN "usher`)) || bytes.Contains(b, []byte("pg_notify"))) {
 		l.notifies.Store(true)
 	}
 }
