@@ -27,7 +27,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
+.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,7 +72,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 	@$(COMPILE) $(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
 	@for patch in tools/mutants/*.patch; do read -r _ _ package test <$$patch; grep -q "^func $$test(" $$package/*_test.go || { echo "$$patch names $$test, which $$package does not have"; exit 1; }; done
-	@cd tools && $(COMPILE) go vet ./... && $(COMPILE) $$(go tool -n staticcheck) ./...
+	@cd tools && $(COMPILE) go vet ./... && $(COMPILE) go vet -tags citus ./citus && $(COMPILE) $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
@@ -129,6 +129,10 @@ torture: postgres faketime ## break four nodes on purpose for ten minutes, then 
 failover: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 failover: postgres patroni ## break three PostgreSQL servers with Patroni behind HAProxy and PgBouncer on purpose, then plant what loses orders (FOR=15m SEED=1; root on Debian)
 	@cd tools && go build -o ../bin/torture ./torture && cd .. && bin/torture --patroni --for $(or $(FOR),15m) --nodes 2 --clients 16 $(if $(SEED),--seed $(SEED)) --mutants --record docs/torture-record.md
+
+citus: postgres ## try Usher on Citus: a coordinator and two workers of its own, and every statement (CITUS_SOURCE=folder, if Citus is not installed; root on Debian)
+	@tools/citus/build.sh '$(CITUS_SOURCE)'
+	@cd tools && $(TEST) -shuffle=off -tags citus -count=1 -timeout 20m -v ./citus | grep -vE '^=== '
 
 attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
 	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'

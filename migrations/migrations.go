@@ -19,26 +19,13 @@ var files embed.FS
 // lockNumber is the advisory lock under which a database is migrated: any number of nodes may start at once.
 const lockNumber = 0x75736865
 
-// It is not CREATE TABLE IF NOT EXISTS, which a worker of Citus refuses even where there is one (docs/citus.md).
 const createTableSQL = `
-DO $$ BEGIN
-    IF to_regclass('migration') IS NULL THEN
-        CREATE TABLE migration (
-            number     integer PRIMARY KEY,
-            name       text NOT NULL,
-            hash       text NOT NULL,
-            applied_at timestamptz NOT NULL DEFAULT now()
-        );
-    END IF;
-END $$`
-
-// createTable creates the table of what is applied. The caller holds the lock of Up.
-func createTable(ctx context.Context, conn *pgx.Conn) error {
-	if _, err := conn.Exec(ctx, createTableSQL); err != nil {
-		return fmt.Errorf("migrations: create table migration: %w", err)
-	}
-	return nil
-}
+CREATE TABLE IF NOT EXISTS migration (
+    number     integer PRIMARY KEY,
+    name       text NOT NULL,
+    hash       text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)`
 
 // Up applies the migrations that a database does not have yet, each in its own transaction, and returns how many that
 // were. It refuses a database that is newer than this program, or one with other migrations, and changes nothing there.
@@ -89,8 +76,8 @@ func up(ctx context.Context, conn *pgx.Conn) (applied int, err error) {
 		return 0, err
 	}
 	if owner {
-		if err := createTable(ctx, conn); err != nil {
-			return 0, err
+		if _, err := conn.Exec(ctx, createTableSQL); err != nil {
+			return 0, fmt.Errorf("migrations: create table migration: %w", err)
 		}
 	}
 	names, has, err := compare(ctx, conn)

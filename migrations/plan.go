@@ -45,8 +45,8 @@ func Plan(ctx context.Context, conn *pgx.Conn) (planned []Planned, err error) {
 }
 
 func plan(ctx context.Context, conn *pgx.Conn) (planned []Planned, err error) {
-	if err := createTable(ctx, conn); err != nil { // an empty database
-		return nil, err
+	if _, err := conn.Exec(ctx, createTableSQL); err != nil { // an empty database
+		return nil, fmt.Errorf("migrations: create table migration: %w", err)
 	}
 	names, applied, err := compare(ctx, conn)
 	if err != nil || applied == len(names) {

@@ -132,6 +132,13 @@ func (cfg *DatabaseSettings) enter(ctx context.Context, conn *pgx.Conn) error {
 	case !cfg.makesHouse:
 		return usageError{fmt.Sprintf("there is no house %[1]s; \"usher migrate --house %[1]s\" and \"usher serve --house %[1]s\" make one", cfg.House)}
 	}
+	moved, err := migrations.HasHouse(ctx, conn, cfg.House+"_moved") // as contrib/move-house.sh leaves it
+	if err != nil {
+		return err
+	}
+	if moved {
+		return usageError{fmt.Sprintf("house %s was moved to another database: use the address of that one", cfg.House)}
+	}
 	return migrations.MakeHouse(ctx, conn, cfg.House)
 }
 
