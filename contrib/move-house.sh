@@ -24,11 +24,12 @@ undo() {
 }
 trap undo ERR
 
-# 1. Its tables, empty, and the roles that their rights name.
+# 1. Its tables, empty, with the owner that they have, and the roles that their rights name.
 at "$to" <<-'SQL'
 	SELECT format('CREATE ROLE %I NOLOGIN', name) FROM unnest('{usher_desk,usher_serve}'::text[]) name WHERE to_regrole(name) IS NULL \gexec
 SQL
-pg_dump --schema="$house" --schema-only --no-owner --no-publications --no-subscriptions --dbname "$from" | at "$to" >/dev/null
+pg_dump --schema="$house" --schema-only --no-publications --no-subscriptions --dbname "$from" | at "$to" >/dev/null
+at "$to" <<<"SELECT format('GRANT usher_desk TO %I', rolname) FROM pg_namespace n JOIN pg_roles r ON r.oid = nspowner WHERE nspname = :'house' AND NOT pg_has_role(rolname, 'usher_desk', 'MEMBER') \gexec"
 
 # 2. Their rows, and all changes. A table without a key is followed by whole rows.
 at "$from" <<-'SQL'

@@ -61,6 +61,7 @@ func TestTwoAddressesMustLeadToOneDatabase(t *testing.T) {
 	here := seatstest.DSN(t)
 	for pooled, says := range map[string]string{
 		here: "", astray(here, "user", "nobody_at_all"): "cannot be reached through DATABASE_URL", astray(here, "dbname", "postgres"): "lead to two databases",
+		here + " options=-csearch_path=pg_catalog": "two schemas of one",
 	} {
 		pool, err := seatsdb.Connect(t.Context(), pooled)
 		if err != nil {
