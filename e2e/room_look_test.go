@@ -126,6 +126,9 @@ func TestEveryStateOfAWaitingRoomIsToldAndAccessibleOnPhoneAndDesktopAndZoomed(t
 			}
 			p.visit("/rooms/" + slug + "/draw")
 			p.look("draw-before")
+			p.visit("/rooms/" + slug + "/waits")
+			p.sees(p.page.GetByText("No time that was promised has passed yet."))
+			p.look("waits-before")
 		})
 	}
 }

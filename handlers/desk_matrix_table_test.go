@@ -412,6 +412,8 @@ var matrix = map[string]access{
 	"GET /rooms/{slug}/draw":                     anyone,
 	"GET /rooms/{slug}/work":                     anyone,
 	"GET /rooms/{slug}/draw.json":                anyone,
+	"GET /rooms/{slug}/waits":                    anyone,
+	"GET /rooms/{slug}/waits.json":               anyone,
 	"POST /rooms/{slug}/places":                  anyone,
 	"POST /rooms/{slug}/presence":                anyone,
 	"POST /rooms/{slug}/admissions":              anyone,

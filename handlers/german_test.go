@@ -195,6 +195,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	visit(ann, strings.TrimPrefix(at, s.url), 200)
 	newRoom(t, s, waitingroom.NewRoom{})
 	visit(ann, "/rooms/evening", 200)
+	visit(ann, "/rooms/evening/waits", 200)
 	for _, path := range []string{"/desk/session", "/desk/password", "/personal-data", "/events/evening/sections/0"} {
 		visit(ann, path, 200)
 	}
@@ -491,7 +492,7 @@ var notWalked = map[string]string{
 	"GET /robots.txt": unreadProgram, "GET /sitemap.xml": unreadProgram, "GET /embed.js": unreadProgram, "GET /openapi.yaml": unreadProgram, "GET /.well-known/security.txt": unreadProgram, "GET /tls-domain": unreadProgram, "GET /healthz": unreadProgram,
 	"GET /readyz": unreadProgram, "GET /door/worker.js": unreadProgram, "GET /push.js": unreadProgram, "GET /door/{secret}/tickets": unreadProgram, "GET /events/{slug}/seats": unreadProgram, "GET /events/{slug}/hold": unreadProgram, "GET /events/{slug}/challenge": unreadProgram,
 	"GET /events/{slug}/map.bin": unreadProgram, "GET /events/{slug}/log/checkpoint": unreadProgram, "GET /events/{slug}/log/key": unreadProgram, "GET /events/{slug}/log/tile/{tile...}": unreadProgram, "GET /events/{slug}/geometry/{file}": unreadProgram, "GET /events/{slug}/live": unreadProgram, "GET /rooms/{slug}/live": unreadProgram, "GET /rooms/{slug}/status": unreadProgram,
-	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
+	"GET /rooms/{slug}/draw.json": unreadProgram, "GET /rooms/{slug}/waits.json": unreadProgram, "GET /rooms/{slug}/work": unreadProgram, "GET /boards/{token}/live": unreadProgram, "GET /desk/events/{slug}/live": unreadProgram, "GET /desk/events/{slug}/replay.bin": unreadProgram,
 	"GET /desk/events/{slug}/exports/{file}": unreadProgram, "GET /desk/books/{file}": unreadProgram, "GET /desk/memberships/members.csv": unreadProgram, "GET /desk/events/{slug}/till/best": unreadProgram, "GET /desk/plans/{plan}/versions/{file}": unreadProgram, "GET /events/{slug}/badge": unreadProgram, "GET /series/{slug}/badge": unreadProgram, "GET /events/{slug}/proposals": unreadProgram,
 	"GET /events/{slug}/card/{file}": unreadPicture, "GET /series/{slug}/card/{file}": unreadPicture, "GET /events/{slug}/views/{plan}/{file}": unreadPicture, "GET /pictures/{file}": unreadPicture, "GET /desk/plans/{plan}/pictures/{picture}": unreadPicture,
 	"GET /{$}": unreadLink, "GET /legal/{kind}": unreadLink, "GET /orders/{code}/invoices": unreadLink, "GET /desk/events/{slug}/limits": unreadLink, "GET /desk/session/second": unreadLink, "GET /desk/session/openid": unreadLink, "GET /desk/session/openid/return": unreadLink, "GET /desk/session/proof/openid": unreadLink, "GET /desk/account/openid": unreadLink, "GET /rooms/{slug}/invitations/{invitation}": unreadLink, "GET /orders/{code}/attendances/{ticket}": unreadLink, "GET /orders/{code}/receipt.pdf": "TestReceipt reads it", "GET /tickets/{code}/attendances/{ticket}": unreadLink, "GET /tickets/{code}/calendar.ics": unreadFeed,

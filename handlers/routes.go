@@ -215,6 +215,8 @@ func (h *Handlers) table() []route {
 		{"GET /rooms/{slug}/live", h.shop.In(h.shop.RoomLive), streamRule},
 		{"GET /rooms/{slug}/draw", h.shop.In(h.shop.RoomDraw), pageRule},
 		{"GET /rooms/{slug}/draw.json", h.shop.In(h.shop.RoomRecord), minuteRule},
+		{"GET /rooms/{slug}/waits", h.shop.In(h.shop.RoomWaits), pageRule},
+		{"GET /rooms/{slug}/waits.json", h.shop.In(h.shop.RoomHeld), minuteRule},
 		{"GET /rooms/{slug}/invitations/{invitation}", h.shop.In(h.shop.RoomInvitation), pageRule},
 		{"GET /rooms/{slug}/work", h.shop.In(h.shop.RoomWork), pageRule},
 		{"POST /rooms/{slug}/places", h.shop.In(h.shop.Join), secretRule},

@@ -14,11 +14,11 @@ const zone = 'Europe/Berlin'
 const called = {full: 'next', late: 'late', left: 'left', used: 'left'}
 
 // told is the text that a page shows to a visitor.
-function told({before, seconds, stands, words, chance, advice, moved, left}, {status, kind, number, called: why}) {
+function told({before, promised, stands, words, chance, advice, moved, left}, {status, kind, number, called: why}) {
   const at = Date.parse(status.at), ahead = before(status.ahead ?? [], number)
   const seat = chance(status, number)
   return {
-    state: stands(status, {kind, number, called: called[why] ?? why}, at), ahead, wait: words(seconds(status, ahead), at, zone),
+    state: stands(status, {kind, number, called: called[why] ?? why}, at), ahead, wait: words(promised(status, number, at), at, zone),
     seat, advice: advice(seat), moved: moved(status, zone), left: left(status, zone),
   }
 }
@@ -34,8 +34,9 @@ for (const g of golden) {
 
 const faults = {
   'one ahead too many': ['number - a - 1) * (m', 'number - a) * (m'],
-  'no one leaves': ['leave > 0', 'leave > 1'],
-  'a range that is too narrow': ['wait * 1.2', 'wait * 1.1'],
+  'a promise that ends too early': ['Math.ceil(second(2)', 'Math.floor(second(2)'],
+  'no interpolation': ['(a ? a[k]', '(false ? a[k]'],
+  'a promise that is over': ['to > now ?', 'true ?'],
   'likely is uncertain': ['number <= s.likely', 'number < 0'],
   'another zone': ['timeZone: zone', "timeZone: 'UTC'"],
   'called too early': ['number <= s.serving', 'number <= s.serving + 1'],

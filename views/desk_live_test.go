@@ -42,7 +42,7 @@ func atLive(page views.Page, s shop.Sale, text string) desk.Live {
 	page.Script, page.Style = "desk.js", "desk.css desk_live.css"
 	return desk.Live{
 		Frame: desk.Frame{Page: page, Member: organizers.Member{Name: text, TeamName: text, Role: organizers.Owner}, Path: "/desk/events/evening", Event: &s.Event},
-		Sale:  s, Live: l, Window: sales.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Accuracy{Told: 120, Within: 0.95, Off: 0.08}, Key: text,
+		Sale:  s, Live: l, Window: sales.All, Names: true, MayNames: true, MaySee: true, MayManage: true, Room: &room, Shown: &shown, Told: waitingroom.Calibration{Said: 120, Right: 114}, Key: text,
 	}
 }
 
@@ -55,7 +55,7 @@ func TestTheDeskTellsHowManyComeAndHowRightWaitsWere(t *testing.T) {
 			t.Errorf("the desk lacks %s: %s", want, text)
 		}
 	}
-	p.Room, p.Told = &waitingroom.State{}, waitingroom.Accuracy{}
+	p.Room, p.Told = &waitingroom.State{}, waitingroom.Calibration{}
 	if text := render(t, desk.Event(p)); strings.Count(text, "not known yet") != 2 {
 		t.Errorf("the desk shows what cannot be known: %s", text)
 	}

@@ -27,7 +27,10 @@ func waiting(page views.Page, s shop.Sale, state string) shop.RoomPage {
 		Shown: waitingroom.Published{
 			Version: 7, Epoch: 1, Phase: waitingroom.PhaseOpen, Room: 1, Name: s.Event.Name, LobbyOpensAt: &at, OpensAt: &opens, Lobby: 48_120, Line: 20, Serving: 12_004,
 			Free: 1203, Held: 371, NextEnds: &opens, Note: "The hall is being aired.", At: at, Commitment: waitingroom.Hex("0123456789abcdef0123456789abcdef"),
-			Outlook: waitingroom.Outlook{Ahead: [][2]int64{{12_004, 0}, {48_140, 17_000}}, Rate: 6, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
+			Outlook: waitingroom.Outlook{
+				Ahead: [][2]int64{{12_004, 0}, {48_140, 17_000}}, Rate: 6, Leave: 0.0001, Likely: 30_000, Maybe: 40_000,
+				Waits: [][3]int64{{12_005, 0, 25}, {32_000, 1500, 2315}}, At: &at,
+			},
 		},
 		Until: opens, Events: []seats.Event{s.Event},
 	}
@@ -89,7 +92,7 @@ func TestRoom_TextsOfEachState(t *testing.T) {
 	text := render(t, shop.Room(waiting(views.Page{Title: "Evening"}, sale(t, "theatre", nil), shop.RoomWaiting)))
 	for _, want := range []string{
 		`<strong data-number>31,870</strong>`, `<span data-serving>12,004</span>`, `<dd data-ahead>9,345</dd>`, `<dd data-seat>uncertain</dd>`,
-		`as of 04:33:20</small>`, `min (`, `<dd data-free>1,203</dd>`, `<dd data-held>371</dd>`, `It depends on how many seats the people before you take.`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
+		`as of 04:33:20</small>`, `>between 04:58 and 05:12 (`, `<dd data-free>1,203</dd>`, `<dd data-held>371</dd>`, `It depends on how many seats the people before you take.`, `Your place is safe`, `http-equiv="refresh" content="60;url=/rooms/evening?ahead=9345"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
@@ -97,20 +100,22 @@ func TestRoom_TextsOfEachState(t *testing.T) {
 	}
 }
 
-func TestAWaitIsSaidInWordsThatPromiseNoMoreThanIsKnown(t *testing.T) {
+func TestRoom_PromiseIsSaidInWordsAndNoneIsInvented(t *testing.T) {
 	t.Parallel()
 	p := waiting(views.Page{}, sale(t, "theatre", nil), shop.RoomWaiting)
+	at := p.Shown.At // 04:33:20
 	for _, c := range []struct {
-		wait time.Duration
-		want string
+		from, to time.Duration
+		want     string
 	}{
-		{10 * time.Second, "less than a minute"},
-		{55 * time.Second, "up to 2 min"},
-		{26 * time.Minute, "20–32 min (04:54–05:04)"},
+		{-20 * time.Second, 40 * time.Second, "by 04:34 (up to 1 min)"},
+		{40 * time.Second, 340 * time.Second, "by 04:39 (up to 6 min)"},
+		{20*time.Minute + 40*time.Second, 31*time.Minute + 40*time.Second, "between 04:54 and 05:05 (20–32 min)"},
+		{-5 * time.Minute, -20 * time.Second, "not known yet"},
 	} {
-		p.Wait = waitingroom.Estimate{Wait: c.wait, From: c.wait * 4 / 5, To: c.wait * 6 / 5}
+		p.Wait = waitingroom.Estimate{From: at.Add(c.from), To: at.Add(c.to)}
 		if got := p.WaitWords(t.Context()); got != c.want {
-			t.Errorf("%s is %q, want %q", c.wait, got, c.want)
+			t.Errorf("%s to %s is %q, want %q", c.from, c.to, got, c.want)
 		}
 	}
 	p.Wait = waitingroom.Estimate{IsUnknown: true}

@@ -203,7 +203,7 @@ func (c *roomExport) Run(ctx context.Context, sh *shell) error {
 }
 
 var evidenceColumns = []string{
-	"kind", "at", "epoch", "first number", "number", "holder", "entered", "left at", "outcome", "seats", "who", "what", "detail",
+	"kind", "at", "epoch", "first number", "number", "holder", "entered", "left at", "outcome", "seats", "who", "what", "detail", "told", "from", "to",
 }
 
 func evidenceCSV(ctx context.Context, w io.Writer, rooms waitingroom.Control, slug string, holders bool) error {
@@ -212,9 +212,9 @@ func evidenceCSV(ctx context.Context, w io.Writer, rooms waitingroom.Control, sl
 		return err
 	}
 	err := rooms.Evidence(ctx, slug, holders, func(e waitingroom.Evidence) error {
-		left, holder := "", ""
-		if e.LeftAt != nil {
-			left = e.LeftAt.UTC().Format(time.RFC3339Nano)
+		holder, told := "", ""
+		if e.Told != nil {
+			told = numberOrNone(*e.Told)
 		}
 		if e.Holder != nil {
 			holder = e.Holder.String()
@@ -226,11 +226,19 @@ func evidenceCSV(ctx context.Context, w io.Writer, rooms waitingroom.Control, sl
 		}
 		row := []string{
 			e.Kind, e.At.UTC().Format(time.RFC3339Nano), numberOrNone(int64(e.Epoch)), numberOrNone(e.First), numberOrNone(e.Number), holder, numberOrNone(int64(e.Entered)),
-			left, e.Outcome, numberOrNone(int64(e.Seats)), e.Who, e.What, e.Detail,
+			timeOrNone(e.LeftAt), e.Outcome, numberOrNone(int64(e.Seats)), e.Who, e.What, e.Detail, told, timeOrNone(e.From), timeOrNone(e.To),
 		}
 		return out.Line(row...)
 	})
 	return errors.Join(err, out.Flush())
+}
+
+// timeOrNone writes a time, or nothing for none.
+func timeOrNone(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // numberOrNone writes a number, or nothing for 0.

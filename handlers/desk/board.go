@@ -31,9 +31,9 @@ type board struct {
 	evening *sales.Evening
 	wake    chan struct{} // something changed
 
-	drawing sync.Mutex           // held while evening is asked, or what follows
-	told    waitingroom.Accuracy // of the waiting room's estimates
-	toldAt  time.Time            // when it was asked last
+	drawing sync.Mutex              // held while evening is asked, or what follows
+	told    waitingroom.Calibration // of the waiting room's promises
+	toldAt  time.Time               // when it was asked last
 
 	Mu      sync.Mutex
 	Visited time.Time // when it was last watched
@@ -164,7 +164,7 @@ func (b *board) model(ctx context.Context, look way) (p desk.Live, err error) {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown
 		if time.Since(b.toldAt) > ByClock { // it changes slowly
-			if b.told, err = b.desks.rooms.Control("").Accuracy(ctx, room.Slug); err != nil {
+			if b.told, err = b.desks.rooms.Control("").Calibration(ctx, room.Slug); err != nil {
 				return p, err
 			}
 			b.toldAt = time.Now()

@@ -225,6 +225,29 @@ func (h *Handlers) RoomRecord(w http.ResponseWriter, _ *http.Request, room *wait
 	return web.WriteJSON(w, http.StatusOK, record)
 }
 
+// RoomWaits answers GET /rooms/{slug}/waits
+func (h *Handlers) RoomWaits(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
+	r, _ = h.softly(r)
+	p := shop.WaitsPage{}
+	p.Held, _ = room.Calibration()
+	p.Shown = *room.Status().Shown
+	if p.Held.At.IsZero() {
+		p.Held.At = p.Shown.At
+	}
+	p.Slug, p.Events = room.Slug, h.covered(r, room)
+	p.Page = views.Page{Title: text.T(r.Context(), "How right the times were") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "room.css"}
+	return web.WritePage(w, r, http.StatusOK, shop.RoomWaits(p))
+}
+
+// RoomHeld answers GET /rooms/{slug}/waits.json
+func (h *Handlers) RoomHeld(w http.ResponseWriter, _ *http.Request, room *waitingroom.Room) error {
+	held, _ := room.Calibration()
+	return web.WriteJSON(w, http.StatusOK, struct {
+		waitingroom.Calibration
+		Share float64 `json:"share"`
+	}{held, held.Share()})
+}
+
 var (
 	errNoDraw       = web.NewProblem(404, "unknown", text.Mark("No numbers were drawn in this waiting room."), web.PlaceHolds, text.Mark("Look again after its lobby has closed."))
 	errNotYet       = web.NewProblem(409, "not_yet", text.Mark("The lobby of this waiting room is not open yet."), text.Mark("Nothing was changed."), text.Mark("Come back when it opens; being the first gives no better number."))

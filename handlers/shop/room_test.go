@@ -40,11 +40,14 @@ const goldenZone = "Europe/Berlin"
 // goldenCases are people in all states, and at the edges of what is told.
 func goldenCases() []golden {
 	at := time.Date(2030, 3, 1, 9, 31, 20, 0, time.UTC)
-	later, sooner := at.Add(29*time.Minute), at.Add(-7*time.Second)
+	later, sooner, told := at.Add(29*time.Minute), at.Add(-7*time.Second), at.Add(-time.Second)
 	status := waitingroom.Published{
 		Version: 918, Epoch: 1, Phase: waitingroom.PhaseOpen, Room: 1, Name: "A night out", LobbyOpensAt: &sooner, OpensAt: &later, Lobby: 48_120, Line: 2033,
 		Serving: 12_004, MovedAt: &sooner, Free: 1203, Held: 371, Sold: 48_426, NextEnds: &later, At: at, Beat: 0.02,
-		Outlook: waitingroom.Outlook{Ahead: [][2]int64{{12_004, 0}, {20_000, 5200}, {48_140, 17_000}}, Rate: 6.5, Leave: 0.0001, Likely: 30_000, Maybe: 40_000},
+		Outlook: waitingroom.Outlook{
+			Ahead: [][2]int64{{12_004, 0}, {20_000, 5200}, {48_140, 17_000}}, Rate: 6.5, Leave: 0.0001, Likely: 32_000, Maybe: 40_000,
+			Waits: [][3]int64{{12_005, 0, 25}, {13_000, 60, 170}, {20_000, 600, 960}, {32_000, 1500, 2315}}, At: &told,
+		},
 	}
 	var list []golden
 	add := func(name string, kind waitingroom.Kind, number int64, called string, change func(s *waitingroom.Published)) {
@@ -67,9 +70,12 @@ func goldenCases() []golden {
 	add("waiting, unlikely", waitingroom.Line, 61_870, "", func(s *waitingroom.Published) { s.Free = 3 })
 	add("waiting, the next", waitingroom.Lobby, 12_005, "", nil)
 	add("waiting, a minute", waitingroom.Lobby, 12_600, "", nil)
-	add("waiting, nobody comes in", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Rate = 0 })
+	add("waiting, nobody comes in", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Rate, s.Waits = 0, nil })
 	add("waiting, more than a day", waitingroom.Lobby, 48_000, "", func(s *waitingroom.Published) { s.Rate, s.Leave = 0.01, 0 })
-	add("waiting, nobody leaves", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Leave = 0 })
+	add("waiting, uncertain", waitingroom.Lobby, 35_000, "", nil)
+	add("waiting, between two points", waitingroom.Lobby, 16_543, "", nil)
+	add("waiting, the first point", waitingroom.Lobby, 20_000, "", nil)
+	add("waiting, a promise that is over", waitingroom.Lobby, 12_005, "", func(s *waitingroom.Published) { s.At = later })
 	add("waiting, before any outlook", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Outlook, s.MovedAt = waitingroom.Outlook{}, nil })
 	add("waiting, the last one", waitingroom.Line, 48_141, "", nil)
 	add("waiting, none is free", waitingroom.Lobby, 31_870, "", func(s *waitingroom.Published) { s.Free = 0 })

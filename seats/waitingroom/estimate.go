@@ -1,8 +1,6 @@
 package waitingroom
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -17,14 +15,18 @@ type Outlook struct {
 	Maybe  int64      `json:"maybe"`  // up to this one it is uncertain
 
 	Returning float64 `json:"returning"` // share of held seats that comes back, 0 to 1
+
+	// Promises: numbers, each with the seconds after At between which it is called; all three rising. None beyond the last.
+	Waits [][3]int64 `json:"waits,omitempty"`
+	At    *time.Time `json:"waits_at,omitempty"`
 }
 
 // outlookPoints is the number of points in Outlook.Ahead.
 const outlookPoints = 32
 
 // foresee makes the outlook of a room. Before the first count presence is nil, and every visitor counts as present.
-func foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leave float64) Outlook {
-	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: rate, Leave: leave, Returning: seen.Habits.Returning}
+func foresee(seen *Seen, step Step, serving int64, present *Presence, l line) Outlook {
+	o := Outlook{Ahead: [][2]int64{{serving, 0}}, Rate: l.rate, Leave: l.leave.Share, Returning: seen.Habits.Returning}
 	last := serving + seen.Waiting
 	points := min(int64(outlookPoints), seen.Waiting)
 	left := float64(seen.Free) + float64(seen.Held)*seen.Habits.Returning
@@ -38,7 +40,29 @@ func foresee(seen *Seen, step Step, serving int64, present *Presence, rate, leav
 		o.Ahead = append(o.Ahead, [2]int64{number, max(o.Ahead[i-1][1], int64(math.Round(people)))})
 	}
 	o.Likely, o.Maybe = o.reach(0.8*buyers, last), o.reach(1.25*buyers, last)
+	o.promise(serving, min(o.Likely, last+seen.Waiting/8+50), l)
 	return o
+}
+
+// promise makes the promises for the numbers after serving up to last. Pages interpolate between them. A number for which a
+// seat is not likely has none: it may never be called.
+func (o *Outlook) promise(serving, last int64, l line) {
+	if l.rate <= 0 {
+		return
+	}
+	var from, to int64
+	for k := int64(1); serving < last; k += k/2 + 1 {
+		number := min(serving+k, last)
+		w := l.wait(float64(o.before(number)))
+		if w.To > longestWait.Seconds() {
+			return
+		}
+		from, to = max(from, int64(w.From)), max(to, int64(math.Ceil(w.To)))
+		o.Waits = append(o.Waits, [3]int64{number, from, to})
+		if number == last {
+			return
+		}
+	}
 }
 
 // reach is the number up to which so many visitors wait. A number that is not given out yet counts as one visitor, so that the
@@ -67,10 +91,10 @@ const (
 // Estimate is the wait of one visitor.
 type Estimate struct {
 	Ahead     int64         // visitors before them who are still there
-	Wait      time.Duration // most likely
-	From, To  time.Duration // as shown
+	Wait      time.Duration // most likely; 0 while it is not known
+	From, To  time.Time     // the promise, in whole minutes: the number is called between them
 	Seat      string        // Likely, Uncertain, Unlikely or Unknown
-	IsUnknown bool          // there is no estimate, such as while no visitor is admitted
+	IsUnknown bool          // there is no promise, such as while no visitor is admitted, or if a seat is not likely
 }
 
 // longestWait is the longest estimate.
@@ -87,18 +111,35 @@ func (o *Outlook) Of(number int64) Estimate {
 	case number <= o.Maybe:
 		e.Seat = Uncertain
 	}
-	if o.Rate <= 0 {
-		e.IsUnknown = true
-		return e
+	if o.Rate > 0 {
+		seconds := float64(e.Ahead) / o.Rate
+		if o.Leave > 0 {
+			seconds = math.Log1p(o.Leave*seconds) / o.Leave
+		}
+		e.Wait = time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 	}
-	seconds := float64(e.Ahead) / o.Rate
-	if o.Leave > 0 {
-		seconds = math.Log1p(o.Leave*seconds) / o.Leave
+	from, to, known := o.promised(number)
+	if e.IsUnknown = !known || o.At == nil; !e.IsUnknown {
+		e.From = o.At.Add(time.Duration(from) * time.Second).Truncate(time.Minute)
+		e.To = o.At.Add(time.Duration(to)*time.Second + time.Minute - 1).Truncate(time.Minute)
 	}
-	e.IsUnknown = seconds > longestWait.Seconds()
-	e.Wait = time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
-	e.From, e.To = e.Wait*4/5, e.Wait*6/5
 	return e
+}
+
+// promised is between which seconds a number is called, interpolated between the points.
+func (o *Outlook) promised(number int64) (from, to int64, known bool) {
+	for i, b := range o.Waits {
+		if number > b[0] {
+			continue
+		}
+		if i == 0 {
+			return b[1], b[2], true
+		}
+		a := o.Waits[i-1]
+		at := func(k int) int64 { return a[k] + (number-a[0])*(b[k]-a[k])/(b[0]-a[0]) }
+		return at(1), at(2), true
+	}
+	return 0, 0, false
 }
 
 // before is how many visitors are before a number, interpolated between the points.
@@ -125,46 +166,24 @@ func NeverMore(before, now int64) int64 {
 	return min(before, now)
 }
 
-// Each call records the estimate of one random number at that moment. Later its accuracy is measured.
+// Each call records the promise to one random number at that moment; see calibration.go.
 
-// sample is a random waiting number, near and far ones alike; 0 if no visitor waits.
-func sample(serving, waiting int64, random float64) (number int64) {
-	if waiting < 1 {
+// sample is one of the waiting numbers that have a promise, each as probable as the others; 0 if there is none. random is below 1.
+func (o *Outlook) sample(serving, waiting int64, random float64) (number int64) {
+	if len(o.Waits) == 0 {
 		return 0
 	}
-	return serving + min(waiting, int64(math.Pow(float64(waiting+1), random)))
-}
-
-// told is the estimate of one random waiting number; nil for both without a waiting visitor or an estimate.
-func (o *Outlook) told(serving, waiting int64) (number *int64, wait *float64) {
-	n := sample(serving, waiting, rand.Float64())
-	e := o.Of(n)
-	if n == 0 || e.IsUnknown {
-		return nil, nil
+	if waiting = min(waiting, o.Waits[len(o.Waits)-1][0]-serving); waiting < 1 {
+		return 0
 	}
-	seconds := e.Wait.Seconds()
-	return &n, &seconds
+	return serving + 1 + int64(random*float64(waiting))
 }
 
-// Accuracy compares past estimates with the real waits.
-type Accuracy struct {
-	Told   int     // estimates of a minute or more for numbers that were called since
-	Within float64 // share of them with the real wait in the shown range
-	Off    float64 // median error, as a share of the estimate
-}
-
-// Shorter waits are shown as "less than a minute", so their error does not count. The range is that of Estimate.
-const accuracySQL = `
-SELECT count(*), coalesce(avg((off <= 0.2)::int), 0)::float8, coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY off), 0)::float8
-  FROM room r, called t,
-       LATERAL (SELECT at FROM called WHERE room_id = r.id AND epoch = r.epoch AND serving >= t.told_number ORDER BY serving LIMIT 1) c,
-       LATERAL (SELECT abs(extract(epoch FROM c.at - t.at)::float8 / t.told_wait - 1) AS off OFFSET 0) e
- WHERE r.slug = $1 AND t.room_id = r.id AND t.epoch = r.epoch AND t.told_wait >= 60`
-
-// Accuracy measures the past estimates of a room.
-func (c Control) Accuracy(ctx context.Context, slug string) (a Accuracy, err error) {
-	if err = c.DB.QueryRow(ctx, accuracySQL, slug).Scan(&a.Told, &a.Within, &a.Off); err != nil {
-		return a, fmt.Errorf("waitingroom: measure the estimates of room %q: %w", slug, err)
+// told is the promise to a random waiting number; nil for all if there is none.
+func (o *Outlook) told(serving, waiting int64) (number *int64, from, to *time.Time) {
+	n := o.sample(serving, waiting, rand.Float64())
+	if e := o.Of(n); n > 0 && !e.IsUnknown {
+		return &n, &e.From, &e.To
 	}
-	return a, nil
+	return nil, nil, nil
 }

@@ -35,6 +35,10 @@ type Evidence struct {
 	Outcome string     `json:"outcome,omitempty"` // admission: bought, gave up, went away; empty while it may be used
 	Seats   int        `json:"seats,omitempty"`   // admission: how many they bought
 
+	Told *int64     `json:"told,omitempty"` // call: a number, and the times that were promised to it at that moment
+	From *time.Time `json:"from,omitempty"`
+	To   *time.Time `json:"to,omitempty"`
+
 	Who    string `json:"who,omitempty"` // control
 	What   string `json:"what,omitempty"`
 	Detail string `json:"detail,omitempty"`
@@ -69,13 +73,13 @@ type Rules struct {
 const roomBySlugSQL = `SELECT ` + stateColumns + ` FROM room r WHERE r.slug = $1`
 
 const evidenceSQL = `
-SELECT 'control' AS kind, at, 0, 0::bigint, 0::bigint, NULL::uuid, 0, NULL::timestamptz, '', 0, who, what, detail, id AS rank
+SELECT 'control' AS kind, at, 0, 0::bigint, 0::bigint, NULL::uuid, 0, NULL::timestamptz, '', 0, who, what, detail, NULL::bigint, NULL::timestamptz, NULL::timestamptz, id AS rank
   FROM control WHERE room_id = $1
 UNION ALL
-SELECT 'call', at, epoch, 1 + coalesce(lag(serving) OVER (PARTITION BY epoch ORDER BY serving), 0), serving, NULL, 0, NULL, '', 0, '', '', '', serving
+SELECT 'call', at, epoch, 1 + coalesce(lag(serving) OVER (PARTITION BY epoch ORDER BY serving), 0), serving, NULL, 0, NULL, '', 0, '', '', '', told_number, told_from, told_to, serving
   FROM called WHERE room_id = $1
 UNION ALL
-SELECT 'admission', admitted_at, epoch, 0, number, CASE WHEN $2::boolean THEN holder END, entered, left_at, coalesce(outcome, ''), seats, '', '', '', number
+SELECT 'admission', admitted_at, epoch, 0, number, CASE WHEN $2::boolean THEN holder END, entered, left_at, coalesce(outcome, ''), seats, '', '', '', NULL, NULL, NULL, number
   FROM admission WHERE room_id = $1
  ORDER BY at, kind DESC, rank`
 
@@ -116,7 +120,7 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		var e Evidence
 		var rank int64
 		_, err = pgx.ForEachRow(rows, []any{
-			&e.Kind, &e.At, &e.Epoch, &e.First, &e.Number, &e.Holder, &e.Entered, &e.LeftAt, &e.Outcome, &e.Seats, &e.Who, &e.What, &e.Detail, &rank,
+			&e.Kind, &e.At, &e.Epoch, &e.First, &e.Number, &e.Holder, &e.Entered, &e.LeftAt, &e.Outcome, &e.Seats, &e.Who, &e.What, &e.Detail, &e.Told, &e.From, &e.To, &rank,
 		}, func() error { return each(e) })
 		return err
 	})

@@ -40,11 +40,17 @@ func (p *Presence) share(after, upTo, last int64) float64 {
 // usualLeaving stands in for leaving before it is measured: half of the waiting visitors leave in three hours.
 const usualLeaving = math.Ln2 / (3 * 3600)
 
-// leaving is the share of waiting visitors that gives up per second, from evenly spaced counts of the last 20 minutes,
+// unsureLeaving is how far sales differ in that.
+const unsureLeaving = 2 * usualLeaving
+
+// Leaving is the share of waiting visitors that gives up per second, and its standard deviation.
+type Leaving struct{ Share, Unsure float64 }
+
+// leaving is how fast waiting visitors give up, from evenly spaced counts of the last 20 minutes,
 // oldest first. Only the numbers between after and upTo tell something: they were given out at the first count and not
 // called at the last. It compares the second half of the counts with the first. The longer ago the first half is, the more
 // weight has the result, and the usual share the less.
-func leaving(counts []Presence, after, upTo int64) float64 {
+func leaving(counts []Presence, after, upTo int64) Leaving {
 	half := len(counts) / 2
 	var before, since float64
 	for i := range half {
@@ -52,11 +58,14 @@ func leaving(counts []Presence, after, upTo int64) float64 {
 		since += counts[len(counts)-half+i].Between(after, upTo)
 	}
 	if before < 1 || since < 1 {
-		return usualLeaving
+		return Leaving{usualLeaving, unsureLeaving}
 	}
 	seconds := counts[len(counts)-half].At.Sub(counts[0].At).Seconds()
 	weight := seconds * seconds / (seconds*seconds + 200*200)
-	return max(0, weight*math.Log(before/since)/seconds+(1-weight)*usualLeaving)
+	measured := math.Log(before/since) / seconds
+	left := max(1, (before-since)/float64(half)) // about so many visitors left between the halves
+	noise := math.Sqrt(left) / (before / float64(half)) / seconds
+	return Leaving{max(0, weight*measured+(1-weight)*usualLeaving), math.Hypot(weight*noise, (1-weight)*unsureLeaving) + 0.5*usualLeaving}
 }
 
 const (
@@ -145,6 +154,9 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	if err := r.recordLimits(ctx); err != nil {
 		return err
 	}
+	if err := r.calibrate(ctx, s); err != nil {
+		return err
+	}
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
 		return nil
 	}
@@ -196,13 +208,13 @@ func (r *Room) readPresence(ctx context.Context) error {
 	return nil
 }
 
-// present is the last presence, nil before the first count, and the share of visitors that leaves per second.
-func (r *Room) present(s *State) (*Presence, float64) {
+// present is the last presence, nil before the first count, and how fast visitors give up.
+func (r *Room) present(s *State) (*Presence, Leaving) {
 	c := &r.counts
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.past) == 0 {
-		return nil, 0
+		return nil, Leaving{}
 	}
 	last := c.past[len(c.past)-1]
 	return &last, leaving(c.past, s.Serving, s.last())

@@ -107,7 +107,13 @@ type world struct {
 	slow   float64 // share that comes late when called, 2 minutes on average
 	inside float64 // seconds that people stay inside, on average
 	until  int     // seconds to look at it; 0: as long as it takes
+
+	stops []stop // the room stands still
+	drops []stop // a share of those who wait leaves at once
 }
+
+// stop is something that happens at a second. For length seconds nobody is called or admitted, or so many of 1,000 visitors leave.
+type stop struct{ at, length int }
 
 // stadium is the sale of the issue: about 35 % of 100,000 are gone when they are called.
 func stadium() world {
@@ -143,7 +149,6 @@ func (o *outcome) right(off float64) float64 {
 const (
 	valid    = 600 // seconds that a called number is valid
 	window   = 30  // seconds of one count of those present
-	beat     = 0.05
 	longest  = 6 * 3600
 	settling = 60 // seconds before anybody is shown a wait; then the pace is that of the last ones
 )
@@ -162,18 +167,26 @@ type sim struct {
 	admitted []int        // by second
 	counts   []Presence   // of the last 20 minutes
 	asked    [][3]float64 // number, when, and the wait they were shown
-	when     []int        // called each number, in seconds; by number-1
+	forecast Forecast
+	came     int       // since forecast.Until
+	looked   int       // second of the last look
+	recorded []promise // to random numbers, as calls record them
+	shown    []promise // to people who were there
+	when     []int     // called each number, in seconds; by number-1
 	serving  int64
 	active   int
 	door     int
 	holding  int
 	sold     int
+	asks     int
 	outcome
 }
 
 type leavers struct{ people, buyers int }
 
-func simulate(w world, seed uint64, next controller) outcome {
+func simulate(w world, seed uint64, next controller) outcome { return simulated(w, seed, next).outcome }
+
+func simulated(w world, seed uint64, next controller) *sim {
 	s := &sim{
 		world: w, rng: rand.New(rand.NewPCG(seed, 6)), leaves: make([]int32, w.people), when: make([]int, w.people),
 		arriving: make([][]int32, longest+valid+1), leaving: make([]leavers, 2*longest), admitted: make([]int, longest+1),
@@ -184,25 +197,31 @@ func simulate(w world, seed uint64, next controller) outcome {
 		}
 	}
 	var pace Pace
-	slotSeconds := 0
+	slotSeconds, counted := 0, 0
 	for now := 0; now < cmp.Or(w.until, longest) && s.serving < int64(w.people) && (s.sold < w.seats || s.active > 0); now++ {
 		s.move(now)
+		if s.stands(now) {
+			continue
+		}
 		seen := s.look(now)
 		var step Step
 		pace, step = next(pace, seen)
 		s.call(now, step.Call)
+		s.forecast = s.forecast.after(&seen, step, time.Unix(int64(now), 0).Add(countedLate), int64(s.came))
+		s.came, s.looked = 0, now
 		if now >= 60 {
 			slotSeconds += s.active
 			s.used = float64(slotSeconds) / float64(w.slots*(now-59))
 		}
-		if now%window == 0 {
+		if now >= counted {
+			counted = now + window
 			s.count(now)
-			s.foresee(now, &seen, step)
+			s.foresee(now, &seen, step, pace)
 		}
 		s.most, s.seconds = max(s.most, s.active+s.door), now
 	}
 	s.close()
-	return s.outcome
+	return s
 }
 
 // move lets people out and in.
@@ -218,8 +237,28 @@ func (s *sim) move(now int) {
 		}
 		s.door++
 	}
-	for ; s.door > 0 && s.active < s.slots; s.door-- {
+	for ; s.door > 0 && s.active < s.slots && !s.stands(now); s.door-- {
 		s.enter(now)
+		s.came++
+	}
+	for _, drop := range s.drops {
+		if drop.at == now {
+			s.drop(now, drop.length)
+		}
+	}
+}
+
+// stands reports whether nobody is called or admitted.
+func (s *sim) stands(now int) bool {
+	return slices.ContainsFunc(s.stops, func(stop stop) bool { return stop.at <= now && now < stop.at+stop.length })
+}
+
+// drop has so many of 1,000 of those who wait leave.
+func (s *sim) drop(now, of1000 int) {
+	for i := s.serving; i < int64(s.people); i++ {
+		if int(s.leaves[i]) > now && s.rng.IntN(1000) < of1000 {
+			s.leaves[i] = int32(now)
+		}
 	}
 }
 
@@ -238,7 +277,7 @@ func (s *sim) enter(now int) {
 
 func (s *sim) look(now int) Seen {
 	seen := Seen{
-		Since: time.Second, Waiting: int64(s.people) - s.serving, Slots: s.slots, Active: s.active, Holding: s.holding,
+		Since: time.Duration(now-s.looked) * time.Second, Waiting: int64(s.people) - s.serving, Slots: s.slots, Active: s.active, Holding: s.holding,
 		Free: s.seats - s.sold, Habits: UsualHabits,
 	}
 	first, _ := slices.BinarySearch(s.calledAt, now-valid)
@@ -281,8 +320,9 @@ func (s *sim) call(now, n int) {
 // count samples who is there.
 func (s *sim) count(now int) {
 	p := Presence{At: time.Unix(int64(now), 0), Width: int64((s.people + 255) / 256), People: make([]float64, 256)}
+	beat := min(1, mostBeats/float64(int64(s.people)-s.serving))
 	for i := s.serving; i < int64(s.people); i++ {
-		if int(s.leaves[i]) > now && s.rng.Float64() < beat {
+		if int(s.leaves[i]) > now && (beat == 1 || s.rng.Float64() < beat) {
 			p.People[i/p.Width] += 1 / beat
 		}
 	}
@@ -291,22 +331,68 @@ func (s *sim) count(now int) {
 }
 
 // foresee shows some of those who wait what they can expect.
-func (s *sim) foresee(now int, seen *Seen, step Step) {
-	if now < settling {
-		return
-	}
-	in := 0
-	for _, n := range s.admitted[now-settling : now] {
-		in += n
-	}
-	rate := float64(in) / settling
-	o := foresee(seen, step, s.serving, &s.counts[len(s.counts)-1], rate, leaving(s.counts, s.serving, int64(s.people)))
-	for range 100 {
-		number := s.serving + 1 + s.rng.Int64N(int64(s.people)-s.serving+1)
-		if number <= int64(s.people) && int(s.leaves[number-1]) > now {
-			s.asked = append(s.asked, [3]float64{float64(number), float64(now), o.Of(number).Wait.Seconds()})
+func (s *sim) foresee(now int, seen *Seen, step Step, pace Pace) {
+	calibration := calibrated(s, s.recorded, now)
+	seen.Waiting -= int64(step.Call)
+	l := s.forecast.line(seen, step, pace, leaving(s.counts, s.serving, int64(s.people)), calibration.sides())
+	o := foresee(seen, step, s.serving, &s.counts[len(s.counts)-1], l)
+	at := time.Unix(int64(now), 0)
+	o.At = &at
+	for range 10 {
+		if n := o.sample(s.serving, seen.Waiting, s.rng.Float64()); n > 0 {
+			e := o.Of(n)
+			s.recorded = append(s.recorded, promise{int32(n), int32(now), int32(e.From.Unix()), int32(e.To.Unix())})
 		}
 	}
+	for range 100 {
+		number := s.serving + 1 + s.rng.Int64N(int64(s.people)-s.serving+1)
+		if number > int64(s.people) || int(s.leaves[number-1]) <= now {
+			continue
+		}
+		s.asks++
+		e := o.Of(number)
+		if !e.IsUnknown {
+			s.shown = append(s.shown, promise{int32(number), int32(now), int32(e.From.Unix()), int32(e.To.Unix())})
+		}
+		if e.Wait > 0 {
+			s.asked = append(s.asked, [3]float64{float64(number), float64(now), e.Wait.Seconds()})
+		}
+	}
+}
+
+// promise was made to a number at a second, that it is called between two others.
+type promise struct{ number, at, from, to int32 }
+
+// called is the second at which a number was called; longer than any sale if it was not, or not yet.
+func (s *sim) calledBy(number int32, now int) int32 {
+	if int64(number) <= s.serving && s.when[number-1] <= now {
+		return int32(s.when[number-1])
+	}
+	return math.MaxInt32
+}
+
+// calibrated says what is known of promises at a second. calibrationSQL says the same.
+func calibrated(s *sim, promises []promise, now int) (c Calibration) {
+	for _, p := range promises {
+		called := s.calledBy(p.number, now)
+		if called == math.MaxInt32 && int(p.to) >= now {
+			continue
+		}
+		weight := min(1, window/10/float64(max(1, p.to-p.at)))
+		c.Said++
+		c.weight += weight
+		switch {
+		case called < p.from:
+			c.Early++
+			c.early += weight
+		case called > p.to:
+			c.Late++
+			c.late += weight
+		default:
+			c.Right++
+		}
+	}
+	return c
 }
 
 // close compares what people were shown with what came.

@@ -12,16 +12,14 @@ import (
 // tickEach is the least time between two calls of numbers, by the database's clock.
 const tickEach = 900 * time.Millisecond
 
-// An expired hold counts as available seats, even if its expiry is not announced yet. The number of admissions is that of
-// a whole minute: a part of one would make estimates far too long.
+// An expired hold counts as available seats, even if its expiry is not announced yet. Admissions are those between two times.
 const seenSQL = `
 SELECT (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.expires_at > clock_timestamp()),
        (SELECT count(*) FROM slot s WHERE s.room_id = r.id AND s.expires_at > clock_timestamp()
            AND EXISTS (SELECT FROM event e JOIN hold h ON h.event_id = e.id WHERE e.room_id = r.id AND h.holder = s.holder AND NOT h.lapsed)),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.free) n WHERE e.room_id = r.id),
        (SELECT coalesce(sum(n), 0) FROM event e JOIN counter c ON c.event_id = e.id, unnest(c.held) n WHERE e.room_id = r.id),
-       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > now() - interval '1 minute'
-           AND EXISTS (SELECT FROM called c WHERE c.room_id = r.id AND c.epoch = r.epoch AND c.at < now() - interval '1 minute'))
+       (SELECT count(*) FROM admission a WHERE a.room_id = r.id AND a.entered > 0 AND a.admitted_at > $2 AND a.admitted_at <= $3)
   FROM room r
  WHERE r.id = $1`
 
@@ -50,17 +48,16 @@ SELECT e.settled - e.over - a.settled_gone, a.settled_came, e.serving - e.settle
                   FROM admission
                  WHERE room_id = $1 AND epoch = $2 AND number > e.over AND number <= e.serving) a`
 
-// see reads what the controller needs. admitted is the number of visitors per second in the last minute.
-func (r *Room) see(ctx context.Context, s *State) (seen Seen, admitted float64, err error) {
+// see reads what the controller needs. admitted is the number of visitors that the forecast has not counted yet.
+func (r *Room) see(ctx context.Context, s *State) (seen Seen, admitted int64, err error) {
 	seen = Seen{Since: time.Second, Waiting: s.last() - s.Serving, Slots: s.Slots, Limit: s.Rate}
 	if s.TickedAt != nil {
 		seen.Since = s.Now.Sub(*s.TickedAt)
 	}
-	var lately int64
 	var d done
 	var q pgx.Batch
-	q.Queue(seenSQL, r.ID).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&seen.Active, &seen.Holding, &seen.Free, &seen.Held, &lately)
+	q.Queue(seenSQL, r.ID, s.Forecast.Until, s.Now.Add(-countedLate)).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&seen.Active, &seen.Holding, &seen.Free, &seen.Held, &admitted)
 	})
 	q.Queue(habitsSQL, r.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&d.ended, &d.bought, &d.seats) })
 	q.Queue(cohortsSQL, r.ID, s.Epoch, responseTime.Seconds()).QueryRow(func(row pgx.Row) error {
@@ -72,7 +69,7 @@ func (r *Room) see(ctx context.Context, s *State) (seen Seen, admitted float64, 
 	d.returned, d.sold = r.rooms.ended(r)
 	seen.Habits = d.habits()
 	seen.Slow, seen.Failed = r.rooms.claims.lately(time.Now())
-	return seen, float64(lately) / 60, nil
+	return seen, admitted, nil
 }
 
 // done is what became of visitors and held seats.
@@ -118,15 +115,15 @@ func (rs *Rooms) ended(room *Room) (returned, sold int64) {
 const tickSQL = `
 WITH ticked AS (
     UPDATE room
-       SET version = version + 1, ticked_at = clock_timestamp(), pace = $5, outlook = $6,
+       SET version = version + 1, ticked_at = clock_timestamp(), pace = $5, outlook = $6, forecast = $9,
            serving = least(serving + $4::bigint, lobby + line),
            phase = CASE WHEN $7::boolean AND serving = lobby + line THEN 'through' ELSE phase END
      WHERE id = $1 AND epoch = $2 AND phase = 'open' AND ticked_at = coalesce($3, '-infinity'::timestamptz)
        AND ticked_at < clock_timestamp() - make_interval(secs => $8)
     RETURNING id, epoch, serving, version
 ), call AS (
-    INSERT INTO called (room_id, epoch, serving, told_number, told_wait)
-    SELECT id, epoch, serving, $9::bigint, $10::float8 FROM ticked WHERE serving > 0 AND $4::bigint > 0 ON CONFLICT DO NOTHING
+    INSERT INTO called (room_id, epoch, serving, told_number, told_from, told_to)
+    SELECT id, epoch, serving, $10::bigint, $11::timestamptz, $12::timestamptz FROM ticked WHERE serving > 0 AND $4::bigint > 0 ON CONFLICT DO NOTHING
 )
 SELECT version FROM ticked`
 
@@ -149,8 +146,12 @@ func (r *Room) tick(ctx context.Context) error {
 	pace, step := Next(s.Pace, seen)
 	present, leave := r.present(s)
 	after := s.Serving + int64(step.Call)
+	forecast := s.Forecast.after(&seen, step, s.Now, admitted)
+	calibration, _ := r.Calibration()
 	seen.Waiting -= int64(step.Call)
-	outlook := foresee(&seen, step, after, present, admitted, leave)
+	outlook := foresee(&seen, step, after, present, forecast.line(&seen, step, pace, leave, calibration.sides()))
+	at := s.Now.Truncate(time.Second)
+	outlook.At = &at
 	paceJSON, err := json.Marshal(pace)
 	if err != nil {
 		return err
@@ -159,6 +160,10 @@ func (r *Room) tick(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	number, wait := outlook.told(after, seen.Waiting)
-	return r.move(ctx, tickSQL, r.ID, s.Epoch, s.TickedAt, step.Call, paceJSON, outlookJSON, calm, tickEach.Seconds(), number, wait)
+	forecastJSON, err := json.Marshal(forecast)
+	if err != nil {
+		return err
+	}
+	number, from, to := outlook.told(after, seen.Waiting)
+	return r.move(ctx, tickSQL, r.ID, s.Epoch, s.TickedAt, step.Call, paceJSON, outlookJSON, calm, tickEach.Seconds(), forecastJSON, number, from, to)
 }

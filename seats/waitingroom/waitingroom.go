@@ -198,6 +198,7 @@ type State struct {
 	Note         string
 	Pace         Pace       // of the controller
 	Outlook      Outlook    // for the estimates of waiting visitors
+	Forecast     Forecast   // from which promises are made
 	TickedAt     *time.Time // nil: never
 
 	Commitment  []byte
@@ -218,7 +219,7 @@ type State struct {
 const stateColumns = `r.id, r.slug, r.name, r.epoch, r.mode, r.entry, r.phase, r.version, r.lobby_opens_at, r.opens_at,
        r.lobby, r.line, r.serving, r.slots, coalesce(r.rate, 0)::float8, r.work,
        extract(epoch FROM r.valid)::float8, extract(epoch FROM r.idle)::float8, extract(epoch FROM r.stay)::float8,
-       r.note, r.pace, r.outlook, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
+       r.note, r.pace, r.outlook, r.forecast, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
        r.commitment, r.committed_at, r.closed_at, r.beacon, coalesce(r.beacon_url, ''), extract(epoch FROM r.beacon_wait)::float8,
        coalesce(r.beacon_round, 0), r.beacon_sign, r.beacon_value, r.drawn_at, r.secret, clock_timestamp()`
 
@@ -226,7 +227,7 @@ func (s *State) scan(row pgx.Row, more ...any) error {
 	var valid, idle, stay, wait float64
 	err := row.Scan(append([]any{
 		&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
-		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &s.Work, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.TickedAt,
+		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &s.Work, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.Forecast, &s.TickedAt,
 		&s.Commitment, &s.CommittedAt, &s.ClosedAt, &s.Beacon, &s.BeaconURL, &wait,
 		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now,
 	}, more...)...)
@@ -270,16 +271,17 @@ type Room struct {
 	ID   int64
 	Slug string
 
-	rooms     *Rooms
-	state     atomic.Pointer[State]
-	status    atomic.Pointer[Status]
-	draw      atomic.Pointer[table]
-	record    atomic.Pointer[Record]
-	counts    counts       // of waiting visitors who are still there
-	asking    atomic.Bool  // a request to the beacon is under way
-	throttled atomic.Int64 // joins refused for their network's rate, not recorded yet
-	badProofs atomic.Int64 // invalid proofs of work, not recorded yet
-	changedAt atomic.Int64 // time of the last seen change, in nanoseconds of this machine's clock
+	rooms       *Rooms
+	state       atomic.Pointer[State]
+	status      atomic.Pointer[Status]
+	draw        atomic.Pointer[table]
+	record      atomic.Pointer[Record]
+	calibration atomic.Pointer[Calibration]
+	counts      counts       // of waiting visitors who are still there
+	asking      atomic.Bool  // a request to the beacon is under way
+	throttled   atomic.Int64 // joins refused for their network's rate, not recorded yet
+	badProofs   atomic.Int64 // invalid proofs of work, not recorded yet
+	changedAt   atomic.Int64 // time of the last seen change, in nanoseconds of this machine's clock
 
 	joins      seats.Batches[*joinRequest]
 	admissions seats.Batches[*admissionRequest]

@@ -1,7 +1,7 @@
 // The page of a waiting room. It asks how the room stands, which is the same answer for everybody; what is one person's
 // own follows from their number. Where a socket is to be had, it tells at once what changes, and the page asks less.
 
-import {advice, before, chance, every, exactly, left, moved, near, newer, number, people, sampled, seconds, stands, words} from 'usher/stand'
+import {advice, before, chance, every, exactly, left, moved, near, newer, number, people, promised, sampled, seconds, stands, words} from 'usher/stand'
 import {T} from 'usher/text'
 
 const data = document.body.dataset
@@ -23,7 +23,7 @@ let told = least, heard = Date.now(), turned = false
 
 const now = () => Date.now() + early
 
-function show(state, wait) {
+function show(state) {
   const main = $('main'), ahead = least ? number(least) : T('no one'), changed = main.dataset.state !== state
   main.dataset.state = state
   $$('[data-when]').forEach(e => { e.hidden = !e.dataset.when.split(' ').includes(state) })
@@ -35,7 +35,9 @@ function show(state, wait) {
     const seat = chance(shown, me.number)
     write('number', number(me.number))
     write('ahead', ahead)
-    write('wait', words(wait, now(), data.zone))
+    const promise = promised(shown, me.number, now())
+    write('wait', words(promise, now(), data.zone))
+    $('[data-sure]').hidden = !promise
     write('seat', T(seat)) // views/shop/room.go marks these words
     write('advice', advice(seat))
   }
@@ -171,7 +173,7 @@ function render(away) {
     least = Math.min(least, before(shown.ahead ?? [], me.number)) // numbers before one's own only get fewer
     wait = seconds(shown, least)
   }
-  show(where(), wait)
+  show(where())
   return wait
 }
 

@@ -15,7 +15,7 @@ export function before(ahead, number) {
   return n + Math.max(0, number - a - 1)
 }
 
-// seconds is how long so many people take to come in; nothing if that is not known.
+// seconds is how long so many people take to come in, about; nothing if that is not known. It says how often to ask.
 export function seconds({rate, leave}, people) {
   if (!(rate > 0)) return undefined
   const s = people / rate
@@ -27,14 +27,21 @@ export function seconds({rate, leave}, people) {
 const time = (at, zone, second) => new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit', second, timeZone: zone})
 export const exactly = (at, zone) => time(at, zone, '2-digit')
 
-// words are a wait from now on, and when it is over.
-export function words(wait, now, zone) {
-  if (wait === undefined) return T('not known yet')
-  const from = wait * 0.8, to = wait * 1.2
-  if (to < 60) return T('less than a minute')
-  const low = Math.floor(from / 60), high = Math.ceil(to / 60)
-  if (low < 1) return T('up to %d min', high)
-  return T('%d–%d min (%s–%s)', low, high, time(now + from * 1000, zone), time(now + to * 1000, zone))
+// promised is between which times a number is called, in whole minutes; nothing if there is no promise, or its time is over.
+export function promised({waits = [], waits_at: at}, number, now) {
+  const i = waits.findIndex(([last]) => number <= last), [b, a] = [waits[i], waits[i - 1]]
+  if (!b || !at) return undefined
+  const second = k => Date.parse(at) / 1000 + (a ? a[k] + Math.floor((number - a[0]) * (b[k] - a[k]) / (b[0] - a[0])) : b[k])
+  const from = Math.floor(second(1) / 60) * 60e3, to = Math.ceil(second(2) / 60) * 60e3
+  return to > now ? {from, to} : undefined
+}
+
+// words are such a promise.
+export function words(promise, now, zone) {
+  if (!promise) return T('not known yet')
+  const low = Math.floor((promise.from - now) / 60e3), high = Math.ceil((promise.to - now) / 60e3)
+  if (low < 1) return T('by %s (up to %d min)', time(promise.to, zone), high)
+  return T('between %s and %s (%d–%d min)', time(promise.from, zone), time(promise.to, zone), low, high)
 }
 
 // people is how many are in the draw: the reader is one, also before they were counted.

@@ -28,15 +28,15 @@ type Live struct {
 
 	MayNames, MaySee, MayManage bool
 
-	Room       *waitingroom.State     // nil: people are let in as they come
-	Shown      *waitingroom.Published // what the room shows to everybody
-	Told       waitingroom.Accuracy   // how right the waits were that its pages told
-	Guard      limit.State            // against those who claim and order by program
-	Limits     limit.Settings         // with the usual figures in place of 0
-	Waitlisted int                    // seats that are held for the waitlist
-	Key        string                 // of the forms
-	Wall       bool                   // for a screen on the wall: figures only
-	Board      string                 // the address for viewers without an account; empty for members
+	Room       *waitingroom.State      // nil: people are let in as they come
+	Shown      *waitingroom.Published  // what the room shows to everybody
+	Told       waitingroom.Calibration // how right the times were that its pages promised
+	Guard      limit.State             // against those who claim and order by program
+	Limits     limit.Settings          // with the usual figures in place of 0
+	Waitlisted int                     // seats that are held for the waitlist
+	Key        string                  // of the forms
+	Wall       bool                    // for a screen on the wall: figures only
+	Board      string                  // the address for viewers without an account; empty for members
 }
 
 // Fragment is a part of the page that is sent anew when it changed.
@@ -197,10 +197,10 @@ func (p Live) comeWords(ctx context.Context) string {
 
 // toldWords is how many were called when they were told.
 func (p Live) toldWords(ctx context.Context) string {
-	if p.Told.Told == 0 {
+	if p.Told.Said == 0 {
 		return text.T(ctx, "not known yet")
 	}
-	return text.T(ctx, "%s of %d", wholePercent(ctx, p.Told.Within), p.Told.Told)
+	return text.T(ctx, "%s of %d", wholePercent(ctx, p.Told.Share()), p.Told.Said)
 }
 
 // rateValue is the limit in people a minute.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -150,21 +151,21 @@ func (p RoomPage) uninvited() bool {
 	return p.Shown.Entry == waitingroom.EntryEmail && p.Invitation == ""
 }
 
-// WaitWords is how long it takes in words, and when that is. static/js/stand.js says the same, and the next three, too.
+// WaitWords is the promise in words. static/js/stand.js says the same, and the next three, too.
 func (p RoomPage) WaitWords(ctx context.Context) string {
-	switch {
-	case p.Wait.IsUnknown:
+	if !p.Promised() {
 		return text.T(ctx, "not known yet")
-	case p.Wait.To < time.Minute:
-		return text.T(ctx, "less than a minute")
 	}
-	from, to := int(p.Wait.From/time.Minute), int((p.Wait.To+time.Minute-1)/time.Minute)
-	at := func(d time.Duration) string { return p.event().Local(p.Shown.At.Add(d)).Format("15:04") }
+	at := func(t time.Time) string { return p.event().Local(t).Format("15:04") }
+	from, to := int(p.Wait.From.Sub(p.Shown.At)/time.Minute), int((p.Wait.To.Sub(p.Shown.At)+time.Minute-1)/time.Minute)
 	if from < 1 {
-		return text.T(ctx, "up to %d min", to)
+		return text.T(ctx, "by %s (up to %d min)", at(p.Wait.To), to)
 	}
-	return text.T(ctx, "%d–%d min (%s–%s)", from, to, at(p.Wait.From), at(p.Wait.To))
+	return text.T(ctx, "between %s and %s (%d–%d min)", at(p.Wait.From), at(p.Wait.To), from, to)
 }
+
+// Promised reports whether the page says between which times the number is called.
+func (p RoomPage) Promised() bool { return !p.Wait.IsUnknown && p.Wait.To.After(p.Shown.At) }
 
 // chances are how likely a seat is, in words.
 var chances = map[string]string{
@@ -251,4 +252,20 @@ func (p RoomPage) ahead(ctx context.Context) string {
 		return text.T(ctx, "no one")
 	}
 	return text.Number(ctx, int(p.Ahead))
+}
+
+// WaitsPage says how many of the promises of a room held.
+type WaitsPage struct {
+	RoomPage
+	Held waitingroom.Calibration
+}
+
+// share is how many promises held, in percent.
+func (p WaitsPage) share(ctx context.Context) string {
+	return text.Percent(ctx, math.Round(1000*p.Held.Share())/10)
+}
+
+// minutes are so many seconds.
+func minutes(ctx context.Context, seconds float64) string {
+	return text.N(ctx, "%d minute", "%d minutes", int(math.Round(seconds/60)))
 }
