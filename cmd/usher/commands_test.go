@@ -47,7 +47,7 @@ var notAtDesk = map[string]string{
 }
 
 // ofDatabase are the flags that say where the box office is.
-var ofDatabase = []string{"help", "database-url", "database-direct-url", "database-plaintext", "secret-key", "data"}
+var ofDatabase = []string{"help", "database-url", "database-direct-url", "database-plaintext", "house", "secret-key", "data"}
 
 // ofOperator is why a command is for the operator of a box office alone.
 var ofOperator = map[string]string{

@@ -104,11 +104,11 @@ func TestHouses_ShareADatabaseAndNothingInIt(t *testing.T) {
 func TestInHouse_KeepsTheAddressAndRefusesWhatIsNoName(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[string]string{
-		"host=db dbname=usher pool_max_conns=3":            " -csearch_path=north",
-		"host=db options='-c jit=off'":                     "-c jit=off -csearch_path=north",
-		"postgres://usher:a+b@db/usher?sslmode=require":    " -csearch_path=north",
-		"postgresql://db/usher?options=-c%20jit%3Doff":     "-c jit=off -csearch_path=north",
-		`host=db options='-c application_name=it\'s'`:      "-c application_name=it's -csearch_path=north",
+		"host=db dbname=usher pool_max_conns=3":         " -csearch_path=north",
+		"host=db options='-c jit=off'":                  "-c jit=off -csearch_path=north",
+		"postgres://usher:a+b@db/usher?sslmode=require": " -csearch_path=north",
+		"postgresql://db/usher?options=-c%20jit%3Doff":  "-c jit=off -csearch_path=north",
+		`host=db options='-c application_name=it\'s'`:   "-c application_name=it's -csearch_path=north",
 	} {
 		got, err := database.InHouse(dsn, "north")
 		if err != nil {
