@@ -159,3 +159,51 @@ func TestBookings_DepositIsOnTheFinalInvoice(t *testing.T) {
 		})
 	}
 }
+
+// A school pays its deposit by card on the page of its email. The option is cancelled, and the deposit goes back to the card.
+func TestBookings_DepositIsPaidByCardAndGoesBackToIt(t *testing.T) {
+	t.Parallel()
+	o, _ := stripeOffice(t)
+	owner := o.owner(t)
+	o.atDesk(t, "invoices", map[string]any{"name": "City Stage", "street": "Ring 1", "postcode": "1010", "city": "Vienna", "country": "AT", "vat_id": "ATU13585627"})
+	for _, d := range walked(handheld) {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			slug := o.event(t, "theatre", "--starts", "2030-05-01 20:00")
+			email := "eva." + slug + "@example.org"
+			given := o.atDesk(t, "events/"+slug+"/bookings", map[string]any{"name": "Eva Roth", "email": email, "number": 4, "until": "2030-04-01T18:00", "deposit": "25.00", "deposit_due": "2030-03-01T18:00"})
+			booking := "events/" + slug + "/bookings/" + regexp.MustCompile(`[0-9a-f-]{36}`).FindString(given)
+			link := o.mailed(t, email, regexp.MustCompile(`/deposits/\w+`))
+			eva, ann := someone(t, o, "eva", d), someone(t, o, "ann", d)
+			for end := time.Now().Add(patience); ; { // a job numbers the invoice
+				eva.visit(link)
+				if n, err := eva.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Invoice"}).Count(); err != nil || n > 0 || time.Now().After(end) {
+					check(t, err)
+					break
+				}
+			}
+			eva.inBothLights("deposit-to-pay")
+			eva.press(eva.button("Pay €25"))
+			eva.atTheBank()
+			eva.card("Pay")
+			eva.sees(eva.page.GetByText("We received the deposit of €25"))
+			eva.inBothLights("deposit-paid-by-card")
+			o.atDesk(t, booking+"/cancellation", map[string]any{})
+			ann.entersDesk(owner)
+			ann.visit("/desk/" + booking)
+			ann.inBothLights("deposit-to-pay-back")
+			ann.press(ann.button("Pay back to the card"))
+			ann.sees(ann.page.GetByText("Saved."))
+			for end := time.Now().Add(patience); ; {
+				eva.visit(link)
+				if n, err := eva.page.GetByText("went back the way you paid").Count(); err != nil || n > 0 || time.Now().After(end) {
+					check(t, err)
+					break
+				}
+			}
+			eva.sees(eva.page.GetByText("went back the way you paid"))
+			eva.inBothLights("deposit-paid-back")
+			o.usher(t, "verify")
+		})
+	}
+}
