@@ -414,6 +414,8 @@ var matrix = map[string]access{
 	"GET /rooms/{slug}/draw.json":                anyone,
 	"GET /rooms/{slug}/waits":                    anyone,
 	"GET /rooms/{slug}/waits.json":               anyone,
+	"GET /rooms/{slug}/fairness":                 anyone,
+	"GET /rooms/{slug}/fairness.csv":             anyone,
 	"POST /rooms/{slug}/places":                  anyone,
 	"POST /rooms/{slug}/presence":                anyone,
 	"POST /rooms/{slug}/admissions":              anyone,

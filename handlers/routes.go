@@ -217,6 +217,8 @@ func (h *Handlers) table() []route {
 		{"GET /rooms/{slug}/draw.json", h.shop.In(h.shop.RoomRecord), minuteRule},
 		{"GET /rooms/{slug}/waits", h.shop.In(h.shop.RoomWaits), pageRule},
 		{"GET /rooms/{slug}/waits.json", h.shop.In(h.shop.RoomHeld), minuteRule},
+		{"GET /rooms/{slug}/fairness", h.shop.In(h.shop.RoomFairness), pageRule},
+		{"GET /rooms/{slug}/fairness.csv", h.shop.In(h.shop.RoomFairnessCSV), minuteRule},
 		{"GET /rooms/{slug}/invitations/{invitation}", h.shop.In(h.shop.RoomInvitation), pageRule},
 		{"GET /rooms/{slug}/work", h.shop.In(h.shop.RoomWork), pageRule},
 		{"POST /rooms/{slug}/places", h.shop.In(h.shop.Join), secretRule},

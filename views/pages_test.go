@@ -10,6 +10,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/programme"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
@@ -81,6 +82,8 @@ func attendees(t *testing.T, page views.Page) (list []shown) {
 		shown{"no events", true, shop.Events(shop.EventsPage{Page: page})},
 		shown{"an error", true, views.Error(views.ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
 		shown{"a draw", true, shop.RoomDraw(proof(page, sale(t, "theatre", nil)))},
+		shown{"promised times", true, shop.RoomWaits(shop.WaitsPage{RoomPage: waiting(page, sale(t, "theatre", nil), shop.RoomWaiting), Held: waitingroom.Calibration{Said: 1204, Right: 1141, Early: 21, Late: 42, Pending: 312, Width: 300, Wait: 1260}})},
+		shown{"a fairness report", true, shop.RoomFairness(fair(page, sale(t, "theatre", nil)))},
 	)
 	for _, state := range roomStates {
 		list = append(list, shown{"a waiting room: " + state, true, shop.Room(waiting(page, sale(t, "theatre", nil), state))})

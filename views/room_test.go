@@ -57,6 +57,19 @@ func proof(page views.Page, s shop.Sale) shop.DrawPage {
 	return shop.DrawPage{RoomPage: waiting(page, s, shop.RoomWaiting), Commitment: r.Commitment, CommittedAt: &closed, ClosedAt: &closed, Record: &r}
 }
 
+// fair is the page of a fairness report.
+func fair(page views.Page, s shop.Sale) shop.FairnessPage {
+	tickets, shared := int64(31_200), int64(0)
+	f := waitingroom.Fairness{
+		At: time.Unix(2e9, 0), People: 50_153, Called: 21_204, Came: 17_003, Bought: 12_044, Seats: 30_020, Repeated: true, Uneven: 0.412, Run: &waitingroom.Group{By: waitingroom.ByArrival, From: 33, To: 64, People: 32},
+		Tickets: &tickets, Shared: &shared, Throttled: 212, Said: 3120, Right: 2964,
+	}
+	for _, by := range []string{waitingroom.ByArrival, waitingroom.ByLine, waitingroom.ByNumber, waitingroom.ByMinute, waitingroom.ByParty, waitingroom.ByPath} {
+		f.Groups = append(f.Groups, waitingroom.Group{By: by, People: 5013, Called: 2120, Came: 1700, Bought: 1204, Seats: 3002}, waitingroom.Group{By: by, From: 1, To: 2, People: 5013, Called: 2120, Came: 1700, Bought: 1204, Seats: 3002})
+	}
+	return shop.FairnessPage{RoomPage: waiting(page, s, shop.RoomEnded), Report: &f}
+}
+
 func TestABrowserWithoutScriptsLooksAgainWhereverSomethingMayCome(t *testing.T) {
 	t.Parallel()
 	s := sale(t, "theatre", nil)

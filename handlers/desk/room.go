@@ -140,7 +140,7 @@ func newRoomOf(form url.Values, s *seats.Sale) (waitingroom.NewRoom, error) {
 	return n, f.err
 }
 
-// SteerRoom answers POST /desk/events/{slug}/room: do is create, open, beacon, pause, resume, rate, slots, work, invite or end.
+// SteerRoom answers POST /desk/events/{slug}/room: do is create, open, beacon, pause, resume, rate, slots, work, invite, end or fairness.
 func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	f, err := deskForm(r)
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		hand.Also = also
 		return act(r.Context(), hand)
 	})
-	if words, refused := deskRefused(r, err); refused && f.Get("do") == "invite" {
+	if words, refused := deskRefused(r, err); refused && (f.Get("do") == "invite" || f.Get("do") == "fairness") {
 		return h.showRoom(w, r, m, s, deskStatus(err), f, words)
 	}
 	if err != nil {
@@ -182,6 +182,9 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 		h.Organizers.MailWritten()
 		return deskDone(w, r, desk.RoomPath(s.Event.Slug), "room-invited")
 	}
+	if f.Get("do") == "fairness" {
+		return deskDone(w, r, desk.RoomPath(s.Event.Slug), "fairness")
+	}
 	return deskAgain(w, r, s, f.Get("back"), "live-room")
 }
 
@@ -189,7 +192,7 @@ func (h *Handlers) SteerRoom(w http.ResponseWriter, r *http.Request, m organizer
 var steered = map[string]string{
 	"open": text.Mark("opened the waiting room"), "beacon": text.Mark("gave the draw its public words"), "pause": text.Mark("paused the waiting room"), "resume": text.Mark("resumed the waiting room"), "rate": text.Mark("limited the waiting room"),
 	"slots": text.Mark("changed the slots of the waiting room"), "work": text.Mark("changed what browsers do before they join the waiting room"), "end": text.Mark("ended the waiting room"),
-	"invite": text.Mark("invited people to the waiting room"),
+	"invite": text.Mark("invited people to the waiting room"), "fairness": text.Mark("published the fairness report"),
 }
 
 // deskAgain leads back to the live desk as it was looked at; a program is told that it is done.
@@ -250,6 +253,8 @@ func roomAct(slug, do string, fields *fieldReader) (act func(context.Context, wa
 			_, err := c.Invite(ctx, slug, list, f.Get("again") != "")
 			return err
 		}, strconv.Itoa(len(list)), nil
+	case "fairness":
+		return func(ctx context.Context, c waitingroom.Control) error { return c.PublishFairness(ctx, slug) }, "", nil
 	case "work":
 		rounds, err := strconv.Atoi(f.Get("work"))
 		if err != nil {

@@ -75,6 +75,7 @@ func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitin
 	if now.Now.After(p.Shown.At) { // without changes the status is older than the state
 		p.Shown.At = now.Now
 	}
+	p.Reported = now.IsReported
 	p.Shown.Work = now.AsksWork() // as a join would at this moment
 	p.Away = p.Away || p.Shown.Away
 	p.State = stands(&p.Shown, &v)

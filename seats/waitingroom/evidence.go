@@ -35,6 +35,8 @@ type Evidence struct {
 	Outcome string     `json:"outcome,omitempty"` // admission: bought, gave up, went away; empty while it may be used
 	Seats   int        `json:"seats,omitempty"`   // admission: how many they bought
 
+	CameBy string `json:"came_by,omitempty"` // admission: how its holder joined, if the room asked for work or an address: see CameBy
+
 	Told *int64     `json:"told,omitempty"` // call: a number, and the times that were promised to it at that moment
 	From *time.Time `json:"from,omitempty"`
 	To   *time.Time `json:"to,omitempty"`
@@ -50,15 +52,20 @@ type Evidence struct {
 
 // Rules are the settings and the counts of a room.
 type Rules struct {
-	Slug    string     `json:"slug"`
-	Name    string     `json:"name"`
-	Mode    string     `json:"mode"`
-	Entry   string     `json:"entry"`
-	Work    int        `json:"work,omitempty"`    // rounds in each try of a browser before it joins
-	Worked  int64      `json:"worked,omitempty"`  // places after a proof of work
-	Patient int64      `json:"patient,omitempty"` // places after a minute of waiting instead
-	Persons int64      `json:"persons,omitempty"` // places of verified addresses
-	Phase   Phase      `json:"phase"`
+	Slug    string `json:"slug"`
+	Name    string `json:"name"`
+	Mode    string `json:"mode"`
+	Entry   string `json:"entry"`
+	Work    int    `json:"work,omitempty"`    // rounds in each try of a browser before it joins
+	Worked  int64  `json:"worked,omitempty"`  // places after a proof of work
+	Patient int64  `json:"patient,omitempty"` // places after a minute of waiting instead
+	Persons int64  `json:"persons,omitempty"` // places of verified addresses
+	Phase   Phase  `json:"phase"`
+
+	Tickets  int64 `json:"tickets"`  // sold for its events, also without the room
+	Shared   int64 `json:"shared"`   // of them, of orders with an email address, account or card that another order has
+	Returned int64 `json:"returned"` // of them, cancelled later
+
 	OpensAt *time.Time `json:"opens_at,omitempty"`
 	Lobby   int64      `json:"lobby"`
 	Line    int64      `json:"line"`
@@ -87,6 +94,41 @@ const cameBySQL = `
 SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by = 'patience'), count(*) FILTER (WHERE came_by = 'address')
   FROM entrant WHERE room_id = $1 AND epoch = $2`
 
+// A ticket that moved to another seat is counted there.
+const ticketsSQL = `
+WITH person AS (SELECT o.id, unnest(o.keys) AS key FROM orders o JOIN event e ON e.id = o.event_id WHERE e.room_id = $1),
+     several AS (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
+SELECT count(*), count(*) FILTER (WHERE t.order_id IN (SELECT id FROM person JOIN several USING (key))), count(*) FILTER (WHERE t.revoked_at IS NOT NULL)
+  FROM ticket t JOIN event e ON e.id = t.event_id
+ WHERE e.room_id = $1 AND t.moved_to IS NULL`
+
+const pathsSQL = `SELECT kind, index, came_by FROM entrant WHERE room_id = $1 AND epoch = $2`
+
+// paths is how the holders of numbers joined, of those of whom it is known.
+func (s *State) paths(ctx context.Context, tx pgx.Tx) (map[int64]string, error) {
+	var numbers []uint32
+	if draw, drawn := s.Draw(); drawn {
+		numbers = draw.Numbers()
+	}
+	rows, err := tx.Query(ctx, pathsSQL, s.ID, s.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	by := map[int64]string{}
+	var p Place
+	var came string
+	_, err = pgx.ForEachRow(rows, []any{&p.Kind, &p.Index, &came}, func() error {
+		switch {
+		case p.Kind == Line:
+			by[s.Lobby+p.Index] = came
+		case p.Index <= int64(len(numbers)):
+			by[int64(numbers[p.Index-1])] = came
+		}
+		return nil
+	})
+	return by, err
+}
+
 const oneMomentSQL = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
 // Evidence passes the history of a room to each, as of one moment: the room first, and then its events in the order of time.
@@ -105,6 +147,13 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		if err := tx.QueryRow(ctx, cameBySQL, s.ID, s.Epoch).Scan(&rules.Worked, &rules.Patient, &rules.Persons); err != nil {
 			return err
 		}
+		if err := tx.QueryRow(ctx, ticketsSQL, s.ID).Scan(&rules.Tickets, &rules.Shared, &rules.Returned); err != nil {
+			return err
+		}
+		paths, err := s.paths(ctx, tx)
+		if err != nil {
+			return err
+		}
 		if err := each(Evidence{Kind: EvidenceRoom, At: s.Now, Epoch: s.Epoch, Room: rules}); err != nil {
 			return err
 		}
@@ -121,7 +170,12 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		var rank int64
 		_, err = pgx.ForEachRow(rows, []any{
 			&e.Kind, &e.At, &e.Epoch, &e.First, &e.Number, &e.Holder, &e.Entered, &e.LeftAt, &e.Outcome, &e.Seats, &e.Who, &e.What, &e.Detail, &e.Told, &e.From, &e.To, &rank,
-		}, func() error { return each(e) })
+		}, func() error {
+			if e.CameBy = ""; e.Kind == EvidenceAdmission && e.Epoch == s.Epoch {
+				e.CameBy = paths[e.Number]
+			}
+			return each(e)
+		})
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

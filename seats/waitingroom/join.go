@@ -452,14 +452,20 @@ func (r *Room) Hurried() { r.throttled.Add(1) }
 
 const limitSQL = `INSERT INTO control (room_id, who, what, detail) VALUES ($1, 'usher', 'limit', $2)`
 
+// What is recorded of refused joins. FairnessOf reads it.
+const (
+	throttledWords = "%d joins were refused because very many came from the same network"
+	unprovenWords  = "%d joins were refused for an invalid proof of work"
+)
+
 // recordLimits records the number of refused joins, if there are any.
 func (r *Room) recordLimits(ctx context.Context) error {
 	for _, limit := range []struct {
 		times *atomic.Int64
 		words string
 	}{
-		{&r.throttled, "%d joins were refused because very many came from the same network"},
-		{&r.badProofs, "%d joins were refused for an invalid proof of work"},
+		{&r.throttled, throttledWords},
+		{&r.badProofs, unprovenWords},
 	} {
 		n := limit.times.Swap(0)
 		if n == 0 {

@@ -199,6 +199,7 @@ type State struct {
 	Pace         Pace       // of the controller
 	Outlook      Outlook    // for the estimates of waiting visitors
 	Forecast     Forecast   // from which promises are made
+	IsReported   bool       // its fairness report is published
 	TickedAt     *time.Time // nil: never
 
 	Commitment  []byte
@@ -219,7 +220,7 @@ type State struct {
 const stateColumns = `r.id, r.slug, r.name, r.epoch, r.mode, r.entry, r.phase, r.version, r.lobby_opens_at, r.opens_at,
        r.lobby, r.line, r.serving, r.slots, coalesce(r.rate, 0)::float8, r.work,
        extract(epoch FROM r.valid)::float8, extract(epoch FROM r.idle)::float8, extract(epoch FROM r.stay)::float8,
-       r.note, r.pace, r.outlook, r.forecast, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
+       r.note, r.pace, r.outlook, r.forecast, r.fairness IS NOT NULL, CASE WHEN isfinite(r.ticked_at) THEN r.ticked_at END,
        r.commitment, r.committed_at, r.closed_at, r.beacon, coalesce(r.beacon_url, ''), extract(epoch FROM r.beacon_wait)::float8,
        coalesce(r.beacon_round, 0), r.beacon_sign, r.beacon_value, r.drawn_at, r.secret, clock_timestamp()`
 
@@ -227,7 +228,7 @@ func (s *State) scan(row pgx.Row, more ...any) error {
 	var valid, idle, stay, wait float64
 	err := row.Scan(append([]any{
 		&s.ID, &s.Slug, &s.Name, &s.Epoch, &s.Mode, &s.Entry, &s.Phase, &s.Version, &s.LobbyOpensAt, &s.OpensAt,
-		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &s.Work, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.Forecast, &s.TickedAt,
+		&s.Lobby, &s.Line, &s.Serving, &s.Slots, &s.Rate, &s.Work, &valid, &idle, &stay, &s.Note, &s.Pace, &s.Outlook, &s.Forecast, &s.IsReported, &s.TickedAt,
 		&s.Commitment, &s.CommittedAt, &s.ClosedAt, &s.Beacon, &s.BeaconURL, &wait,
 		&s.Round, &s.Signature, &s.Value, &s.DrawnAt, &s.Secret, &s.Now,
 	}, more...)...)

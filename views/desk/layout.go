@@ -119,6 +119,7 @@ var notices = map[string]string{
 	"doors-closed": text.Mark("All links to the door of this event are closed."),
 
 	"room":              text.Mark("The waiting room is there. Attendees pass through it now before they take seats."),
+	"fairness":          text.Mark("The fairness report is published."),
 	"room-invited":      text.Mark("The invitations are on their way."),
 	"guests":            text.Mark("Added. Those who were on the list before are on it once."),
 	"guests-issued":     text.Mark("The guests have their tickets. Those with an email address get them by email."),

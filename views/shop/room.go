@@ -55,6 +55,7 @@ type RoomPage struct {
 	Told       string // how they are told of their turn: it has the words email and push in it, or none of them
 	Email      string // what they typed to be told
 	Telling    bool   // they are about to type it: the page does not load itself again
+	Reported   bool   // its fairness report is published
 	PushKey    string // by which browsers subscribe to push messages; empty: they cannot
 }
 

@@ -1,0 +1,74 @@
+package handlers
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views/desk"
+)
+
+func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	newRoom(t, s, waitingroom.NewRoom{Slots: 500})
+	ann, bob, at := s.owner(t), person(t), desk.RoomPath("evening")
+	publish := url.Values{"key": {seats.NewID().String()}, "do": {"fairness"}}
+	for _, address := range []string{"/rooms/evening/fairness", "/rooms/evening/fairness.csv"} {
+		if a, _ := send(t, bob, "GET", s.url+address, ""); a.StatusCode != http.StatusNotFound {
+			t.Errorf("before it is published %s is answered %d", address, a.StatusCode)
+		}
+	}
+	if a, body := s.submit(t, ann, at, publish); a.StatusCode != http.StatusConflict && a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "once the waiting room has ended") {
+		t.Errorf("during the sale it is answered %d %s", a.StatusCode, words(body))
+	}
+	for _, sql := range []string{
+		`UPDATE room SET phase = 'ended', line = 100, serving = 60`,
+		`INSERT INTO called (room_id, epoch, serving) SELECT id, 1, 60 FROM room`,
+		`INSERT INTO admission (room_id, epoch, number, holder, left_at, outcome, seats)
+		 SELECT id, 1, n, gen_random_uuid(), clock_timestamp(), CASE WHEN n <= 45 THEN 'bought' ELSE 'gave up' END, CASE WHEN n <= 25 THEN 2 WHEN n <= 45 THEN 1 ELSE 0 END FROM room, generate_series(1, 50) n`,
+	} {
+		if _, err := s.db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, page := s.page(t, ann, at); strings.Contains(page, `href="/rooms/evening/fairness"`) {
+		t.Error("the desk leads to a report that is not there")
+	}
+	publish.Set("key", seats.NewID().String())
+	for range 2 { // a repeat publishes once
+		if a, body := s.submit(t, ann, at, publish); a.StatusCode != http.StatusSeeOther {
+			t.Fatalf("it is answered %d %s", a.StatusCode, words(body))
+		}
+	}
+	var noted int
+	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM deed WHERE what = 'published the fairness report'`).Scan(&noted); err != nil || noted != 1 {
+		t.Errorf("%d entries are in the log, %v", noted, err)
+	}
+	_, body := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept", "application/json")
+	var f waitingroom.Fairness
+	if err := json.Unmarshal([]byte(body), &f); err != nil || f.People != 100 || f.Called != 60 || f.Came != 50 || f.Bought != 45 || f.Seats != 70 || f.Early != 0 || f.Run != nil || *f.Tickets != 0 {
+		t.Errorf("%s, %v", body, err)
+	}
+	_, page := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept-Language", "de")
+	for _, want := range []string{"Fairnessbericht", "Nach gekauften Plätzen", ">25</td><td>25</td><td>25</td><td>50</td>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s: %s", want, words(page))
+		}
+	}
+	_, table := send(t, bob, "GET", s.url+"/rooms/evening/fairness.csv", "")
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil || len(rows) < 10 || strings.Join(rows[1], ",") != "all,1,100,100,60,50,45,70," {
+		t.Errorf("the table is %s, %v", table, err)
+	}
+	until(t, "the waiting room and the desk lead to it", func() bool {
+		_, room := send(t, bob, "GET", s.url+"/rooms/evening", "")
+		_, page := s.page(t, ann, at)
+		return strings.Contains(room, `href="/rooms/evening/fairness"`) && strings.Contains(page, `href="/rooms/evening/fairness"`)
+	})
+}

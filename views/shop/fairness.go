@@ -1,0 +1,90 @@
+package shop
+
+import (
+	"context"
+	"math"
+
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/waitingroom"
+)
+
+// FairnessPage is who got what in a sale with a waiting room.
+type FairnessPage struct {
+	RoomPage
+	Report *waitingroom.Fairness
+}
+
+// grouped is the groups of a report with one thing in common.
+type grouped struct {
+	Words  string
+	Groups []waitingroom.Group
+}
+
+// groupedBy is what the tables of a report are about.
+var groupedBy = []struct{ by, words string }{
+	{waitingroom.ByArrival, text.Mark("By arrival in the lobby")},
+	{waitingroom.ByLine, text.Mark("By arrival after the lobby")},
+	{waitingroom.ByNumber, text.Mark("By number")},
+	{waitingroom.ByMinute, text.Mark("By minute of the call")},
+	{waitingroom.ByParty, text.Mark("By seats bought")},
+	{waitingroom.ByPath, text.Mark("By way of joining")},
+}
+
+func (p FairnessPage) tables() (list []grouped) {
+	for _, by := range groupedBy {
+		t := grouped{Words: by.words}
+		for _, g := range p.Report.Groups {
+			if g.By == by.by {
+				t.Groups = append(t.Groups, g)
+			}
+		}
+		if len(t.Groups) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// joined is how visitors joined a room, in the order of waitingroom.CameBy.
+var joined = []string{text.Mark("with a proof of work"), text.Mark("without scripts, after a minute"), text.Mark("invited by email")}
+
+// span is what the visitors of a group have in common.
+func span(ctx context.Context, g waitingroom.Group) string {
+	switch {
+	case g.By == waitingroom.ByPath && int(g.From) < len(joined):
+		return text.T(ctx, joined[g.From])
+	case g.From == g.To:
+		return text.Number(ctx, int(g.From))
+	}
+	return text.Number(ctx, int(g.From)) + "–" + text.Number(ctx, int(g.To))
+}
+
+// count is a number of tickets, or that they are few.
+func count(ctx context.Context, n waitingroom.Count) string {
+	if n == nil {
+		return text.T(ctx, "fewer than %d", waitingroom.Fewest)
+	}
+	return text.Number(ctx, int(*n))
+}
+
+// elsewhere is how many tickets were sold without the waiting room.
+func (p FairnessPage) elsewhere() waitingroom.Count {
+	if p.Report.Tickets == nil {
+		return nil
+	}
+	n := max(0, *p.Report.Tickets-p.Report.Seats)
+	return waitingroom.Hide(n)
+}
+
+// chance is how often an honest draw favours a run of arrivals so much.
+func (p FairnessPage) chance(ctx context.Context) string {
+	return text.Percent(ctx, math.Round(1000*p.Report.Uneven)/10)
+}
+
+// right is how many promised times were right.
+func (p FairnessPage) right(ctx context.Context) string {
+	if p.Report.Said == 0 {
+		return text.T(ctx, "not known yet")
+	}
+	return text.T(ctx, "%s of %d", text.Percent(ctx, math.Round(1000*float64(p.Report.Right)/float64(p.Report.Said))/10), int(p.Report.Said))
+}
