@@ -55,7 +55,7 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &f); err != nil || f.People != 100 || f.Called != 60 || f.Came != 50 || f.Bought != 45 || f.Seats != 70 || f.Early != 0 || f.Run != nil || *f.Tickets != 0 {
 		t.Errorf("%s, %v", body, err)
 	}
-	_, page := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept-Language", "de")
+	_, page := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept", "text/html", "Accept-Language", "de")
 	for _, want := range []string{"Fairnessbericht", "Nach gekauften Plätzen", ">25</td><td>25</td><td>25</td><td>50</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s: %s", want, words(page))
@@ -67,7 +67,7 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 		t.Errorf("the table is %s, %v", table, err)
 	}
 	until(t, "the waiting room and the desk lead to it", func() bool {
-		_, room := send(t, bob, "GET", s.url+"/rooms/evening", "")
+		_, room := send(t, bob, "GET", s.url+"/rooms/evening", "", "Accept", "text/html")
 		_, page := s.page(t, ann, at)
 		return strings.Contains(room, `href="/rooms/evening/fairness"`) && strings.Contains(page, `href="/rooms/evening/fairness"`)
 	})
