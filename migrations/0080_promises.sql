@@ -6,4 +6,4 @@ ALTER TABLE room ADD fairness jsonb; -- the report that the organizer published 
 ALTER TABLE called ADD told_from timestamptz, ADD told_to timestamptz,
     DROP CONSTRAINT "what is told is about a number and a time",
     ADD CONSTRAINT "what is told is about a number and its times" CHECK ((told_number IS NULL) = (told_wait IS NULL AND told_to IS NULL)
-        AND (told_from IS NULL) = (told_to IS NULL) AND told_wait >= 0 AND told_from < told_to);
+        AND (told_from IS NULL) = (told_to IS NULL) AND told_wait >= 0 AND told_from < told_to) NOT VALID;

@@ -9,7 +9,6 @@ import (
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
-	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/desk"
 	"github.com/usherbox/usher/views/shop"
 )
@@ -31,9 +30,7 @@ type board struct {
 	evening *sales.Evening
 	wake    chan struct{} // something changed
 
-	drawing sync.Mutex              // held while evening is asked, or what follows
-	told    waitingroom.Calibration // of the waiting room's promises
-	toldAt  time.Time               // when it was asked last
+	drawing sync.Mutex // held while evening is asked
 
 	Mu      sync.Mutex
 	Visited time.Time // when it was last watched
@@ -163,13 +160,7 @@ func (b *board) model(ctx context.Context, look way) (p desk.Live, err error) {
 	if room := b.desks.rooms.Of(sale.Event.ID); room != nil {
 		state := room.State()
 		p.Room, p.Shown = &state, room.Status().Shown
-		if time.Since(b.toldAt) > ByClock { // it changes slowly
-			if b.told, err = b.desks.rooms.Control("").Calibration(ctx, room.Slug); err != nil {
-				return p, err
-			}
-			b.toldAt = time.Now()
-		}
-		p.Told = b.told
+		p.Told, _ = room.Calibration()
 	}
 	return p, nil
 }

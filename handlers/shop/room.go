@@ -226,15 +226,20 @@ func (h *Handlers) RoomRecord(w http.ResponseWriter, _ *http.Request, room *wait
 	return web.WriteJSON(w, http.StatusOK, record)
 }
 
+// held is how many promises of a room held: none before the first count.
+func held(room *waitingroom.Room) waitingroom.Calibration {
+	c, counted := room.Calibration()
+	if !counted {
+		c.At = room.Status().Shown.At
+	}
+	return c
+}
+
 // RoomWaits answers GET /rooms/{slug}/waits
 func (h *Handlers) RoomWaits(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, _ = h.softly(r)
-	p := shop.WaitsPage{}
-	p.Held, _ = room.Calibration()
+	p := shop.WaitsPage{Held: held(room)}
 	p.Shown = *room.Status().Shown
-	if p.Held.At.IsZero() {
-		p.Held.At = p.Shown.At
-	}
 	p.Slug, p.Events = room.Slug, h.covered(r, room)
 	p.Page = views.Page{Title: text.T(r.Context(), "How right the times were") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "room.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.RoomWaits(p))
@@ -242,11 +247,11 @@ func (h *Handlers) RoomWaits(w http.ResponseWriter, r *http.Request, room *waiti
 
 // RoomHeld answers GET /rooms/{slug}/waits.json
 func (h *Handlers) RoomHeld(w http.ResponseWriter, _ *http.Request, room *waitingroom.Room) error {
-	held, _ := room.Calibration()
+	c := held(room)
 	return web.WriteJSON(w, http.StatusOK, struct {
 		waitingroom.Calibration
 		Share float64 `json:"share"`
-	}{held, held.Share()})
+	}{c, c.Share()})
 }
 
 var (

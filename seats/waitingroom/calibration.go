@@ -75,11 +75,6 @@ func readCalibration(ctx context.Context, db seats.DB, slug string) (c Calibrati
 	return c, nil
 }
 
-// Calibration counts the promises of a room that held.
-func (c Control) Calibration(ctx context.Context, slug string) (Calibration, error) {
-	return readCalibration(ctx, c.DB, slug)
-}
-
 // Calibration is how many promises held, counted each half minute. It answers from memory; false before the first count.
 func (r *Room) Calibration() (Calibration, bool) {
 	if c := r.calibration.Load(); c != nil {
@@ -88,16 +83,24 @@ func (r *Room) Calibration() (Calibration, bool) {
 	return Calibration{}, false
 }
 
-// calibrate counts the promises of this room, unless that cannot have changed.
-func (r *Room) calibrate(ctx context.Context, s *State) error {
+// calibrateFor is how long a count of promises may take.
+const calibrateFor = 20 * time.Second
+
+// calibrate counts the promises of this room, beside the loop that calls numbers, unless that cannot have changed or is under way.
+func (r *Room) calibrate(ctx context.Context, s *State) {
 	known := r.calibration.Load()
-	if known != nil && known.Pending == 0 && s.Phase != PhaseOpen && s.Phase != PhasePaused {
-		return nil
+	if known != nil && known.Pending == 0 && s.Phase != PhaseOpen && s.Phase != PhasePaused || !r.calibrating.CompareAndSwap(false, true) {
+		return
 	}
-	c, err := readCalibration(ctx, r.rooms.db, r.Slug)
-	if err != nil {
-		return err
-	}
-	r.calibration.Store(&c)
-	return nil
+	r.rooms.running.Go(func() {
+		defer r.calibrating.Store(false)
+		limited, cancel := context.WithTimeout(ctx, calibrateFor)
+		defer cancel()
+		c, err := readCalibration(limited, r.rooms.db, r.Slug)
+		if err == nil {
+			r.calibration.Store(&c)
+		} else if ctx.Err() == nil {
+			r.rooms.log.Warn("the promises of a waiting room were not counted; they are counted again in half a minute", "error", err)
+		}
+	})
 }

@@ -34,7 +34,7 @@
 //	G10 While one node runs, numbers are called within seconds after slots become available.
 //	G11 Without the database no visitor is admitted, and the published status stays.
 //	G12 A slot does not end while its holder holds a seat; it ends in the transaction that sells the last one.
-//	G13 Of the times between which pages say that a number is called, 19 of 20 are right; the same times are shown by every node.
+//	G13 Of the times between which pages say that a number is called, about 95 % are right; the same times are shown by every node.
 //
 // # What is not promised
 //

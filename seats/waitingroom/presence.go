@@ -154,9 +154,7 @@ func (r *Room) count(ctx context.Context, s *State, at time.Time) error {
 	if err := r.recordLimits(ctx); err != nil {
 		return err
 	}
-	if err := r.calibrate(ctx, s); err != nil {
-		return err
-	}
+	r.calibrate(ctx, s)
 	if s.Phase != PhaseOpen && s.Phase != PhasePaused {
 		return nil
 	}

@@ -41,7 +41,7 @@ type Rooms struct {
 	node    seats.ID
 	keys    *keys
 	wake    chan struct{}  // wakes the loop before its next tick
-	running sync.WaitGroup // batches and beacon requests under way
+	running sync.WaitGroup // batches, beacon requests and counts of promises under way
 
 	claims claims // answered on this node
 
@@ -278,6 +278,7 @@ type Room struct {
 	draw        atomic.Pointer[table]
 	record      atomic.Pointer[Record]
 	calibration atomic.Pointer[Calibration]
+	calibrating atomic.Bool  // a count of promises is under way
 	counts      counts       // of waiting visitors who are still there
 	asking      atomic.Bool  // a request to the beacon is under way
 	throttled   atomic.Int64 // joins refused for their network's rate, not recorded yet
