@@ -7,11 +7,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -21,9 +24,33 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// constants returns every string constant of a folder with a name that ends in SQL, with constants joined by + put together.
+// constants returns every string constant of a folder with a name that ends in SQL, with constants joined by + put together, also those of
+// other packages.
 func constants(t *testing.T, dir string) map[string]string {
 	t.Helper()
+	exprs := values(t, dir)
+	for _, other := range withSQL {
+		for name, expr := range values(t, other) {
+			if ast.IsExported(name) {
+				exprs[path.Base(other)+"."+name] = expr
+			}
+		}
+	}
+	sql := map[string]string{}
+	for name, expr := range exprs {
+		if strings.HasSuffix(name, "SQL") && !strings.Contains(name, ".") {
+			sql[name] = text(exprs, expr)
+		}
+	}
+	return sql
+}
+
+// values returns what is given to constants and variables of a folder.
+func values(t *testing.T, dir string) map[string]ast.Expr {
+	t.Helper()
+	if known, ok := valuesOf.Load(dir); ok {
+		return maps.Clone(known.(map[string]ast.Expr))
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -46,14 +73,11 @@ func constants(t *testing.T, dir string) map[string]string {
 			return true
 		})
 	}
-	sql := map[string]string{}
-	for name, expr := range exprs {
-		if strings.HasSuffix(name, "SQL") {
-			sql[name] = text(exprs, expr)
-		}
-	}
-	return sql
+	valuesOf.Store(dir, maps.Clone(exprs))
+	return exprs
 }
+
+var valuesOf sync.Map // by folder, for each folder puts together what others say
 
 func text(known map[string]ast.Expr, e ast.Expr) string {
 	switch e := e.(type) {
@@ -64,6 +88,10 @@ func text(known map[string]ast.Expr, e ast.Expr) string {
 		return text(known, e.X) + text(known, e.Y)
 	case *ast.Ident:
 		return text(known, known[e.Name])
+	case *ast.SelectorExpr:
+		if of, ok := e.X.(*ast.Ident); ok {
+			return text(known, known[of.Name+"."+e.Sel.Name])
+		}
 	}
 	return ""
 }
