@@ -96,6 +96,14 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 		check(t, expect.Locator(p.page.Locator("[data-checked]")).ToContainText(fmt.Sprintf("The draw is right: %d number", len(people))))
 		p.look("draw-after")
 	}
+	o.usher(t, "room", "set", slug, "--end")
+	o.atDesk(t, "events/"+slug+"/room", map[string]any{"do": "fairness"})
+	for _, p := range people {
+		p.visit("/rooms/" + slug)
+		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Fairness report"}))
+		p.sees(p.page.GetByText("Let in before their number was called"))
+		p.look("fairness")
+	}
 }
 
 func TestRoom_IsUsableWithTheKeyboardAlone(t *testing.T) {
