@@ -468,7 +468,7 @@ func TestDepositOnline_IsPaidOnTheGroupsPage(t *testing.T) {
 	if _, page := s.page(t, guest, link+"?back"); !strings.Contains(page, "We received the deposit of €8") || strings.Contains(page, "Pay €8") {
 		t.Errorf("paid, the page is %s", words(page))
 	}
-	if _, page := s.page(t, ann, path); !strings.Contains(page, ", card") || strings.Contains(page, "Paid in cash") {
+	if _, page := s.page(t, ann, path); !strings.Contains(page, "by card") || strings.Contains(page, "Paid in cash") {
 		t.Errorf("the booking is %s", words(page))
 	}
 	if a, body := send(t, guest, "POST", s.url+link+"/payments", `{"amount":800}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "not to be paid any more") {

@@ -232,6 +232,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		s.does(t, owner, "/desk/events/evening/bookings", url.Values{"name": {"Ute"}, "organisation": {"Schule"}, "email": {"ute@example.org"}, "number": {n}, "until": {"2029-01-01T10:00"}, "deposit": {"20%"}, "deposit_due": {"2028-12-01T10:00"}, "deposit_refundable": {"2020-12-01T10:00"}})
 		return "/desk/events/evening/bookings/" + w.id("SELECT id FROM booking ORDER BY n DESC LIMIT 1")
 	}
+	s.exec(t, `UPDATE event SET language = 'de' WHERE slug = 'evening'`) // that of a deposit's invoice
 	booked, given := group("2"), group("1")
 	visit(owner, booked, 200)
 	link := func(at string) string {
@@ -335,7 +336,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	papers(ann, "/orders/"+w.id("SELECT o.code AS id FROM orders o JOIN invoice i ON i.order_id = o.id WHERE i.label || '.pdf' = '"+invoice+"'")+"/invoices/"+invoice)
 	papers(ann, "/orders/"+code+"/tickets.pdf")
 	papers(ann, "/gift-cards/OWN/card.pdf")
-	papers(ann, "/deposits/"+w.id("SELECT d.code || '/invoices/' || i.label || '.pdf' AS id FROM deposit d JOIN invoice i USING (booking_id) WHERE i.kind = 'deposit' LIMIT 1"))
+	papers(ann, "/deposits/"+w.id("SELECT d.code || '/invoices/' || i.label || '.pdf' AS id FROM deposit d JOIN invoice i USING (booking_id) WHERE i.kind = 'deposit' ORDER BY i.number DESC LIMIT 1"))
 	papers(owner, "/desk/branding/ticket.pdf")
 	papers(owner, "/desk/events/evening/settlement.pdf")
 	soon := time.Now().Add(time.Hour)

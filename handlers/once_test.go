@@ -75,6 +75,7 @@ var harmless = map[string]string{
 	"POST /desk/account/codes/removal":       "an app that was removed is removed",
 	"POST /desk/gift-cards/{id}/refunds":     "a card that goes back goes back once: TestRefund_PaysBackWhatWasNotRedeemed",
 	"POST /gift-cards":                       "no card is sold without a provider; TestGiftCard_IsBoughtMailedAndSpentWithTheRestByCard sends it twice",
+	"POST /deposits/{code}/payments":         "no deposit is paid online without a provider; TestDepositOnline_IsPaidOnTheGroupsPage sends it twice",
 	"POST /desk/privacy/exports":             "it changes nothing but the desk's log, which notes each export",
 	"POST /desk/account/recovery":            "new codes replace those before them, and each answer shows the codes that count",
 	"POST /wallets/{language}/v1/devices/{device}/registrations/{type}/{serial}":   "a phone has a pass once, whatever it says again",
