@@ -64,7 +64,7 @@ func statusWith(t *testing.T, env map[string]string, args ...string) (int, strin
 func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 	t.Parallel()
 	folder, db := privateServer(t)
-	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 69 {
+	if code, out := status(t, "verify", "--data", folder); code != 0 || strings.Count(out, "  ok (") != 71 {
 		t.Errorf("of books that are right it says %d:\n%s", code, out)
 	}
 	exec := func(sql string) {
@@ -73,7 +73,7 @@ func TestVerifyTellsBooksThatAreRightFromWrongOnesAndFromNone(t *testing.T) {
 		}
 	}
 	exec(`UPDATE counter SET free[1] = free[1] - 1`)
-	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 34 {
+	if code, out := status(t, "verify", "--data", folder, "--event", "evening"); code != 1 || !strings.Contains(out, "BROKEN: event evening: category") || strings.Count(out, "  ok (") != 36 {
 		t.Errorf("of books that are wrong it says %d:\n%s", code, out)
 	}
 	code, out := status(t, "verify", "--data", folder, "--json")

@@ -13,9 +13,12 @@
 //
 // # Promises
 //
-//	T1  The log is the change log: one version after the other, without a gap, each as its leaf says.
-//	T2  A signed root is served after it and its tiles are durable. Whatever node dies, and when, no root is signed that does not continue
+//	H1  The public log of an event is its change log: one version after the other, without a gap, and each leaf follows from its change.
+//	H2  A signed root is that of all its leaves, and each tile has the hashes of what is below it.
+//	H3  A signed root is served after it and its tiles are durable. Whatever node dies, and when, no root is signed that does not continue
 //	    every root that was signed before.
-//	T3  No holder can be recognised without the salt of the seat, which only the page of the ticket has.
-//	T4  While nothing changes, nothing is written and nothing is signed.
+//	H4  No holder can be recognised without the salt of the seat, which only the page of the ticket has.
+//	H5  While nothing changes, nothing is written and nothing is signed.
+//
+// Package verify looks at H1 and H2, with code of its own.
 package publiclog

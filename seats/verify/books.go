@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/seal"
 )
 
 // books are those of one event, as of the snapshot.
@@ -42,6 +43,8 @@ type books struct {
 	presales    []presale
 	log         replay
 	shown       *seats.Snapshot // nil if no node shows the event
+	box         *seal.Box       // opens the secret of the public log; may be nil
+	public      *publicLog      // nil if there is none
 }
 
 // A hold is within the limits of its time: those of the last days count, as far as they were changed by the program and
@@ -101,7 +104,9 @@ func (b *books) check(ctx context.Context, tx pgx.Tx) error {
 		{"terms", b.readTerms},
 		{"wait list", b.checkWaitList},
 		{"presales", b.readPresales},
+		{"public log", b.readPublicLog},
 		{"change log", b.replayLog},
+		{"leaves of the public log", b.checkLeaves},
 		{"codes of seats", b.checkCodes},
 		{"phases", b.checkPhases},
 		{"answers", func(context.Context, pgx.Tx) error { b.checkAnswers(); return nil }},

@@ -51,6 +51,7 @@ func (b *books) replayLog(ctx context.Context, tx pgx.Tx) error {
 	}
 	b.comeFree(max(first, 0))
 	b.checkShown(&b.log.counts)
+	b.beginLeaves()
 	rows, err := tx.Query(ctx, changesSQL, b.id)
 	if err != nil {
 		return err
@@ -62,6 +63,7 @@ func (b *books) replayLog(ctx context.Context, tx pgx.Tx) error {
 		b.report.Versions++
 		b.checkChange(&c)
 		b.apply(&c)
+		b.makeLeaves(&c)
 		c = change{} // what was scanned is kept
 		return nil
 	})

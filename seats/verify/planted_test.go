@@ -52,7 +52,7 @@ func (h *fixture) expire(t *testing.T, idx int) {
 	}
 }
 
-func (h *fixture) exec(t *testing.T, sql string, args ...any) {
+func (h *fixture) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	_, err := h.db.Exec(t.Context(), sql, args...)
 	for tries := 0; err != nil && strings.Contains(err.Error(), "40P01") && tries < 10; tries++ { // autovacuum locks tables in an order of its own

@@ -2,8 +2,8 @@ package verify
 
 import "fmt"
 
-// The promises of package seats, those of seats/orders that are about one event, those of seats/waitlist, and then those of
-// seats/credit and of payments, as positions in Report.Promises.
+// The promises of package seats, those of seats/orders that are about one event, those of seats/waitlist and seats/publiclog, and
+// then those of seats/credit and of payments, as positions in Report.Promises.
 const (
 	p1 = iota
 	p2
@@ -40,6 +40,8 @@ const (
 	w6
 	w7
 	w11
+	h1
+	h2
 	c1
 	c2
 	c3
@@ -112,6 +114,8 @@ var words = [...]string{
 	w6:  `Offered seats fit the entry: as many as it wants, or fewer if it allows that, and where it wants them.`,
 	w7:  `Nothing is offered once the sale is over, and no offer lasts longer than it.`,
 	w11: `Seats are ordered only for an entry with a consent, for no more than it allows, and by the terms that it accepts.`,
+	h1:  `The public log of an event is its change log: one version after the other, without a gap, and each leaf follows from its change.`,
+	h2:  `A signed root is that of all its leaves, and each tile has the hashes of what is below it.`,
 	c1:  `Entries sum to zero, in every currency, always.`,
 	c2:  `A balance is the sum of the account's entries, and never less than nothing.`,
 	c3:  `A hold ends once; no more is captured than held, nor refunded than captured.`,
@@ -217,7 +221,7 @@ func newReport(slug string) *Report {
 		case i >= c1:
 			name = fmt.Sprint("C", i-c1+1)
 		case i >= o1:
-			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "O17", "O18", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11"}[i-o1]
+			name = [...]string{"O1", "O4", "O7", "O8", "O9", "O10", "O11", "O12", "O14", "O17", "O18", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W11", "H1", "H2"}[i-o1]
 		}
 		r.Promises[i] = Promise{Name: name, Words: words[i]}
 	}

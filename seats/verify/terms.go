@@ -13,13 +13,14 @@ import (
 // term is what an event allowed from a version on.
 type term struct {
 	version int64
+	at      time.Time
 	status  string
 	opensAt *time.Time
 	added   int // seats that came with it, behind those that were there
 }
 
 const termsSQL = `
-SELECT t.version, t.status, t.opens_at, coalesce(a.seats, 0)
+SELECT t.version, t.at, t.status, t.opens_at, coalesce(a.seats, 0)
   FROM terms t LEFT JOIN added a USING (event_id, version)
  WHERE t.event_id = $1
  ORDER BY t.version`
@@ -30,7 +31,7 @@ func (b *books) readTerms(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	b.terms, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t term, err error) {
-		return t, row.Scan(&t.version, &t.status, &t.opensAt, &t.added)
+		return t, row.Scan(&t.version, &t.at, &t.status, &t.opensAt, &t.added)
 	})
 	return err
 }

@@ -28,7 +28,7 @@ func Look(ctx context.Context, db DB, slug string) (*Report, error) {
 }
 
 // LookSealed is like Look for a database with secrets that are sealed. Without their key there is no report once a person
-// was erased.
+// was erased, or an event has a public log.
 func LookSealed(ctx context.Context, db DB, slug string, box *seal.Box) (*Report, error) {
 	l := look{slug: slug, box: box}
 	r, err := l.run(ctx, db)
@@ -41,7 +41,7 @@ func LookSealed(ctx context.Context, db DB, slug string, box *seal.Box) (*Report
 // look is one look under way.
 type look struct {
 	slug string                                   // of the only event to look at; empty for all
-	box  *seal.Box                                // opens the key of erasures; may be nil
+	box  *seal.Box                                // opens the key of erasures and the secrets of public logs; may be nil
 	maps map[int64]seats.Snapshot                 // by event: what a node shows, read before the look began
 	skip func(event, version int64) bool          // may be nil
 	done func(event, version int64, findings int) // may be nil
@@ -121,6 +121,7 @@ func (l *look) at(ctx context.Context, tx pgx.Tx, b *books) error {
 	if m, ok := l.maps[b.id]; ok {
 		b.shown = &m
 	}
+	b.box = l.box
 	if err := b.check(ctx, tx); err != nil {
 		return err
 	}

@@ -106,6 +106,8 @@ func TestPromisesAreTheOnesThatThePackagesGive(t *testing.T) {
 		{"../waitlist/doc.go", "W6"},
 		{"../waitlist/doc.go", "W7"},
 		{"../waitlist/doc.go", "W11"},
+		{"../publiclog/doc.go", "H1"},
+		{"../publiclog/doc.go", "H2"},
 		{"../credit/doc.go", "C"},
 		{"../payments/doc.go", "M"},
 		{"../books/doc.go", "B"},

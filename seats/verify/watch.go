@@ -15,7 +15,7 @@ const lookAnyway = 60
 // on since, so that it costs an idle server nothing. It also holds the maps of its node against the database. It is
 // used by one goroutine.
 type Watch struct {
-	Box *seal.Box // opens the key of erasures; may be nil
+	Box *seal.Box // opens the key of erasures and the secrets of public logs; may be nil
 
 	db     DB
 	office *seats.Inventory
