@@ -190,7 +190,7 @@ func (n *node) homeOf(ctx context.Context, event, home string) string {
 func (n *node) introduce() {
 	n.office.Committed = func(event, version int64) {
 		n.notifier.Notify(event, version)
-		n.logs.Follow()
+		n.logs.Follow(event)
 	}
 	n.office.Told = n.hooks.Wake
 	n.office.Admission = waitingroom.Admission

@@ -13,6 +13,9 @@
 //   - at the time of the next row that it knows of,
 //   - every 30 seconds at all jobs together, in one statement, for the rows of nodes that died.
 //
+// A job with a query that reads much has a second one, for some keys (Job.DueOf). A node that is woken for keys looks at these, and at
+// all keys only when the look at all jobs found something due.
+//
 // So an idle node makes one statement in 30 seconds, and no write. Rows with the same key are one task, and a node runs
 // one task of a key at a time. A task takes its rows by a guarded UPDATE (FOR UPDATE SKIP LOCKED, or a row that is due no
 // more once it is taken), so that one node does it. It takes them for a while, and makes calls with no transaction open.

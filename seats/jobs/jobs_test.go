@@ -24,6 +24,7 @@ type table struct {
 	mu      sync.Mutex
 	due     map[string]time.Time
 	looks   int // statements
+	narrow  int // of them about some keys
 	failing bool
 }
 
@@ -57,7 +58,15 @@ func (t *table) Query(_ context.Context, sql string, args ...any) (pgx.Rows, err
 	}
 	list := &rows{}
 	var first *float64
+	some, narrow := []string(nil), strings.Contains(sql, dueOf)
+	if narrow {
+		t.narrow++
+		some = args[0].([]string)
+	}
 	for key, at := range t.due {
+		if narrow && !slices.Contains(some, key) {
+			continue
+		}
 		seconds := time.Until(at).Seconds()
 		list.of = append(list.of, row{key, seconds})
 		if first == nil || seconds < *first {
@@ -68,10 +77,14 @@ func (t *table) Query(_ context.Context, sql string, args ...any) (pgx.Rows, err
 	if strings.Contains(sql, "min(at)") {
 		return &rows{all: true, first: first}, nil
 	}
-	most, _ := args[0].(int)
-	list.of = list.of[:min(len(list.of), most)]
+	if len(args) > 0 && !narrow {
+		list.of = list.of[:min(len(list.of), args[0].(int))]
+	}
 	return list, nil
 }
+
+// dueOf is in the statement about some keys.
+const dueOf = "WHERE key = ANY ($1::text[])"
 
 type row struct {
 	key     string
@@ -173,6 +186,55 @@ func TestRunner_DoesWorkAtItsTime(t *testing.T) {
 		if w.done("of another node") || j.Stats().Done != 3 {
 			t.Errorf("work of a node that died was not found: %+v", j.Stats())
 		}
+	})
+}
+
+func TestWakeFor_LooksAtThoseKeysOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &table{due: map[string]time.Time{}}
+		j := jobs.New("work", "SELECT key, at FROM work", func(_ context.Context, key string) (int, error) {
+			if !w.done(key) {
+				return 0, nil
+			}
+			return 1, nil
+		})
+		j.DueOf = j.Due + " " + dueOf
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.NewRunner(w, slog.New(slog.DiscardHandler), j).Run(ctx) }()
+		synctest.Wait()
+		for i := range 600 { // ten minutes in which something is due each second, half of them a bit later
+			key := string(rune('a' + i%10))
+			w.put(key, time.Duration(i%2)*300*time.Millisecond)
+			j.WakeFor(key)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if w.done(key) {
+				t.Fatalf("work %d waits for a second", i)
+			}
+		}
+		w.mu.Lock()
+		if all := w.looks - w.narrow; all > 50 || w.narrow < 600 {
+			t.Errorf("in ten minutes %d statements were about all keys, and %d about some", all, w.narrow)
+		}
+		w.mu.Unlock()
+		for _, key := range []string{"x", "y", "z"} {
+			w.put(key, 0)
+		}
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		if w.done("x") || w.done("y") || w.done("z") || j.Stats().Done != 603 {
+			t.Errorf("work of a node that died was not found: %+v", j.Stats())
+		}
+		before := w.statements()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := w.statements() - before; n != 120 {
+			t.Errorf("an idle hour had %d statements, want 120", n)
+		}
+		cancel()
+		<-ended
 	})
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +50,7 @@ func NewRunner(db seats.DB, log *slog.Logger, jobs ...*Job) *Runner {
 	var watch []string
 	for i, j := range jobs {
 		j.log = log
-		l := &loop{Job: j, runner: r, db: db, hint: make(chan time.Duration, 1), ended: make(chan ended, j.AtOnce), tasks: map[string]bool{}, resting: map[string]rest{}}
+		l := &loop{Job: j, runner: r, db: db, hint: make(chan time.Duration, 1), ended: make(chan ended, j.AtOnce), tasks: map[string]bool{}, resting: map[string]rest{}, near: map[string]bool{}}
 		l.at = time.Now().Add(never)
 		if j.Due == "" {
 			l.every = time.Now().Add(j.Every)
@@ -136,6 +138,8 @@ type loop struct {
 	ended   chan ended
 	tasks   map[string]bool // under way, by key
 	resting map[string]rest
+	near    map[string]bool // of a job with DueOf: keys that may be due before the next look at all
+	all     bool            // the next look is at all keys
 	looked  time.Time
 	at      time.Time // of the next look
 	every   time.Time // of the next run of a job without Due
@@ -172,8 +176,12 @@ func (l *loop) run(ctx, work context.Context) {
 		case <-timer.C:
 			l.look(ctx, work)
 		case <-l.wake:
+			l.all = true
+			l.sooner(breath - time.Since(l.looked))
+		case <-l.named:
 			l.sooner(breath - time.Since(l.looked))
 		case in := <-l.hint:
+			l.all = true
 			l.sooner(max(in, breath-time.Since(l.looked)))
 		case e := <-l.ended:
 			l.end(e)
@@ -250,8 +258,37 @@ func (l *loop) find(ctx context.Context) (list []found, err error) {
 			delete(l.resting, key)
 		}
 	}
-	rows, err := l.db.Query(ctx, `SELECT key, `+secondsUntil("at")+` FROM (`+l.Due+`) due(key, at) WHERE at < 'infinity' ORDER BY at LIMIT $1`,
-		l.AtOnce+len(l.tasks)+len(l.resting)+1)
+	if l.DueOf != "" {
+		return l.findOf(ctx)
+	}
+	return l.list(ctx, l.Due, ` LIMIT $1`, l.AtOnce+len(l.tasks)+len(l.resting)+1)
+}
+
+// findOf lists the work of all keys, or of those that are near. After a look at all, these are those that were found.
+func (l *loop) findOf(ctx context.Context) (list []found, err error) {
+	for _, key := range l.woken() {
+		l.near[key] = true
+	}
+	switch {
+	case l.all:
+		list, err = l.list(ctx, l.Due, "")
+	case len(l.near) > 0:
+		list, err = l.list(ctx, l.DueOf, "", slices.Collect(maps.Keys(l.near)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.all = false
+	clear(l.near)
+	for _, f := range list {
+		l.near[f.key] = true
+	}
+	return list, nil
+}
+
+// list runs a query of due work.
+func (l *loop) list(ctx context.Context, due, limit string, args ...any) ([]found, error) {
+	rows, err := l.db.Query(ctx, `SELECT key, `+secondsUntil("at")+` FROM (`+due+`) due(key, at) WHERE at < 'infinity' ORDER BY at`+limit, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,12 +30,16 @@ type Logs struct {
 	home string
 	job  *jobs.Job
 
-	making          chan struct{} // bundles at once
-	known           sync.Map      // by event: known
-	following, more atomic.Bool
+	making chan struct{} // bundles at once
+	known  sync.Map      // by event: known
+
+	mu        sync.Mutex
+	changed   map[int64]bool // events that changed and were not looked at since
+	following bool
 }
 
-// The logs that have something to add, for package jobs. A draft is no event yet, and a test sale is none.
+// The logs that have something to add, for package jobs. A draft is no event yet, and a test sale is none. It reads the counter of each event, so
+// nodes ask for those events that changed on them (ofSQL) while something sells, and for all of them when another node may have died.
 const dueSQL = `
 SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity')
   FROM counter c JOIN event e ON e.id = c.event_id
@@ -45,13 +48,15 @@ SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity'
  WHERE e.status <> 'draft' AND e.test_of IS NULL AND coalesce(l.enabled, true)
    AND (l.event_id IS NULL OR l.version < c.version OR r.commitment IS NOT NULL AND r.commitment IS DISTINCT FROM l.draw)`
 
+const ofSQL = ` AND c.event_id = ANY ($1::text[]::bigint[])`
+
 const bundlesAtOnce = 4
 
 // New returns the logs of a house, which is reached at home, such as https://tickets.example.org.
 func New(db *pgxpool.Pool, desk *organizers.Desk, home string) *Logs {
-	l := &Logs{db: db, desk: desk, home: withoutScheme(home), making: make(chan struct{}, bundlesAtOnce)}
+	l := &Logs{db: db, desk: desk, home: withoutScheme(home), making: make(chan struct{}, bundlesAtOnce), changed: map[int64]bool{}}
 	l.job = jobs.New("public logs of sales", dueSQL, l.extend)
-	l.job.AtOnce = 2
+	l.job.DueOf, l.job.AtOnce = dueSQL+ofSQL, 2
 	return l
 }
 
@@ -72,24 +77,32 @@ func (l *Logs) SealWith(box *seal.Box) { l.box = box }
 // Job is the job that appends changes to logs.
 func (l *Logs) Job() *jobs.Job { return l.job }
 
-// Follow makes this node look for changes, at most once a second. It returns at once. Call it after a change was committed.
-func (l *Logs) Follow() {
-	l.more.Store(true)
-	if !l.following.Swap(true) {
+// Follow makes this node look at an event, at most once a second. It returns at once. Call it after a change of the event was committed.
+func (l *Logs) Follow(event int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.changed[event] = true
+	if !l.following {
 		l.follow()
 	}
 }
 
+// follow looks at what changed, and again in a second. The caller holds l.mu.
 func (l *Logs) follow() {
-	if l.more.Swap(false) {
-		l.job.Wake()
-		time.AfterFunc(time.Second, l.follow)
+	if l.following = len(l.changed) > 0; !l.following {
 		return
 	}
-	l.following.Store(false)
-	if l.more.Load() && !l.following.Swap(true) { // a change came in between
-		l.follow()
+	keys := make([]string, 0, len(l.changed))
+	for event := range l.changed {
+		keys = append(keys, strconv.FormatInt(event, 10))
 	}
+	clear(l.changed)
+	l.job.WakeFor(keys...)
+	time.AfterFunc(time.Second, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.follow()
+	})
 }
 
 // mostVersions is how many versions one checkpoint adds at most: more are added by the next ones.

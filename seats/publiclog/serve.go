@@ -307,6 +307,6 @@ func (l *Logs) Switch(ctx context.Context, m organizers.Member, key string, e se
 	if err != nil {
 		return fmt.Errorf("public log: switch the log of event %d: %w", e.ID, err)
 	}
-	l.job.Wake()
+	l.job.WakeFor(strconv.FormatInt(e.ID, 10))
 	return nil
 }
