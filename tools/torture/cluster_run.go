@@ -33,7 +33,7 @@ func (o *call) clusterTortured(ctx context.Context) (_ *Report, err error) {
 	}
 	defer os.RemoveAll(dir)
 	s.Program = filepath.Join(dir, "usher")
-	if err := build(ctx, o.source, s.Program); err != nil {
+	if err := build(ctx, o.source, s.Program, "./cmd/usher"); err != nil {
 		return nil, err
 	}
 	server, err := StartCluster(ctx, filepath.Join(o.source, "contrib"))

@@ -103,11 +103,11 @@ func (r *run) judge(ctx context.Context) error {
 func (r *run) steps() []func(context.Context) error {
 	switch {
 	case r.settings.Until == nil: // maps while the sockets are open, what takes long last
-		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeNodes}
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.judgeScenes, r.checkOrders, r.converge, r.judgeSeats, r.judgeLogs, r.judgeNodes}
 	case r.settings.provoke == nil: // the judge first that finds bugs soonest
-		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.converge, r.judgeNodes}
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.judgeLogs, r.converge, r.judgeNodes}
 	default: // what has to be waited for is where it is provoked
-		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.judgeNodes}
+		return []func(context.Context) error{r.judgeAnswers, r.judgeBooks, r.checkOrders, r.judgeSeats, r.judgeScenes, r.judgeLogs, r.judgeNodes}
 	}
 }
 

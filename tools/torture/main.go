@@ -116,9 +116,13 @@ func (o *call) tortured(ctx context.Context) (_ *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	report := &Report{}
+	s.Checker = filepath.Join(dir, "checker")
+	if err := build(ctx, o.source, s.Checker, "tools/checker/main.go"); err != nil {
+		return nil, err
+	}
 	if len(o.bugs) == 0 {
 		s.Program = filepath.Join(dir, "usher")
-		if err := build(ctx, o.source, s.Program); err != nil {
+		if err := build(ctx, o.source, s.Program, "./cmd/usher"); err != nil {
 			return nil, err
 		}
 		if report, err = Run(ctx, server, s); err != nil {
@@ -136,12 +140,12 @@ func (o *call) tortured(ctx context.Context) (_ *Report, err error) {
 	return report, err
 }
 
-// build builds the program as it is.
-func build(ctx context.Context, source, out string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, "./cmd/usher")
+// build builds a program as it is.
+func build(ctx context.Context, source, out, program string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, program)
 	cmd.Dir = source
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build usher: %w\n%s", err, said)
+		return fmt.Errorf("build %s: %w\n%s", program, err, said)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Mutant struct {
 
 	provoke func(context.Context, *run) error
 	hold    time.Duration // how long seats are held; 0: two seconds
+	logs    bool          // it shows in the public log
 	alone   bool          // it takes the server away from others
 }
 
@@ -47,6 +48,7 @@ var Mutants = []Mutant{
 	{Bug: "old code lives", About: "a door lets the code of a ticket in that was sent on or sold again", scene: sceneDoor, nodes: 1, provoke: sendOn, hold: time.Minute},
 	{Bug: "repaid before it is sold", About: "a ticket that is offered back ends at once", scene: sceneDoor, nodes: 1, provoke: offerBack, hold: time.Minute},
 	{Bug: "offered ticket sent on", About: "a ticket that is offered back is sent to a friend", scene: sceneDoor, nodes: 1, provoke: sendOffered, hold: time.Minute},
+	{Bug: "another leaf served", About: "the public log shows a leaf that it did not sign", nodes: 1, logs: true, provoke: claimOne},
 	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, provoke: walkAway, nodes: 1},
 }
 
@@ -101,6 +103,9 @@ func Plant(ctx context.Context, server *Server, m Mutant, s Settings) (MutantRes
 	}
 	if m.provoke == nil {
 		s.tries = 40 // nothing is ever away
+	}
+	if !m.logs {
+		s.Checker = ""
 	}
 	if m.scene != "" {
 		s.Scenes = []string{m.scene}

@@ -29,6 +29,8 @@ type Report struct {
 	ByFault    map[string]int    `json:"by_fault"`
 	LostCommit int64             `json:"lost_commits"` // answers to a COMMIT that never arrived
 	Stopped    int64             `json:"stopped_writes"`
+	Leaves     int64             `json:"leaves"`    // of public logs that were audited
+	Roots      int               `json:"roots"`     // signed roots of them that were seen during the faults
 	Snapshots  int64             `json:"snapshots"` // in which every promise was held against the database
 	Frames     int64             `json:"frames"`    // that sockets saw
 	Longest    float64           `json:"longest_ms"`
@@ -58,6 +60,7 @@ func (r *run) report(took time.Duration) *Report {
 		Seed: s.Seed, Seconds: round(took.Seconds()), Nodes: s.Nodes, Clients: s.Clients, ByKind: map[string]int{}, ByFault: r.did,
 		Retries: r.history.retries, Ghosts: r.ghostly, Snapshots: r.snapshots.Load(), Violations: r.history.violations(),
 		Converged: round(r.converged.Seconds() * 1000), Scenes: map[string]int{}, Door: r.judged, Captured: r.captured, Refunded: r.refunded, News: r.news.Load(),
+		Leaves: r.leaves, Roots: r.rooted,
 		bars: s.Bars, Figures: r.figures.list(), Missing: r.server.missing, Undone: r.undone, Confirmed: r.confirmed, Lost: r.lost,
 		Command: fmt.Sprintf("bin/torture --for %s --nodes %d --clients %d --seed %d", s.For, s.Nodes, s.Clients, s.Seed),
 	}
@@ -142,6 +145,7 @@ func (p *Report) Text(w io.Writer) error {
 	t.line("%9.2f was taken by the bank and %.2f given back, of which it told %d times: each cent is in an order or went back", float64(p.Captured)/100, float64(p.Refunded)/100, p.News)
 	t.line("%9d orders were confirmed; %d of them are lost", p.Confirmed, p.Lost)
 	t.line("%9d snapshots of the books held against every promise, during the faults and after", p.Snapshots)
+	t.line("%9d leaves of public logs audited by two programs; %d signed roots seen during the faults are theirs", p.Leaves, p.Roots)
 	t.line("%9d frames seen by sockets, counts and versions checked in each", p.Frames)
 	t.line("%9.0f ms was the longest anybody waited; %.0f ms after everything was healed every map was right", p.Longest, p.Converged)
 	for _, f := range p.Figures {

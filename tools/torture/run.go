@@ -20,6 +20,7 @@ import (
 // Settings say how much of everything there is.
 type Settings struct {
 	Program  string        // the file of usher
+	Checker  string        // the file of tools/checker; empty: public logs are not judged
 	For      time.Duration // how long clients come while things break
 	Nodes    int
 	Clients  int
@@ -98,6 +99,9 @@ type run struct {
 
 	orders    sync.Map // confirmed and not cancelled: code → order
 	door      door     // where tickets are scanned
+	roots     roots    // of public logs that were seen
+	leaves    int64    // of public logs that were audited
+	rooted    int      // signed roots that were held against them
 	judged    int      // operations on tickets that the judge of the door could order
 	numbers   sync.Map // places in front of the waiting room: kind and index → holder
 	news      atomic.Int64

@@ -20,6 +20,9 @@ func (r *run) suffer(ctx context.Context) (took time.Duration, err error) {
 	defer stopLooking()
 	var look sync.WaitGroup
 	look.Go(func() { r.lookOn(looking) })
+	if r.settings.Checker != "" {
+		look.Go(func() { r.collectRoots(looking) })
+	}
 	began := time.Now()
 	if err := r.crowdAndHarm(ctx); err != nil {
 		return 0, err
