@@ -121,6 +121,8 @@ func (r *run) judgeLogs(ctx context.Context) error {
 			continue
 		case report.Versions <= version:
 			r.history.violated(judgeLog, "the log of %s has %d versions, and the event had %d", slug, report.Versions, version+1)
+		case len(report.Since) < len(seen) && len(report.Problems) == 0:
+			r.history.violated(judgeLog, "of %d roots of %s only %d were held against its log", len(seen), slug, len(report.Since))
 		}
 		for _, problem := range report.Problems {
 			r.history.violated(judgeLog, "%s at node %d: %s", slug, n.number, problem)
