@@ -241,6 +241,56 @@ func TestRefund_PaysBackWhatWasNotRedeemed(t *testing.T) {
 	k.wantBooks(t)
 }
 
+func TestRefund_IsDoneOnceAllOfItIsBackAndNotBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after int64 // that is given back by hand at the provider
+		reason        string
+	}{
+		"the provider refuses to give more than is left": {2000, 3000, "The card provider could not give it back: the card provider refused it."},
+		"the bank refuses it days later":                 {0, 5000, "The card provider could not give it back: failed expired_or_canceled_card"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := open(t, 0)
+			card := k.issues(t)
+			session := k.bank.Sessions()[0].ID
+			wants := func(what, state, reason string) {
+				t.Helper()
+				card, err := k.Find(t.Context(), card.Code)
+				if err != nil || card.State != state || card.Reason != reason {
+					t.Errorf("%s, the card is %s: %q, %v", what, card.State, card.Reason, err)
+				}
+				k.wantBooks(t)
+			}
+			tells := func() {
+				t.Helper()
+				if err := k.MakeDue(t.Context(), card.ID); err != nil {
+					t.Fatal(err)
+				}
+				seatstest.Do(t.Context(), t, k.db, k.Job())
+			}
+			if c.before > 0 {
+				k.bank.GivesBack(session, c.before)
+			}
+			if err := k.Refund(t.Context(), owner, card.ID); err != nil {
+				t.Fatal(err)
+			}
+			if c.before == 0 {
+				wants("given back", giftcards.Refunded, "")
+				tells()
+				wants("looked at", giftcards.Refunded, "")
+				k.bank.Fails(session)
+				tells()
+			}
+			wants("refused", giftcards.Refunding, c.reason)
+			k.bank.GivesBack(session, c.after)
+			tells()
+			wants("given back at the provider", giftcards.Refunded, "")
+		})
+	}
+}
+
 func TestBuy_RefusesWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
 	k := open(t, 0)

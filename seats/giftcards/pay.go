@@ -16,19 +16,22 @@ import (
 	"github.com/usherbox/usher/seats/text"
 )
 
-const dueSQL = `SELECT id::text, next_try FROM gift_card WHERE state IN ('open', 'refunding')`
+const dueSQL = `
+SELECT id::text, next_try FROM gift_card WHERE state IN ('open', 'refunding')
+ UNION ALL
+SELECT id::text, next_try FROM gift_card WHERE state = 'refunded' AND next_try > refunded_at`
 
 // patience is how long a buyer has to pay. Then the provider's page is ended.
 const patience = time.Hour
 
-// callTime is the longest call to a provider; the first pause between tries is longer.
+// callTime is the longest call to a provider. A try makes two at most, and the first pause between tries is longer than both.
 const callTime = 12 * time.Second
 
-var backoff = jobs.Backoff{First: 20 * time.Second, Most: 10 * time.Minute}
+var backoff = jobs.Backoff{First: 32 * time.Second, Most: 10 * time.Minute} // a pause is up to a fifth shorter
 
 const takeSQL = `
 UPDATE gift_card SET tries = tries + 1, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[least(tries + 1, cardinality($2))])
- WHERE id = $1 AND state IN ('open', 'refunding')`
+ WHERE id = $1 AND (state IN ('open', 'refunding') OR state = 'refunded' AND next_try > refunded_at)`
 
 // work makes the call that is due for a card, and stores its answer.
 func (g *GiftCards) work(ctx context.Context, key string) (n int, err error) {
@@ -49,6 +52,8 @@ func (g *GiftCards) work(ctx context.Context, key string) (n int, err error) {
 		err = g.pay(ctx, c)
 	case Refunding:
 		err = g.payBack(ctx, c)
+	case Refunded:
+		err = g.lookBack(ctx, c)
 	}
 	if down := (*downError)(nil); errors.As(err, &down) {
 		g.job.Failed(c.ID, c.tries, backoff.After(c.tries), err)
@@ -57,7 +62,7 @@ func (g *GiftCards) work(ctx context.Context, key string) (n int, err error) {
 	return 1, err
 }
 
-// downError is a call with an unknown result.
+// downError is a call with an unknown result, or with one that is not what was asked for. It is tried again.
 type downError struct{ err error }
 
 func (e *downError) Error() string { return e.err.Error() }
@@ -225,21 +230,21 @@ func (g *GiftCards) notIssued(ctx context.Context, m organizers.Member, id seats
 }
 
 const (
-	refundedSQL = `UPDATE gift_card SET state = 'refunded', refunded_at = clock_timestamp(), reason = '' WHERE id = $1 AND state = 'refunding'`
+	refundedSQL = `UPDATE gift_card SET state = 'refunded', refunded_at = clock_timestamp(), next_try = created_at, reason = '' WHERE id = $1 AND state = 'refunding'`
 	refusedSQL  = `UPDATE gift_card SET reason = $2 WHERE id = $1 AND state = 'refunding'`
 )
 
-// payBack has the provider give the money back. It is tried until that is done.
+// payBack has the provider give the money back. It is tried until all of it went back.
 func (g *GiftCards) payBack(ctx context.Context, c Card) error {
 	s, err := g.call(ctx, c, "refund", c.Amount, payments.Provider.Refund)
 	if err != nil {
 		return err
 	}
-	if s.Stand == payments.Declined {
-		if _, err := g.db.Exec(ctx, refusedSQL, c.ID, s.Reason); err != nil {
+	if why := s.Unreturned(c.method, c.Amount); why != "" {
+		if _, err := g.db.Exec(ctx, refusedSQL, c.ID, why); err != nil {
 			return fmt.Errorf("giftcards: note a refusal: %w", err)
 		}
-		return &downError{fmt.Errorf("giftcards: the provider refuses to give %s back: %s", c.ID, s.Reason)}
+		return &downError{errors.New(why)}
 	}
 	if _, err := g.db.Exec(ctx, refundedSQL, c.ID); err != nil {
 		return fmt.Errorf("giftcards: note a refund: %w", err)
@@ -247,7 +252,36 @@ func (g *GiftCards) payBack(ctx context.Context, c Card) error {
 	return nil
 }
 
-const makeDueSQL = `UPDATE gift_card SET next_try = clock_timestamp() WHERE id = $1 AND state IN ('open', 'refunding')`
+const (
+	cameAgainSQL = `UPDATE gift_card SET state = 'refunding', refunded_at = NULL, reason = $2, tries = 0, next_try = clock_timestamp() WHERE id = $1 AND state = 'refunded'`
+	stayedSQL    = `UPDATE gift_card SET next_try = created_at WHERE id = $1 AND state = 'refunded' AND tries = $2` // unless its provider told of it meanwhile
+)
+
+// lookBack asks what became of money that went back: a bank may refuse it days later. Then it is on its way again.
+func (g *GiftCards) lookBack(ctx context.Context, c Card) error {
+	s, err := g.call(ctx, c, "look", 0, payments.Provider.Lookup)
+	if err != nil {
+		return err
+	}
+	why := s.Unreturned(c.method, c.Amount)
+	if why == "" {
+		_, err = g.db.Exec(ctx, stayedSQL, c.ID, c.tries)
+	} else {
+		_, err = g.db.Exec(ctx, cameAgainSQL, c.ID, why)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("giftcards: note what became of a refund: %w", err)
+	case why != "":
+		return &downError{errors.New(why)}
+	}
+	return nil
+}
+
+// A card that was paid back is looked at again: the bank may have refused it. The count of tries tells this from a look before.
+const makeDueSQL = `
+UPDATE gift_card SET next_try = clock_timestamp(), tries = CASE state WHEN 'refunded' THEN tries + 1 ELSE tries END
+ WHERE id = $1 AND state IN ('open', 'refunding', 'refunded')`
 
 // MakeDue makes a card due: its provider told of it.
 func (g *GiftCards) MakeDue(ctx context.Context, id seats.ID) error {

@@ -1,8 +1,10 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/usherbox/usher/seats"
@@ -103,6 +105,18 @@ type Standing struct {
 
 	Elsewhere int64     // minor units of Refunded that were refunded at the provider, not here
 	Failed    []Failure // refunds from here that failed later; they are not in Refunded
+}
+
+// Unreturned says why less than an amount, in minor units, went back of a payment by a method; empty if all of it did.
+func (s Standing) Unreturned(method string, amount int64) string {
+	if s.Refunded >= amount {
+		return ""
+	}
+	why := cmp.Or(s.Reason, "it is "+string(s.Stand)+".")
+	if n := len(s.Failed); n > 0 {
+		why = s.Failed[n-1].Reason
+	}
+	return fmt.Sprintf("The %s provider could not give it back: %s", method, why)
 }
 
 // Failure is a refund that a provider accepted and could not make.

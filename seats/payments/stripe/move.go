@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -62,7 +63,8 @@ var cancellable = []api.PaymentIntentStatus{
 // Refund is part of payments.Provider. Its key is kept with the refund, so that one that was made is found again when
 // Stripe has forgotten the key of the call.
 func (s *Stripe) Refund(ctx context.Context, c payments.Charge) (payments.Standing, error) {
-	return s.move(ctx, c, func(session *api.CheckoutSession) error {
+	refusal := ""
+	st, err := s.move(ctx, c, func(session *api.CheckoutSession) error {
 		if session.PaymentIntent == nil {
 			return nil
 		}
@@ -78,8 +80,13 @@ func (s *Stripe) Refund(ctx context.Context, c payments.Charge) (payments.Standi
 		params := &api.RefundCreateParams{PaymentIntent: api.String(session.PaymentIntent.ID), Amount: api.Int64(amount), Metadata: map[string]string{"key": c.Key, "payment": c.Payment.String()}}
 		params.SetIdempotencyKey(c.Key)
 		_, err := s.client.V1Refunds.Create(ctx, params)
+		if e := (*api.Error)(nil); settled(err) && errors.As(err, &e) {
+			refusal = why(e)
+		}
 		return err
 	})
+	st.Reason = cmp.Or(refusal, st.Reason)
+	return st, err
 }
 
 // move looks how a payment stands, does something about it, and tells how it stands then. What Stripe refused because it

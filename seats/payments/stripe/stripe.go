@@ -56,7 +56,6 @@ func (s *Stripe) Authorize(ctx context.Context, c payments.Charge) (payments.Sta
 		Mode:              api.String(string(api.CheckoutSessionModePayment)),
 		ClientReferenceID: api.String(c.Payment.String()),
 		Metadata:          ours,
-		CustomerEmail:     api.String(c.Email),
 		SuccessURL:        api.String(c.Back + "?back"),
 		CancelURL:         api.String(c.Back),
 		PaymentIntentData: &api.CheckoutSessionCreatePaymentIntentDataParams{Description: api.String(c.What), Metadata: ours},
@@ -75,6 +74,9 @@ func (s *Stripe) Authorize(ctx context.Context, c payments.Charge) (payments.Sta
 		for _, method := range slices.Sorted(maps.Keys(slowMethods)) {
 			params.ExcludedPaymentMethodTypes = append(params.ExcludedPaymentMethodTypes, api.String(method))
 		}
+	}
+	if c.Email != "" { // Stripe refuses an empty one
+		params.CustomerEmail = api.String(c.Email)
 	}
 	params.SetIdempotencyKey(c.Key)
 	session, err := s.client.V1CheckoutSessions.Create(ctx, params)

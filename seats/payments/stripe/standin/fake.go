@@ -167,6 +167,10 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "this would take money of a card before its seats are sold")
 		return
 	}
+	if r.Form.Has("customer_email") && r.FormValue("customer_email") == "" {
+		refuse(w, http.StatusBadRequest, "invalid_request_error", "email_invalid", "Invalid email address: ")
+		return
+	}
 	if f.atOnce {
 		s.Status, s.Intent = "complete", "requires_capture"
 	}
