@@ -44,7 +44,7 @@ func TestNetwork_SeatsOfAnEventAreCountedApart(t *testing.T) {
 			continue // until its seats are taken
 		}
 	}
-	for _, what := range []uint64{web.CountsJoins, web.CountsPatience, web.CountsClaims, web.CountsLinks, web.CountsGiftCards, web.CountsWaits, web.CountsOrders} {
+	for _, what := range []uint64{web.CountsJoins, web.CountsPatience, web.CountsClaims, web.CountsLinks, web.CountsGiftCards, web.CountsWaits, web.CountsOrders, web.CountsDeposits} {
 		if h.Hurried(httptest.NewRecorder(), r, what, 10) {
 			t.Errorf("seats of event %d count as something else", what)
 		}

@@ -69,7 +69,7 @@ func (h *Handlers) Deposit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showDeposit writes the page of a deposit, with why a payment was refused. An open payment is asked about if its contact comes to pay it, or
-// returned from the page of the provider.
+// returned from the page of the provider, or if it is of another amount than is asked for now.
 func (h *Handlers) showDeposit(w http.ResponseWriter, r *http.Request, status int, refused string) error {
 	k, s, err := h.deposit(r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (h *Handlers) showDeposit(w http.ResponseWriter, r *http.Request, status in
 	if err != nil {
 		return err
 	}
-	if payment != nil && payment.State == bookings.PaymentOpen && r.Method == http.MethodGet && (r.URL.Query().Has("back") || payment.Page == "") {
+	if payment != nil && payment.State == bookings.PaymentOpen && r.Method == http.MethodGet && (r.URL.Query().Has("back") || payment.Page == "" || payment.Amount != k.Deposit.Amount) {
 		asked, err := h.Bookings.Ask(r.Context(), *payment)
 		if err != nil {
 			return err
@@ -89,6 +89,9 @@ func (h *Handlers) showDeposit(w http.ResponseWriter, r *http.Request, status in
 				return err
 			}
 		}
+	}
+	if payment != nil && payment.Amount != k.Deposit.Amount {
+		payment.Page = "" // it is just being ended
 	}
 	documents, err := h.Server.Invoices.OfDeposit(r.Context(), k.ID)
 	if err != nil {
@@ -139,7 +142,7 @@ func (h *Handlers) PayDeposit(w http.ResponseWriter, r *http.Request) error {
 	} else if err := web.DecodeBody(r, &asked); err != nil {
 		return err
 	}
-	if h.Hurried(w, r, web.CountsGiftCards, depositsPerNetwork) {
+	if h.Hurried(w, r, web.CountsDeposits, depositsPerNetwork) {
 		return errTooFast
 	}
 	k, s, err := h.deposit(r)

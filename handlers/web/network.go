@@ -43,6 +43,7 @@ const (
 	CountsWalletLogs
 	CountsTurns
 	CountsKeys
+	CountsDeposits
 )
 
 // NetworkOf is whom a request is counted with; 0, which nothing is counted with, if a program acts for a customer: the
