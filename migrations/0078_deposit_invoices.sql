@@ -1,4 +1,5 @@
--- Invoices of deposits of group bookings, payments of deposits on their page, and gift cards that a refused sale set aside.
+-- Invoices of deposits of group bookings, payments of deposits on their page, and gift cards that a refused sale set aside. Indexes of tables that
+-- there were are in 0081: reads of those tables wait for this migration.
 
 -- A document is of an order, or of a deposit. One of a deposit follows from what is asked for, and from no single change.
 ALTER TABLE invoice
@@ -10,13 +11,11 @@ ALTER TABLE invoice
         CHECK (num_nonnulls(order_id, booking_id) = 1 AND (order_id IS NULL) = (due_id IS NULL) AND (kind <> 'deposit' OR booking_id IS NOT NULL)) NOT VALID,
     DROP CONSTRAINT "a document is an invoice or a credit note",
     ADD CONSTRAINT "a document is an invoice or a credit note" CHECK (kind IN ('invoice', 'credit', 'deposit')) NOT VALID;
-CREATE INDEX invoice_by_booking ON invoice (booking_id) WHERE booking_id IS NOT NULL;
 
 ALTER TABLE invoice_due
     ALTER order_id DROP NOT NULL,
     ADD COLUMN booking_id uuid,        -- of a deposit that may need a document
     ADD CONSTRAINT "what is due is of an order or of a deposit" CHECK (num_nonnulls(order_id, booking_id) = 1) NOT VALID;
-CREATE INDEX invoice_due_by_booking ON invoice_due (booking_id) WHERE booking_id IS NOT NULL;
 
 -- What changes a deposit or ends its booking is noted if the team issues invoices, or if the deposit has one.
 CREATE FUNCTION note_deposit_to_invoice() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -36,6 +35,17 @@ CREATE TRIGGER "a deposit of a booking that ends is to be invoiced" AFTER UPDATE
 CREATE TRIGGER "a deposit of an option that expired is to be invoiced" AFTER UPDATE OF ended_at ON block
     FOR EACH ROW WHEN (NEW.kind = 'group') EXECUTE FUNCTION note_deposit_to_invoice('id');
 
+CREATE FUNCTION note_deposits_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO invoice_due (team_id, booking_id)
+    SELECT NEW.team_id, d.booking_id FROM deposit d LEFT JOIN invoice_sender s ON s.team_id = NEW.team_id
+     WHERE d.event_id = NEW.id AND d.paid_at IS NULL
+       AND (NOT NEW.demo AND NOT s.paused OR EXISTS (SELECT FROM invoice i WHERE i.booking_id = d.booking_id) OR EXISTS (SELECT FROM invoice_due u WHERE u.booking_id = d.booking_id));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "deposits of a cancelled event are to be invoiced" AFTER UPDATE OF status ON event
+    FOR EACH ROW WHEN ((NEW.status = 'cancelled') <> (OLD.status = 'cancelled')) EXECUTE FUNCTION note_deposits_of_event();
+
 -- A payment of a deposit on its page. Written by seats/bookings. What is captured is the deposit, or goes back.
 CREATE TABLE deposit_payment (
     id          uuid PRIMARY KEY,              -- the payment's name at the provider
@@ -50,6 +60,7 @@ CREATE TABLE deposit_payment (
     reference   text NOT NULL DEFAULT '',      -- the provider's name of the payment
     page        text NOT NULL DEFAULT '',      -- where it is paid
     reason      text NOT NULL DEFAULT '',      -- why it was not paid, or goes back
+    error       text NOT NULL DEFAULT '',      -- of the last call to the provider; empty if it did what was asked for
     tries       integer NOT NULL DEFAULT 0,
     next_try    timestamptz NOT NULL DEFAULT clock_timestamp(),
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -65,9 +76,11 @@ CREATE TABLE deposit_payment (
 CREATE UNIQUE INDEX "a deposit has one payment under way" ON deposit_payment (booking_id) WHERE state = 'open';
 CREATE INDEX deposit_payment_by_booking ON deposit_payment (booking_id);
 CREATE INDEX deposit_payment_due ON deposit_payment (next_try) WHERE state IN ('open', 'refunding');
+CREATE INDEX deposit_payment_looked_at ON deposit_payment (next_try) WHERE state = 'refunded' AND next_try > refunded_at;
 CREATE INDEX deposit_payment_captured ON deposit_payment (event_id) WHERE captured_at IS NOT NULL;
 CALL desk_wall('deposit_payment', 'event_id IN (SELECT id FROM event)');
 
+-- deposit.rates is what is taxed at which rate from when the deposit is asked for, and as it was when it came.
 ALTER TABLE deposit
     ADD COLUMN payment_id uuid UNIQUE,         -- that paid it online
     ADD CONSTRAINT "a deposit that was paid online has its payment" FOREIGN KEY (payment_id) REFERENCES deposit_payment,
@@ -95,7 +108,6 @@ ALTER TABLE payout_line
     ADD COLUMN deposit_payment_id uuid REFERENCES deposit_payment,
     ADD CONSTRAINT "a line of a deposit is of nothing else, and a team's"
         CHECK (deposit_payment_id IS NULL OR payment_id IS NULL AND gift_card_id IS NULL AND team_id IS NOT NULL) NOT VALID;
-CREATE UNIQUE INDEX "a deposit is paid online once" ON payout_line (deposit_payment_id) WHERE deposit_payment_id IS NOT NULL AND kind = 'charge';
 
 -- A gift card that a refused sale at the till set aside is paid back as one that was never used: what it loaded is unloaded.
 ALTER TABLE credit_transfer DROP CONSTRAINT "a transfer is of a known kind",

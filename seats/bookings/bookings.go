@@ -94,7 +94,7 @@ SELECT b.id, b.name, b.email, b.organisation, b.note, b.places, b.prices, b.at, 
        coalesce(o.code, ''), coalesce(o.state = 'cancelled', false), coalesce(o.total, 0), coalesce(greatest(0, t.cost + o.kept - o.paid - o.waived), 0), clock_timestamp(),
        d.code, d.amount, d.due_at, d.refundable_until, d.paid_at, d.method, d.ended_at, d.outcome,
        coalesce(` + mayRetain + `, false),
-       d.withdrawn_at IS NOT NULL, d.reminded_at IS NOT NULL, b.n
+       d.withdrawn_at IS NOT NULL, d.reminded_at IS NOT NULL, EXISTS (SELECT FROM deposit_payment WHERE id = d.payment_id AND state = 'refunding'), b.n
   FROM booking b JOIN block k ON k.id = b.id JOIN event e ON e.id = b.event_id LEFT JOIN orders o ON o.id = b.order_id LEFT JOIN deposit d ON d.booking_id = b.id,
        LATERAL (SELECT coalesce(sum(price + fee), 0)::bigint AS cost FROM ticket WHERE order_id = b.order_id AND revoked_at IS NULL) t,
        ` + ofEnd + `,
@@ -152,7 +152,7 @@ func collect(ctx context.Context, db interface {
 		var due *time.Time
 		d := &Deposit{}
 		err = row.Scan(&k.ID, &k.Name, &k.Email, &k.Organisation, &k.Note, &k.Places, &k.Prices, &k.At, &k.Until, &k.State, &k.Seats, &k.Order, &k.OrderCancelled, &k.Total, &k.Due, &k.now,
-			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn, &d.Reminded, &k.n)
+			&code, &amount, &due, &d.Refundable, &d.PaidAt, &method, &d.EndedAt, &outcome, &d.Keepable, &d.Withdrawn, &d.Reminded, &d.GoesBack, &k.n)
 		if err == nil && code != nil {
 			d.Code, d.Amount, d.Due, d.Method, d.Outcome = *code, *amount, *due, *method, *outcome
 			if k.Deposit = d; d.Withdrawn {
@@ -260,10 +260,11 @@ func Export(ctx context.Context, tx pgx.Tx, events []int64, email string) (list 
 const eraseSQL = `
 UPDATE booking SET name = '', email = '', organisation = '', note = '', remind_at = NULL
  WHERE event_id = ANY($1) AND ($2 = '' OR lower(email) = $2)
-   AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = booking.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)`
+   AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = booking.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)
+   AND NOT EXISTS (SELECT FROM deposit_payment p WHERE p.booking_id = booking.id AND p.state IN ('open', 'refunding'))`
 
 // Erase takes a person off the bookings of some events, or all persons for an empty email. Seats and orders stay. A booking with an open
-// deposit stays as it is: the deposit may have to be paid back.
+// deposit stays as it is: the deposit may have to be paid back. So does one whose money is being paid online, or is on its way back.
 func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 	if _, err := tx.Exec(ctx, eraseSQL, events, email); err != nil {
 		return fmt.Errorf("bookings: erase: %w", err)
@@ -273,9 +274,11 @@ func Erase(ctx context.Context, tx pgx.Tx, events []int64, email string) error {
 
 const openDepositsSQL = `
 SELECT count(*) FROM deposit d JOIN booking b ON b.id = d.booking_id
- WHERE b.event_id = ANY($1) AND lower(b.email) = $2 AND d.paid_at IS NOT NULL AND d.ended_at IS NULL`
+ WHERE b.event_id = ANY($1) AND lower(b.email) = $2
+   AND (d.paid_at IS NOT NULL AND d.ended_at IS NULL OR EXISTS (SELECT FROM deposit_payment p WHERE p.booking_id = d.booking_id AND p.state IN ('open', 'refunding')))`
 
-// OpenDeposits counts the deposits that a person paid for some events and that are neither in an order nor paid back nor retained.
+// OpenDeposits counts the deposits that a person paid for some events and that are neither in an order nor paid back nor retained, and those
+// with money that is being paid online or on its way back.
 func OpenDeposits(ctx context.Context, tx pgx.Tx, events []int64, email string) (n int, err error) {
 	if err := tx.QueryRow(ctx, openDepositsSQL, events, email).Scan(&n); err != nil {
 		return 0, fmt.Errorf("bookings: count open deposits: %w", err)

@@ -31,6 +31,7 @@ type Deposit struct {
 	Keepable   bool   // its rule lets the team keep it, if the booking has ended
 	Withdrawn  bool   // it is not asked for any more
 	Reminded   bool   // its contact was told that it is due soon
+	GoesBack   bool   // it was Refunded to the card, and the money is on its way
 }
 
 // What becomes of a paid deposit.
@@ -294,7 +295,7 @@ func (k Booking) Owed(e seats.Event) bool {
 // DepositEnd is what becomes of a paid deposit of a booking that ended.
 type DepositEnd struct {
 	Outcome string       // Refunded or Retained
-	Back    string       // how it was paid back: payments.Invoice or Cash, or online as it came, which is done here; empty if it is retained
+	Back    string       // how it was paid back: payments.Invoice or Cash, or online as it came, which is begun here; empty if it is retained
 	Entry   seats.TxHook `json:"-"` // of the till that paid it back; nil: none
 }
 

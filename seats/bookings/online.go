@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,8 +65,8 @@ func (b *Bookings) PayableOnline(e seats.Event) string {
 const isDue = `d.paid_at IS NULL AND d.withdrawn_at IS NULL AND b.order_id IS NULL AND b.cancelled_at IS NULL AND k.ended_at IS NULL AND k.ends_at > clock_timestamp() AND e.status <> 'cancelled'`
 
 const payOnlineSQL = `
-INSERT INTO deposit_payment (id, booking_id, event_id, method, currency, amount, rates, language)
-SELECT $2, d.booking_id, d.event_id, $3, e.currency, d.amount, $5, $6
+INSERT INTO deposit_payment (id, booking_id, event_id, method, currency, amount, rates, language, next_try)
+SELECT $2, d.booking_id, d.event_id, $3, e.currency, d.amount, $5, $6, clock_timestamp() + interval '5 seconds' -- its page asks before, and a provider refuses two calls at once
   FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN block k ON k.id = b.id JOIN event e ON e.id = d.event_id
  WHERE d.booking_id = $1 AND d.amount = $4 AND ` + isDue + `
     ON CONFLICT (booking_id) WHERE state = 'open' DO NOTHING`
@@ -100,7 +101,10 @@ func (b *Bookings) PayOnline(ctx context.Context, s *seats.Sale, k Booking, show
 		return err
 	case p == nil || p.State != PaymentOpen:
 		return errNotDue
-	case p.Amount != k.Deposit.Amount: // it ends in a moment
+	case p.Amount != k.Deposit.Amount:
+		if err := b.MakeDue(ctx, p.ID); err != nil { // which ends it
+			return err
+		}
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A payment of another amount is just being ended. Nothing was charged. Try again in a minute.")}
 	}
 	return nil
@@ -144,13 +148,16 @@ func (b *Bookings) Ask(ctx context.Context, p Payment) (Payment, error) {
 	if p.State != PaymentOpen {
 		return p, nil
 	}
-	if _, err := b.work(ctx, p.ID.String()); err != nil {
+	if err := b.try(ctx, p.ID, 0); err != nil {
 		return p, err
 	}
 	return b.payment(ctx, paymentByIDSQL, p.ID)
 }
 
-const makeDueSQL = `UPDATE deposit_payment SET next_try = clock_timestamp() WHERE id = $1 AND state IN ('open', 'refunding')`
+// A payment that went back is looked at again: its bank may have refused it. The count of tries tells this from a look before.
+const makeDueSQL = `
+UPDATE deposit_payment SET next_try = clock_timestamp(), tries = CASE state WHEN 'refunded' THEN tries + 1 ELSE tries END
+ WHERE id = $1 AND state IN ('open', 'refunding', 'refunded')`
 
 // MakeDue makes a payment of a deposit due: its provider told of it.
 func (b *Bookings) MakeDue(ctx context.Context, id seats.ID) error {
@@ -161,48 +168,67 @@ func (b *Bookings) MakeDue(ctx context.Context, id seats.ID) error {
 	return nil
 }
 
-const onlineDueSQL = `SELECT id::text, next_try FROM deposit_payment WHERE state IN ('open', 'refunding')`
+const onlineDueSQL = `
+SELECT id::text, next_try FROM deposit_payment WHERE state IN ('open', 'refunding')
+ UNION ALL
+SELECT id::text, next_try FROM deposit_payment WHERE state = 'refunded' AND next_try > refunded_at`
 
 // patience is how long a contact has to pay. Then the provider's page is ended.
 const patience = time.Hour
 
-// callTime is the longest call to a provider; the first pause between tries is longer.
+// callTime is the longest call to a provider. A try makes two at most, and the first pause between tries is longer than both.
 const callTime = 12 * time.Second
 
-var backoff = jobs.Backoff{First: 20 * time.Second, Most: 10 * time.Minute}
+var backoff = jobs.Backoff{First: 32 * time.Second, Most: 10 * time.Minute} // a pause is up to a fifth shorter
 
 const takePaymentSQL = `
-UPDATE deposit_payment SET tries = tries + 1, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[least(tries + 1, cardinality($2))])
- WHERE id = $1 AND state IN ('open', 'refunding')`
+UPDATE deposit_payment SET tries = tries + $3, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[greatest(1, least(tries + $3, cardinality($2)))])
+ WHERE id = $1 AND (state IN ('open', 'refunding') OR state = 'refunded' AND next_try > refunded_at)`
 
-// work makes the call that is due for a payment, and stores its answer.
+const noteErrorSQL = `UPDATE deposit_payment SET error = $2 WHERE id = $1 AND error <> $2`
+
+// work makes the call that is due for a payment.
 func (b *Bookings) work(ctx context.Context, key string) (n int, err error) {
 	id, err := seats.ParseID(key)
 	if err != nil {
 		return 0, err
 	}
+	return 1, b.try(ctx, id, 1)
+}
+
+// try makes the call that is due for a payment, stores its answer, and notes what went wrong. It counts so many tries: a look of a page is none.
+func (b *Bookings) try(ctx context.Context, id seats.ID, tries int) error {
 	ctx = context.WithoutCancel(ctx) // the contact may leave; the payment goes on
-	if _, err := b.db.Exec(ctx, takePaymentSQL, id, backoff.Seconds()); err != nil {
-		return 0, fmt.Errorf("bookings: take a payment of a deposit: %w", err)
+	if _, err := b.db.Exec(ctx, takePaymentSQL, id, backoff.Seconds(), tries); err != nil {
+		return fmt.Errorf("bookings: take a payment of a deposit: %w", err)
 	}
 	p, err := b.payment(ctx, paymentByIDSQL, id)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	switch p.State {
 	case PaymentOpen:
 		err = b.payOnline(ctx, p)
 	case PaymentRefunding:
 		err = b.payBack(ctx, p)
+	case PaymentRefunded:
+		err = b.lookBack(ctx, p)
 	}
+	said := ""
 	if down := (*downError)(nil); errors.As(err, &down) {
 		b.online.Failed(p.ID, p.tries, backoff.After(p.tries), err)
-		return 1, nil
+		said, err = strings.TrimPrefix(err.Error(), "bookings: "), nil
 	}
-	return 1, err
+	if err != nil {
+		return err
+	}
+	if _, err := b.db.Exec(ctx, noteErrorSQL, p.ID, said); err != nil {
+		return fmt.Errorf("bookings: note how a call went: %w", err)
+	}
+	return nil
 }
 
-// downError is a call with an unknown result.
+// downError is a call with an unknown result, or with one that is not what was asked for. It is tried again.
 type downError struct{ err error }
 
 func (e *downError) Error() string { return e.err.Error() }
@@ -327,25 +353,47 @@ func (b *Bookings) settle(ctx context.Context, p Payment) error {
 }
 
 const (
-	backOnlineSQL  = `UPDATE deposit_payment SET state = 'refunding', tries = 0, next_try = clock_timestamp() WHERE id = (SELECT payment_id FROM deposit WHERE booking_id = $1) AND state = 'paid'`
-	wentBackSQL    = `UPDATE deposit_payment SET state = 'refunded', refunded_at = clock_timestamp(), reason = '' WHERE id = $1 AND state = 'refunding'`
-	backRefusedSQL = `UPDATE deposit_payment SET reason = $2 WHERE id = $1 AND state = 'refunding'`
+	backOnlineSQL = `UPDATE deposit_payment SET state = 'refunding', tries = 0, next_try = clock_timestamp() WHERE id = (SELECT payment_id FROM deposit WHERE booking_id = $1) AND state = 'paid'`
+	wentBackSQL   = `UPDATE deposit_payment SET state = 'refunded', refunded_at = clock_timestamp(), next_try = created_at, reason = '' WHERE id = $1 AND state = 'refunding'`
 )
 
-// payBack has the provider give the money back. It is tried until that is done.
+// payBack has the provider give the money back. It is tried until all of it went back.
 func (b *Bookings) payBack(ctx context.Context, p Payment) error {
 	s, err := b.call(ctx, p, "refund", p.Amount, payments.Provider.Refund)
 	if err != nil {
 		return err
 	}
-	if s.Stand == payments.Declined {
-		if _, err := b.db.Exec(ctx, backRefusedSQL, p.ID, s.Reason); err != nil {
-			return fmt.Errorf("bookings: note a refusal: %w", err)
-		}
-		return &downError{fmt.Errorf("bookings: the provider refuses to give %s back: %s", p.ID, s.Reason)}
+	if why := s.Unreturned(p.Method, p.Amount); why != "" {
+		return &downError{errors.New(why)}
 	}
 	if _, err := b.db.Exec(ctx, wentBackSQL, p.ID); err != nil {
 		return fmt.Errorf("bookings: note a refund: %w", err)
+	}
+	return nil
+}
+
+const (
+	cameAgainSQL = `UPDATE deposit_payment SET state = 'refunding', refunded_at = NULL, tries = 0, next_try = clock_timestamp() WHERE id = $1 AND state = 'refunded'`
+	stayedSQL    = `UPDATE deposit_payment SET next_try = created_at WHERE id = $1 AND state = 'refunded' AND tries = $2` // unless its provider told of it meanwhile
+)
+
+// lookBack asks what became of money that went back: a bank may refuse it days later. Then it is on its way again.
+func (b *Bookings) lookBack(ctx context.Context, p Payment) error {
+	s, err := b.call(ctx, p, "look", 0, payments.Provider.Lookup)
+	if err != nil {
+		return err
+	}
+	why := s.Unreturned(p.Method, p.Amount)
+	if why == "" {
+		_, err = b.db.Exec(ctx, stayedSQL, p.ID, p.tries)
+	} else {
+		_, err = b.db.Exec(ctx, cameAgainSQL, p.ID)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("bookings: note what became of a refund: %w", err)
+	case why != "":
+		return &downError{errors.New(why)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package bookings_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -260,4 +261,171 @@ func TestPayOnline_GoesOnAfterANodeIsKilledAndBackToTheCardOnce(t *testing.T) {
 		t.Errorf("%d came and stayed", sum)
 	}
 	h.sound(t)
+}
+
+// told returns what the alerts say about payments of deposits on their page.
+func (h *fixture) told(t *testing.T) (list []string) {
+	t.Helper()
+	all, err := h.orders.Payments.Alerts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Kind == payments.AlertStep {
+			list = append(list, a.Why)
+		}
+	}
+	return list
+}
+
+// wantTold fails unless one alert has these words; none for empty ones.
+func (h *fixture) wantTold(t *testing.T, words string) {
+	t.Helper()
+	if list := h.told(t); (len(list) == 1) != (words != "") || len(list) > 0 && !strings.Contains(list[0], words) {
+		t.Errorf("the alerts are %q, want %q", list, words)
+	}
+}
+
+// back is how the list of money of the event has what goes back.
+func (h *fixture) back(t *testing.T) (state string) {
+	t.Helper()
+	if err := h.orders.Payments.Movements(t.Context(), h.sale.Event.ID, func(m payments.Movement) error {
+		if m.Amount < 0 {
+			state = m.State
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// paidBack pays a deposit by card, and has it paid back to the card. It returns its payment, the provider's name of it, and a check of how it stands.
+func (h *fixture) paidBack(t *testing.T, bank *stripetest.Fake) (bookings.Payment, string, func(what, state, movement string)) {
+	t.Helper()
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.begins(t, bank, k)
+	p := h.asks(t, k.ID)
+	if err := h.bookings.Cancel(t.Context(), h.ann, key(), h.sale, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Card}); err != nil {
+		t.Fatal(err)
+	}
+	return p, bank.Sessions()[0].ID, func(what, state, movement string) {
+		t.Helper()
+		last, err := h.bookings.LastPayment(t.Context(), k.ID)
+		if d := h.find(t, k.ID).Deposit; err != nil || last.State != state || h.back(t) != movement || d.GoesBack != (state == bookings.PaymentRefunding) {
+			t.Errorf("%s, the payment is %+v, %v, its money is %s, the deposit %+v", what, last, err, h.back(t), d)
+		}
+		h.sound(t)
+	}
+}
+
+func TestPayBack_IsDoneOnceTheProviderGaveAllOfIt(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	_, session, wants := h.paidBack(t, bank)
+	bank.GivesBack(session, 400) // by hand at the provider, which then refuses to give all of it back
+	for range 4 {
+		h.works(t)
+	}
+	h.wantTold(t, "")
+	h.works(t)
+	wants("refused", bookings.PaymentRefunding, "on its way")
+	h.wantTold(t, "Tried to pay a deposit back 5 times: The card provider could not give it back: the card provider refused it.")
+	bank.GivesBack(session, 600)
+	h.works(t)
+	wants("given back there", bookings.PaymentRefunded, "done")
+	h.wantTold(t, "")
+}
+
+func TestPayBack_IsOnItsWayAgainAfterTheBankRefusedIt(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	p, session, wants := h.paidBack(t, bank)
+	tells := func() {
+		t.Helper()
+		if err := h.bookings.MakeDue(t.Context(), p.ID); err != nil {
+			t.Fatal(err)
+		}
+		seatstest.Do(t.Context(), t, h.db, h.bookings.OnlineJob())
+	}
+	h.works(t)
+	wants("given back", bookings.PaymentRefunded, "done")
+	tells()
+	wants("looked at", bookings.PaymentRefunded, "done")
+	bank.Fails(session)
+	tells()
+	wants("refused by the bank", bookings.PaymentRefunding, "on its way")
+	for range 5 {
+		h.works(t)
+	}
+	h.wantTold(t, "The card provider could not give it back: failed expired_or_canceled_card")
+	bank.GivesBack(session, 1000)
+	h.works(t)
+	wants("given back anew", bookings.PaymentRefunded, "done")
+	h.wantTold(t, "")
+}
+
+func TestPayOnline_TellsOfMoneyThatIsNotTheDeposit(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.begins(t, bank, k)
+	bank.Exchanges(bank.Sessions()[0].ID, "usd")
+	h.works(t)
+	h.wantTold(t, "")
+	h.exec(t, `UPDATE deposit_payment SET created_at = created_at - interval '3 hours'`)
+	h.works(t)
+	h.wantTold(t, "Tried to take a deposit for more than two hours: the provider took 1000 USD for a deposit of 1000 EUR")
+}
+
+func TestPayOnline_WorksWithoutAnEmailAddress(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	h.exec(t, `UPDATE booking SET email = ''`)
+	h.begins(t, bank, k)
+	if p := h.asks(t, k.ID); p.State != bookings.PaymentPaid {
+		t.Errorf("the payment is %+v", p)
+	}
+}
+
+func TestPayOnline_EndsAPaymentOfAnotherAmountAtOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	k := h.asked(t, bookings.DepositTerms{Amount: 1000})
+	if err := h.bookings.PayOnline(t.Context(), h.sale, k, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.count(t, `deposit_payment WHERE next_try >= created_at + interval '4 seconds'`); n != 1 {
+		t.Error("the job calls the provider while the page does")
+	}
+	for range 3 {
+		h.asks(t, k.ID)
+	}
+	if n := h.count(t, `deposit_payment WHERE tries = 0 AND reference <> ''`); n != 1 {
+		t.Error("looks of the page are counted as tries")
+	}
+	if err := h.bookings.Change(t.Context(), h.ann, key(), h.sale, k.ID, bookings.Request{Contact: k.Contact, Until: h.until, Deposit: &bookings.DepositTerms{Amount: 900, Due: h.until}}); err != nil {
+		t.Fatal(err)
+	}
+	k = h.find(t, k.ID)
+	refuses(t, h.bookings.PayOnline(t.Context(), h.sale, k, 900), "just being ended")
+	seatstest.Do(t.Context(), t, h.db, h.bookings.OnlineJob())
+	if err := h.bookings.PayOnline(t.Context(), h.sale, k, 900); err != nil {
+		t.Error(err)
+	}
+	if p := h.asks(t, k.ID); p.Amount != 900 || p.Page == "" {
+		t.Errorf("the payment is %+v", p)
+	}
+	if s := bank.Sessions(); len(s) != 2 || s[0].Status != "expired" {
+		t.Errorf("the provider has %+v", s)
+	}
 }

@@ -59,7 +59,7 @@ var noted = text.NewStored(
 	text.Mark("Tried to authorize it %s times: %s"), text.Mark("Tried to capture it %s times: %s"), text.Mark("Tried to void it %s times: %s"),
 	text.Mark("Tried to refund it %s times: %s"), text.Mark("Tried to look it up %s times: %s"),
 	text.Mark("The booking has ended, or its event was cancelled."),
-	text.Mark("Tried to pay a deposit back %s times: %s"),
+	text.Mark("Tried to pay a deposit back %s times: %s"), text.Mark("Tried to take a deposit for more than two hours: %s"),
 )
 
 // Sentences in front of a reason.

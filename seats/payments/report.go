@@ -58,9 +58,10 @@ UNION ALL
     AND (b.order_id IS NOT NULL OR b.cancelled_at IS NOT NULL OR k.ended_at IS NOT NULL OR k.ends_at <= clock_timestamp() OR e.status = 'cancelled')
   ORDER BY d.paid_at DESC LIMIT nullif($2, 0))
 UNION ALL
-(SELECT 'step', 'deposit-payment:' || p.id, '', e.slug, p.method, p.reference, p.amount, p.currency, p.state, 'Tried to pay a deposit back ' || p.tries || ' times: ' || p.reason, p.created_at
+(SELECT 'step', 'deposit-payment:' || p.id, '', e.slug, p.method, p.reference, p.amount, p.currency, p.state,
+        CASE p.state WHEN 'open' THEN 'Tried to take a deposit for more than two hours: ' ELSE 'Tried to pay a deposit back ' || p.tries || ' times: ' END || p.error, p.created_at
    FROM deposit_payment p JOIN event e ON e.id = p.event_id
-  WHERE p.state = 'refunding' AND p.tries >= 5 AND ($1 = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2, 0))
+  WHERE p.error <> '' AND (p.state = 'refunding' AND p.tries >= 5 OR p.state = 'open' AND p.created_at < clock_timestamp() - interval '2 hours') AND ($1 = 0 OR p.event_id = $1) ORDER BY p.created_at DESC LIMIT nullif($2, 0))
  ORDER BY at DESC`
 
 // QueueAlerts queues the query for alerts, the latest first: of one event, or with 0 of all; at most so many of each kind,
@@ -123,9 +124,10 @@ SELECT p.created_at, o.code, o.name, 'payment', p.method, p.reference, least(p.c
 SELECT o.created_at, o.code, o.name, 'received', o.method, '', o.received - coalesce(d.amount, 0), o.currency, 'done'
   FROM orders o LEFT JOIN deposit d ON d.order_id = o.id WHERE o.event_id = $1 AND o.received > coalesce(d.amount, 0)
  UNION ALL
-SELECT m.at, coalesce(o.code, ''), coalesce(o.name, b.name), 'deposit', m.method, '', m.amount, e.currency, 'done'
-  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id LEFT JOIN orders o ON o.id = d.order_id,
-       LATERAL (SELECT d.paid_at AS at, d.method, d.amount UNION ALL SELECT d.ended_at, d.back, -d.amount WHERE d.outcome = 'refunded') m
+SELECT m.at, coalesce(o.code, ''), coalesce(o.name, b.name), 'deposit', m.method, '', m.amount, e.currency, m.state
+  FROM deposit d JOIN booking b ON b.id = d.booking_id JOIN event e ON e.id = d.event_id LEFT JOIN orders o ON o.id = d.order_id LEFT JOIN deposit_payment p ON p.id = d.payment_id,
+       LATERAL (SELECT d.paid_at AS at, d.method, d.amount, 'done' AS state
+                 UNION ALL SELECT d.ended_at, d.back, -d.amount, CASE p.state WHEN 'refunding' THEN 'on its way' ELSE 'done' END WHERE d.outcome = 'refunded') m
  WHERE d.event_id = $1 AND d.paid_at IS NOT NULL
  UNION ALL
 SELECT m.at, '', b.name, 'deposit', p.method, p.reference, m.amount, p.currency, m.state

@@ -80,7 +80,8 @@ const lockEventSQL = `SELECT FROM event WHERE id = $1 FOR NO KEY UPDATE SKIP LOC
 
 const leftSQL = `
 SELECT EXISTS (SELECT FROM orders WHERE event_id = $1 AND erased_at IS NULL) OR EXISTS (SELECT FROM payment WHERE event_id = $1 AND form->>'email' <> '')
-    OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '') OR EXISTS (SELECT FROM deposit WHERE event_id = $1 AND paid_at IS NOT NULL AND ended_at IS NULL)`
+    OR EXISTS (SELECT FROM entry WHERE event_id = $1 AND email <> '') OR EXISTS (SELECT FROM deposit WHERE event_id = $1 AND paid_at IS NOT NULL AND ended_at IS NULL)
+    OR EXISTS (SELECT FROM deposit_payment WHERE event_id = $1 AND state IN ('open', 'refunding'))`
 
 // EraseOld erases all persons of events, of gift cards, of imported lists and of empty credit accounts when their retention time is over, one
 // event in a transaction.

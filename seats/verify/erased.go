@@ -56,6 +56,7 @@ WITH known AS (
      UNION ALL
     SELECT e.team_id, lower(b.email), b.at, 'booking ' || b.id FROM booking b JOIN event e ON e.id = b.event_id
      WHERE b.email <> '' AND NOT EXISTS (SELECT FROM deposit d WHERE d.booking_id = b.id AND d.paid_at IS NOT NULL AND d.ended_at IS NULL)
+       AND NOT EXISTS (SELECT FROM deposit_payment p WHERE p.booking_id = b.id AND p.state IN ('open', 'refunding'))
      UNION ALL
     SELECT t.id, a.email, a.created_at, 'a passkey of an account' FROM account_passkey a CROSS JOIN team t WHERE (SELECT count(*) FROM team) = 1
 )

@@ -62,6 +62,8 @@ func (k GroupBooking) depositStanding(ctx context.Context, e *seats.Event) (word
 	switch d := k.Deposit; {
 	case d.Outcome == bookings.InOrder:
 		return text.T(ctx, "In the order"), "good"
+	case d.GoesBack:
+		return text.T(ctx, "Refund on its way"), ""
 	case d.Outcome == bookings.Refunded:
 		return text.T(ctx, "Paid back"), ""
 	case d.Outcome == bookings.Retained:

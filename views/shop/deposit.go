@@ -58,6 +58,8 @@ func DepositWords(ctx context.Context, e seats.Event, k bookings.Booking) string
 		return text.T(ctx, "The order was cancelled. Its page says what goes back to you, and the deposit of %s is a part of what was paid.", amount)
 	case d.Outcome == bookings.InOrder:
 		return text.T(ctx, "Your booking is confirmed. The deposit of %s is taken off its invoice.", amount)
+	case d.GoesBack:
+		return text.T(ctx, "We pay the deposit of %s back to you.", amount)
 	case d.Outcome == bookings.Refunded:
 		return text.T(ctx, "The booking has ended. We paid the deposit of %[1]s back on %[2]s.", amount, views.DayIn(ctx, e.Local(*d.EndedAt)))
 	case d.Outcome == bookings.Retained:
