@@ -347,6 +347,31 @@ func TestDeposit_ContactIsErasedOnceItIsOver(t *testing.T) {
 	s.wantBooks(t)
 }
 
+// Money that is being paid online, or goes back, keeps its contact.
+func TestDeposit_ContactIsErasedOnceItsOnlineMoneyIsOver(t *testing.T) {
+	t.Parallel()
+	s, _ := newStripeSite(t)
+	ann, guest := s.owner(t), person(t)
+	path := s.group(t, ann, url.Values{"number": {"2"}, "deposit": {"4.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	if a, page := s.submit(t, guest, link+"/payments", url.Values{"amount": {"400"}, "key": {"pay"}}); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("paying gets %d %s", a.StatusCode, words(page))
+	}
+	wants := func(what string, erased bool) {
+		t.Helper()
+		all, err := s.config.Privacy.EraseEvent(t.Context(), s.sale.Event.ID, s.sale.Event.Team)
+		if n := s.count(t, `booking WHERE email <> ''`); err != nil || all != erased || (n == 0) != erased {
+			t.Errorf("%s, all is erased: %t, %d addresses are left, %v", what, all, n, err)
+		}
+	}
+	s.refused(t, ann, "/desk/privacy/erasures", url.Values{"email": {"eva@example.org"}, "confirm": {"eva@example.org"}}, http.StatusConflict, "Deposits of groups that are not in an order yet: 1.")
+	wants("while it is being paid", false)
+	s.exec(t, `UPDATE deposit_payment SET state = 'refunding', captured_at = clock_timestamp(), next_try = clock_timestamp() + interval '1 hour'`)
+	wants("on its way back", false)
+	s.exec(t, `UPDATE deposit_payment SET state = 'refunded', refunded_at = clock_timestamp(), next_try = created_at`)
+	wants("back", true)
+}
+
 // documents are those of a deposit as programs get them: what each comes to by kind and number.
 func (s *site) documents(t *testing.T, who *http.Client, link string) (list []string) {
 	t.Helper()
@@ -435,6 +460,25 @@ func TestDepositInvoice_HasANumberOfTheTeamAndIsTakenOffTheFinalOne(t *testing.T
 }
 
 // A group pays its deposit on the page of the link, at Stripe. A webhook and the return to the page tell of it twice.
+func TestDepositInvoice_IsCreditedOnceItsEventIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, guest := s.owner(t), person(t)
+	s.exec(t, sellerSQL)
+	path := s.group(t, ann, url.Values{"number": {"4"}, "deposit": {"8.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	first := fmt.Sprintf("%d-%06d", time.Now().Year(), 1)
+	wants := func(what string, want ...string) {
+		t.Helper()
+		if got := s.documents(t, guest, link); !slices.Equal(got, want) {
+			t.Errorf("%s, the documents are %q, want %q", what, got, want)
+		}
+	}
+	wants("asked for", first+" deposit 800 ")
+	s.exec(t, `UPDATE event SET status = 'cancelled'`)
+	wants("cancelled", first+" deposit 800 ", fmt.Sprintf("%d-%06d credit 800 %s", time.Now().Year(), 2, first))
+}
+
 func TestDepositOnline_IsPaidOnTheGroupsPage(t *testing.T) {
 	t.Parallel()
 	s, bank := newStripeSite(t)
@@ -468,7 +512,7 @@ func TestDepositOnline_IsPaidOnTheGroupsPage(t *testing.T) {
 	if _, page := s.page(t, guest, link+"?back"); !strings.Contains(page, "We received the deposit of €8") || strings.Contains(page, "Pay €8") {
 		t.Errorf("paid, the page is %s", words(page))
 	}
-	if _, page := s.page(t, ann, path); !strings.Contains(page, "by card") || strings.Contains(page, "Paid in cash") {
+	if _, page := s.page(t, ann, path); !strings.Contains(page, ", by card") || strings.Contains(page, "Paid in cash") {
 		t.Errorf("the booking is %s", words(page))
 	}
 	if a, body := send(t, guest, "POST", s.url+link+"/payments", `{"amount":800}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, "not to be paid any more") {
