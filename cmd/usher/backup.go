@@ -199,7 +199,7 @@ func (db *database) restore(ctx context.Context, w io.Writer, cfg *DatabaseSetti
 	if err := hasBoxOffice(ctx, db.dsn, cfg, dump.name); err != nil {
 		return err
 	}
-	if err := skipIDs(ctx, db.dsn); err != nil {
+	if err := skipIDs(ctx, db.dsn, cfg.House == ""); err != nil {
 		return err
 	}
 	return db.check(ctx, w, cfg, dump)

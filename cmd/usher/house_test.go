@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // inHouse runs a command in a house of a database.
@@ -52,6 +55,7 @@ func TestHouses_OfOneDatabaseSellAndAreBackedUpEachByItself(t *testing.T) {
 	}
 	other := empty("other")
 	run(other, "south", "migrate")
+	beside := newestID(t, other, "south")
 	if out := run(other, "north", "restore", file); !strings.Contains(out, "every promise holds there") {
 		t.Errorf("restore says:\n%s", out)
 	}
@@ -61,11 +65,31 @@ func TestHouses_OfOneDatabaseSellAndAreBackedUpEachByItself(t *testing.T) {
 	if out := run(other, "south", "event", "list"); strings.Contains(out, "Night of") {
 		t.Errorf("the house beside it has these events:\n%s", out)
 	}
+	if after := newestID(t, other, "south"); after != beside {
+		t.Errorf("the ids of the house beside it went from %d to %d", beside, after)
+	}
+	if own := newestID(t, other, "north"); own < 1000 {
+		t.Errorf("the restored house may give ids from %d on again", own)
+	}
 	for _, house := range []string{"", "south"} { // an empty box office would hold every promise
 		if out, err := inHouse(t, empty("wrong"+house), house, "restore", file); !misused(err) || strings.Contains(out, "promise") {
 			t.Errorf("the backup of north was restored as %q: %v\n%s", house, err, out)
 		}
 	}
+}
+
+// newestID returns the highest number that a sequence of a house has given, 0 if none has.
+func newestID(t *testing.T, dsn, house string) (id int64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }() // it was only read
+	if err := conn.QueryRow(t.Context(), `SELECT coalesce(max(last_value), 0) FROM pg_sequences WHERE schemaname = $1`, house).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 func TestHouse_WithAMistypedNameIsRefusedAndNotMade(t *testing.T) {

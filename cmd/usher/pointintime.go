@@ -60,7 +60,7 @@ func (c *restore) fromArchive(ctx context.Context, sh *shell, log *slog.Logger) 
 		}
 	}
 	began := time.Now()
-	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log, skipIDs)
+	r, err := postgres.Restore(ctx, c.Data, c.Archive, to, log, skipAllIDs)
 	if errors.Is(err, postgres.ErrTarget) {
 		return misuse(err)
 	}
@@ -134,20 +134,23 @@ What was left out stays in the archive: "usher restore --to TIME --timeline %d".
 	return err
 }
 
+// skipAllIDs passes the ids of a whole server.
+func skipAllIDs(ctx context.Context, dsn string) error { return skipIDs(ctx, dsn, true) }
+
 // skipIDs makes sure that no id is given a second time. Providers and receivers of webhooks remember those that a restored
 // database does not know: they take a call with a known id for a repetition. Scanners at the door know keys by theirs, which are
-// integers and few. All houses of the database are in it.
+// integers and few. $1: those of all houses of the database, and not only of the connection's own.
 const skipIDsSQL = `
 SELECT setval(seqrelid::regclass, nextval(seqrelid::regclass) + CASE seqtypid WHEN 'bigint'::regtype THEN 1000000 ELSE 1000 END) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid
- WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace IN (SELECT relnamespace FROM pg_class WHERE relkind = 'r' AND relname = 'migration')`
+ WHERE seqtypid IN ('bigint'::regtype, 'integer'::regtype) AND c.relnamespace IN (SELECT relnamespace FROM pg_class WHERE relkind = 'r' AND relname = 'migration' AND ($1 OR relnamespace = current_schema()::regnamespace))`
 
-func skipIDs(ctx context.Context, dsn string) error {
+func skipIDs(ctx context.Context, dsn string, allHouses bool) error {
 	conn, err := seatsdb.Dial(ctx, dsn)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
-	if _, err := conn.Exec(ctx, skipIDsSQL); err != nil {
+	if _, err := conn.Exec(ctx, skipIDsSQL, allHouses); err != nil {
 		return fmt.Errorf("pass the ids that were given later: %w", err)
 	}
 	return nil
