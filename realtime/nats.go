@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/database"
 )
 
 const (
@@ -122,9 +123,6 @@ func (b *NATS) Connected() bool {
 	return conn != nil && conn.IsConnected()
 }
 
-const whichDatabaseSQL = `
-SELECT system_identifier::text || '/' || current_database() || CASE current_schema() WHEN 'public' THEN '' ELSE '/' || current_schema() END FROM pg_control_system()`
-
 // subjectOf is where nodes of this house notify: several box offices may share a server.
 func (b *NATS) subjectOf(ctx context.Context) (subject string, err error) {
 	conn, err := openConn(ctx, b.dsn, "")
@@ -133,7 +131,7 @@ func (b *NATS) subjectOf(ctx context.Context) (subject string, err error) {
 	}
 	defer closeConn(conn)
 	var which string
-	err = within(ctx, func(ctx context.Context) error { return conn.QueryRow(ctx, whichDatabaseSQL).Scan(&which) })
+	err = within(ctx, func(ctx context.Context) (err error) { which, err = database.Which(ctx, conn); return err })
 	sum := sha256.Sum256([]byte(which))
 	return natsSubject + hex.EncodeToString(sum[:8]) + ".", err
 }

@@ -77,14 +77,12 @@ func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger)
 // a database that goes away later is waited for.
 const reachTime = 15 * time.Second
 
-const whichSQL = `SELECT system_identifier::text || '/' || current_database() || '/' || coalesce(current_schema(), '') FROM pg_control_system()`
-
 // isOne refuses two addresses of which one leads nowhere, or not to the database of the other.
 func (db *database) isOne(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	var pooled, direct string
-	if err := db.pool.QueryRow(ctx, whichSQL).Scan(&pooled); err != nil {
+	pooled, err := seatsdb.Which(ctx, db.pool)
+	if err != nil {
 		return fmt.Errorf("the database cannot be reached through DATABASE_URL: %w", err)
 	}
 	conn, err := seatsdb.Dial(ctx, db.dsn)
@@ -92,7 +90,8 @@ func (db *database) isOne(ctx context.Context) error {
 		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
-	if err := conn.QueryRow(ctx, whichSQL).Scan(&direct); err != nil {
+	direct, err := seatsdb.Which(ctx, conn)
+	if err != nil {
 		return fmt.Errorf("the database cannot be reached through DATABASE_DIRECT_URL: %w", err)
 	}
 	if pooled != direct {
