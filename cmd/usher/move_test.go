@@ -53,18 +53,25 @@ func logicalServer(t *testing.T, statements ...string) (admin, dsn string) {
 	return p.DSN, strings.Replace(p.DSN, "user=postgres", "user=box", 1)
 }
 
-func TestHouse_IsMovedToAnotherServerWhileItSellsAndLosesNothing(t *testing.T) {
-	t.Parallel()
+// movable starts two PostgreSQL servers. The first has house north, and may be moved to the second.
+func movable(t *testing.T) (fromAdmin, from, toAdmin, to string) {
+	t.Helper()
 	if _, err := exec.LookPath("psql"); err != nil {
 		t.Skip("moving a house needs psql")
 	}
-	fromAdmin, from := logicalServer(t, `GRANT CREATE ON DATABASE usher TO box`, `CREATE ROLE usher_desk NOLOGIN`, `GRANT usher_desk TO box`)
-	toAdmin, to := logicalServer(t)
+	fromAdmin, from = logicalServer(t, `GRANT CREATE ON DATABASE usher TO box`, `CREATE ROLE usher_desk NOLOGIN`, `GRANT usher_desk TO box`)
+	toAdmin, to = logicalServer(t)
 	for _, args := range [][]string{{"migrate"}, {"event", "create", "--plan", "theatre", "--name", "Night", "--slug", "night"}} {
 		if out, err := inHouse(t, from, "north", args...); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}
+	return fromAdmin, from, toAdmin, to
+}
+
+func TestHouse_IsMovedToAnotherServerWhileItSellsAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	fromAdmin, from, toAdmin, to := movable(t)
 	first := saleOf(t, from)
 
 	// The crowd claims seats and gives them back, at the first server, and with the same key at the second one once it is told to.
