@@ -12,7 +12,7 @@ if [[ "$from $to" =~ password|://[^/@]*:[^/@]*@ ]]; then
 	exit 2
 fi
 export PEER=${PEER:-$from} PGAPPNAME=move_$house PGCONNECT_TIMEOUT=5
-at() { psql --no-psqlrc --quiet --tuples-only --no-align --set ON_ERROR_STOP=1 --set VERBOSITY=verbose --set house="$house" --dbname "$1" "${@:2}"; }
+at() { psql --no-psqlrc --quiet --tuples-only --no-align --set ON_ERROR_STOP=1 --set house="$house" --dbname "$1" "${@:2}"; }
 refuse() { echo "$1" >&2; exit 1; }
 is() { # whether a condition holds at an address. The script ends if it cannot be asked
 	local holds
@@ -75,7 +75,7 @@ while_busy() {
 	local sql said try
 	sql=$(cat)
 	for try in {1..60}; do
-		if said=$(at "$from" <<<"$sql" 2>&1); then return 0; fi
+		if said=$(at "$from" --set VERBOSITY=verbose <<<"$sql" 2>&1); then return 0; fi
 		[[ $said =~ (55P03|57014|40P01): ]] || break # a lock, the time, a deadlock
 		sleep 0.$((RANDOM % 5 + 2))
 	done
