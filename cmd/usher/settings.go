@@ -30,7 +30,7 @@ import (
 type DatabaseSettings struct {
 	DatabaseURL   string `name:"database-url" setting:"DATABASE_URL" type:"secret" placeholder:"ADDRESS" help:"Address of a PostgreSQL, such as postgres://usher:secret@db/usher; empty: a private one in the data folder."`
 	DirectURL     string `name:"database-direct-url" setting:"DATABASE_DIRECT_URL" type:"secret" placeholder:"ADDRESS" help:"Address of the same PostgreSQL past a pooler such as PgBouncer, for LISTEN and migrations; empty: there is no pooler."`
-	House         string `name:"house" setting:"USHER_HOUSE" placeholder:"NAME" help:"Name of a box office among several in one database: it has the schema of that name, and sees no other; serve and migrate make it; empty: there is one."`
+	House         string `name:"house" setting:"USHER_HOUSE" placeholder:"NAME" help:"Name of a box office (a tenant) among several in one database: it has the schema of that name, and sees no other; serve and migrate make it; empty: there is one."`
 	DatabasePlain bool   `name:"database-plaintext" setting:"USHER_DATABASE_PLAINTEXT" help:"Reach a PostgreSQL on another machine without TLS: only for a network without other users."`
 	SecretKey     string `name:"secret-key" setting:"USHER_SECRET_KEY" type:"secret" placeholder:"KEY" help:"Key that seals the secrets in the database, as \"usher secrets key\" prints one; while it changes, the new and the old one with a comma between; empty: DATA/secret.key of a private Postgres, else secrets are not sealed."`
 	Data          string `name:"data" setting:"USHER_DATA" default:"./data" placeholder:"FOLDER" help:"Folder of the private Postgres."`

@@ -11,7 +11,7 @@ const write = (name, text) => $$(`main [data-${name}]`).forEach(e => { if (e.tex
 const name = document.title.split(' · ').at(-1)
 
 let shown, me, least = Infinity
-let fresh // when the house last said what is shown, by its clock
+let fresh // when the server last said what is shown, by its clock
 let early // of this browser's clock, how much the server's is ahead, in ms
 let arrived = '' // where to go, once let in
 let beaten = 0 // the last window in which this page said that it is there

@@ -90,9 +90,9 @@ export const near = (s, people) => s.lobby + s.line - s.serving < 1e5 || people 
 
 // every is when to ask again, in seconds. Who is about to be called asks each 3 s, so that they learn within five what they
 // wait for: their turn, or that it is sold out. All others keep one pace before, at and after the opening, so that it brings
-// no wave: as many questions a second as the house has answers for, one each 3 s at most, and one each 30 s at least. Who
+// no wave: as many questions a second as --looks-per-second allows, one each 3 s at most, and one each 30 s at least. Who
 // waits long asks less often while seats are free, down to a fourth. While none is, it may be sold out at any moment and
-// hardly anybody claims: then the house has ten times the answers. random is between 0 and 1.
+// hardly anybody claims: then ten times as many are allowed. random is between 0 and 1.
 export function every(s, state, wait, random = Math.random()) {
   const some = seconds => seconds * (0.8 + 0.4 * random)
   const looks = (s.looks ?? 1000) * (s.phase === 'open' && s.free === 0 ? 10 : 1)
