@@ -43,7 +43,7 @@ undo() {
 	local ends=$((SECONDS + 15)) table open
 	local others="SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'move_$house' AND pid <> pg_backend_pid()"
 	back "$from" first "$others" true # what this script began there
-	back "$from" first "ALTER SCHEMA \"${house}_moved\" RENAME TO \"$house\"" "to_regnamespace('${house}_moved') IS NOT NULL"
+	back "$from" first "ALTER SCHEMA \"${house}_moved\" RENAME TO \"$house\"" "to_regnamespace('${house}_moved') IS NOT NULL AND to_regnamespace('$house') IS NULL"
 	back "$from" first "DROP PUBLICATION IF EXISTS \"move_$house\"" true
 	for table in $full; do back "$from" first "ALTER TABLE \"$house\".$table REPLICA IDENTITY DEFAULT" true; done
 	ends=$((SECONDS + 15))

@@ -170,6 +170,16 @@ func TestHouse_SellsOnWhereItWasAfterAMoveThatDidNotEnd(t *testing.T) {
 		m.brokenOff()
 		sellsOn(t)
 	})
+	whole("its rename refused", func(t *testing.T) {
+		m := startMove(t, fromAdmin, toAdmin, "srsubstate", func() {})
+		must(first, `CREATE SCHEMA north_moved`)
+		m.file("go")
+		if out := m.brokenOff(); !strings.Contains(out, `"north_moved" already exists`) || strings.Contains(out, "These commands failed") {
+			t.Errorf("the script says:\n%s", out)
+		}
+		must(first, `DROP SCHEMA north_moved`)
+		sellsOn(t)
+	})
 	whole("its terminal lost after the rename", func(t *testing.T) {
 		m := startMove(t, fromAdmin, toAdmin, "pg_current_wal_lsn", func() {})
 		isClosed(t)
