@@ -78,7 +78,8 @@ SELECT system_identifier::text || '/' || current_database() || CASE current_sche
 // Which names the box office that connections lead to, by its server, database and schema.
 func Which(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}) (name string, err error) {
+},
+) (name string, err error) {
 	if err := db.QueryRow(ctx, whichSQL).Scan(&name); err != nil {
 		return "", fmt.Errorf("database: ask which database it is: %w", err)
 	}
