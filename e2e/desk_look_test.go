@@ -180,6 +180,14 @@ var eachAtDesk = []struct {
 		p.visit(link[strings.Index(link, "/boards/"):])
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sold and held over time"}))
 	}},
+	{"desk-public-log", func(p *person) {
+		p.visit("/desk/events/a-night-out/log")
+		p.seesAfterReload("The log is public.")
+	}},
+	{"desk-public-log-off", func(p *person) {
+		p.press(p.button("Stop the public log"))
+		p.sees(p.page.GetByText("The log is off."))
+	}},
 	{"desk-log", func(p *person) { p.visit("/desk/log") }},
 	{"desk-log-none", func(p *person) { p.visit("/desk/log?what=nothing") }},
 	{"desk-menu", func(p *person) {

@@ -315,6 +315,20 @@ var each = []struct {
 		p.hasTickets(2)
 		p.sees(p.page.GetByText("These tickets replace yours for"))
 	}},
+	{"ticket-in-log", func(p *person, _ sales) { p.seesAfterReload("In the public log") }},
+	{"public-log", func(p *person, _ sales) {
+		p.press(p.page.GetByText("In the public log").First())
+		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Check a ticket"}))
+	}},
+	{"public-log-right", func(p *person, _ sales) {
+		p.press(p.button("Check in this browser"))
+		p.sees(p.page.GetByText("The sale is to the order of this ticket."))
+	}},
+	{"public-log-wrong", func(p *person, _ sales) {
+		check(p.t, p.page.GetByLabel("Code of the ticket").Fill("0-0000-0000-0000-0000"))
+		p.press(p.button("Check in this browser"))
+		p.sees(p.page.GetByText("This ticket is not in the log."))
+	}},
 	{"exchanged-away", func(p *person, _ sales) {
 		p.visit(strings.TrimPrefix(p.order, p.office.url))
 		p.sees(p.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your tickets were exchanged"}))
