@@ -16,6 +16,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 )
 
@@ -460,6 +461,19 @@ func TestDepositInvoice_HasANumberOfTheTeamAndIsTakenOffTheFinalOne(t *testing.T
 }
 
 // A group pays its deposit on the page of the link, at Stripe. A webhook and the return to the page tell of it twice.
+func TestDepositOnline_IsNotCountedWithGiftCards(t *testing.T) {
+	t.Parallel()
+	s, _ := newStripeSite(t)
+	ann, guest := s.owner(t), person(t)
+	path := s.group(t, ann, url.Values{"number": {"4"}, "deposit": {"8.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	here := uint64(web.NetworkOf(newRequest(t, "127.0.0.1:4711")))
+	s.config.Limits.Take(limit.With(web.CountsGiftCards, here), 1, limit.Per(1, time.Minute), time.Now().Add(time.Hour)) // it has none left for an hour
+	if a, page := s.submit(t, guest, link+"/payments", url.Values{"amount": {"800"}, "key": {"pay"}}); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("paying gets %d %s", a.StatusCode, words(page))
+	}
+}
+
 func TestDepositInvoice_IsCreditedOnceItsEventIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

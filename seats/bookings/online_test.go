@@ -384,6 +384,17 @@ func TestPayOnline_TellsOfMoneyThatIsNotTheDeposit(t *testing.T) {
 	h.wantTold(t, "Tried to take a deposit for more than two hours: the provider took 1000 USD for a deposit of 1000 EUR")
 }
 
+func TestPayOnline_TellsOfAProviderThatIsNotSetUpAnyMore(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bank, _ := h.account(t)
+	h.begins(t, bank, h.asked(t, bookings.DepositTerms{Amount: 1000}))
+	h.orders.Payments.Accept(payments.Card, nil)
+	h.exec(t, `UPDATE deposit_payment SET created_at = created_at - interval '3 hours'`)
+	h.works(t)
+	h.wantTold(t, payments.ErrNoProvider.Error())
+}
+
 func TestPayOnline_WorksWithoutAnEmailAddress(t *testing.T) {
 	t.Parallel()
 	h := open(t)
