@@ -489,7 +489,7 @@ func TestDepositInvoice_IsCreditedOnceItsEventIsCancelled(t *testing.T) {
 		}
 	}
 	wants("asked for", first+" deposit 800 ")
-	s.exec(t, `UPDATE event SET status = 'cancelled'`)
+	s.does(t, ann, "/desk/events/evening/status", url.Values{"status": {"cancelled"}})
 	wants("cancelled", first+" deposit 800 ", fmt.Sprintf("%d-%06d credit 800 %s", time.Now().Year(), 2, first))
 }
 
