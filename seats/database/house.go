@@ -75,11 +75,13 @@ const whichSQL = `
 SELECT system_identifier::text || '/' || current_database() || CASE current_schema() WHEN 'public' THEN '' ELSE '/' || coalesce(current_schema(), '') END
   FROM pg_control_system()`
 
-// Which names the box office that connections lead to, by its server, database and schema.
-func Which(ctx context.Context, db interface {
+// asks is a pool or a connection.
+type asks interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-},
-) (name string, err error) {
+}
+
+// Which names the box office that connections lead to, by its server, database and schema.
+func Which(ctx context.Context, db asks) (name string, err error) {
 	if err := db.QueryRow(ctx, whichSQL).Scan(&name); err != nil {
 		return "", fmt.Errorf("database: ask which database it is: %w", err)
 	}
