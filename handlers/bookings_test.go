@@ -460,7 +460,36 @@ func TestDepositInvoice_HasANumberOfTheTeamAndIsTakenOffTheFinalOne(t *testing.T
 	s.wantBooks(t)
 }
 
-// A group pays its deposit on the page of the link, at Stripe. A webhook and the return to the page tell of it twice.
+func TestDepositOnline_IsPaidBackOnceTheProviderSaysSo(t *testing.T) {
+	t.Parallel()
+	s, bank := newStripeSite(t)
+	ann, guest := s.owner(t), person(t)
+	path := s.group(t, ann, url.Values{"number": {"4"}, "deposit": {"8.00"}, "deposit_due": {"2028-12-01T10:00"}})
+	link := regexp.MustCompile(`/deposits/\w+`).FindString(body(s.page(t, ann, path)))
+	s.submit(t, guest, link+"/payments", url.Values{"amount": {"800"}, "key": {"pay"}})
+	s.page(t, guest, link+"?go")
+	bank.Pays(bank.Sessions()[0].ID, false)
+	if _, page := s.page(t, guest, link+"?back"); !strings.Contains(page, "We received the deposit of €8") {
+		t.Fatalf("paid, the page is %s", words(page))
+	}
+	s.does(t, ann, path+"/cancellation", url.Values{})
+	bank.Down(true)
+	s.does(t, ann, path+"/deposit/end", url.Values{"outcome": {"refunded"}, "method": {"card"}})
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "We pay the deposit of €8 back to you.") || strings.Contains(page, "We paid the deposit") {
+		t.Error("the page does not say that the money is on its way")
+	}
+	if _, page := s.page(t, ann, path); !strings.Contains(page, "Refund on its way") || strings.Contains(page, ">Paid back<") {
+		t.Error("the booking does not say that the money is on its way")
+	}
+	bank.Down(false)
+	s.exec(t, `UPDATE deposit_payment SET next_try = clock_timestamp()`)
+	eventually(t, "the money is back", func() bool { return s.count(t, `deposit_payment WHERE state = 'refunded'`) == 1 })
+	if _, page := s.page(t, guest, link); !strings.Contains(page, "We paid the deposit of €8 back") {
+		t.Error("the page does not say that the money is back")
+	}
+	s.wantBooks(t)
+}
+
 func TestDepositOnline_IsNotCountedWithGiftCards(t *testing.T) {
 	t.Parallel()
 	s, _ := newStripeSite(t)
@@ -493,6 +522,7 @@ func TestDepositInvoice_IsCreditedOnceItsEventIsCancelled(t *testing.T) {
 	wants("cancelled", first+" deposit 800 ", fmt.Sprintf("%d-%06d credit 800 %s", time.Now().Year(), 2, first))
 }
 
+// A group pays its deposit on the page of the link, at Stripe. A webhook and the return to the page tell of it twice.
 func TestDepositOnline_IsPaidOnTheGroupsPage(t *testing.T) {
 	t.Parallel()
 	s, bank := newStripeSite(t)
