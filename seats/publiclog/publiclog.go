@@ -39,7 +39,7 @@ type Logs struct {
 }
 
 // The logs that have something to add, for package jobs. A draft is no event yet, and a test sale is none. It reads the counter of each event, so
-// nodes ask for those events that changed on them (ofSQL) while something sells, and for all of them when another node may have died.
+// nodes ask for those events that changed on them (dueOfSQL) while something sells, and for all of them when another node may have died.
 const dueSQL = `
 SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity')
   FROM counter c JOIN event e ON e.id = c.event_id
@@ -48,7 +48,7 @@ SELECT c.event_id::text, coalesce(l.signed_at + interval '1 second', '-infinity'
  WHERE e.status <> 'draft' AND e.test_of IS NULL AND coalesce(l.enabled, true)
    AND (l.event_id IS NULL OR l.version < c.version OR r.commitment IS NOT NULL AND r.commitment IS DISTINCT FROM l.draw)`
 
-const ofSQL = ` AND c.event_id = ANY ($1::text[]::bigint[])`
+const dueOfSQL = dueSQL + ` AND c.event_id = ANY ($1::text[]::bigint[])`
 
 const bundlesAtOnce = 4
 
@@ -56,7 +56,7 @@ const bundlesAtOnce = 4
 func New(db *pgxpool.Pool, desk *organizers.Desk, home string) *Logs {
 	l := &Logs{db: db, desk: desk, home: withoutScheme(home), making: make(chan struct{}, bundlesAtOnce), changed: map[int64]bool{}}
 	l.job = jobs.New("public logs of sales", dueSQL, l.extend)
-	l.job.DueOf, l.job.AtOnce = dueSQL+ofSQL, 2
+	l.job.DueOf, l.job.AtOnce = dueOfSQL, 2
 	return l
 }
 
