@@ -92,7 +92,13 @@ func (m *move) signal(all bool, signal syscall.Signal) {
 // brokenOff waits until the script has ended and returns what it said.
 func (m *move) brokenOff() string {
 	m.t.Helper()
-	err := <-m.ended
+	var err error
+	select {
+	case err = <-m.ended:
+	case <-time.After(2 * time.Minute):
+		m.signal(true, syscall.SIGKILL)
+		m.t.Fatalf("the script does not end:\n%s", m.out.String())
+	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(m.out.String(), "north is not moved; it goes on where it was") {
 		m.t.Errorf("the script ends with %v:\n%s", err, m.out.String())
 	}
@@ -200,7 +206,7 @@ func TestHouse_SellsOnWhereItWasAfterAMoveThatDidNotEnd(t *testing.T) {
 	whole("the second server away after the rename", func(t *testing.T) {
 		m := startMove(t, fromAdmin, toAdmin, "pg_current_wal_lsn", func() {})
 		m.file("away")
-		m.signal(true, syscall.SIGINT)
+		m.signal(true, syscall.SIGTERM) // where tests run in the background, SIGINT is ignored
 		out := m.brokenOff()
 		eventually(t, "a claim where the house was", func() bool { return claim() == nil })
 		for line := range strings.Lines(out) { // what it could not do is printed, and can be run
