@@ -7,9 +7,10 @@ PICTURES ?= pictures
 PEOPLE ?= 4
 CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[1235]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
 WALKS := ^Test(ADayAtTheDesk|AnyNameAndAddress|Branding_Logo|Challenge_(No|Pass)|EveryFormThat|Matrix_|Pages_OfAGerman|Picture_|Routes_(Body|LargeBodiesNeed)|SiteKey_|Tickets_ArePrinted|Wallet_)
-# Where goroutines share memory the race detector looks on. It wants all that a package imports compiled once more, and slows what one
-# goroutine computes tenfold, so it has no place in packages that compile Stripe's client, draw pages or decode pictures: make race.
-SHARING = $$(git grep -lE '\bsync\.([MPRW]|Cond)|"sync/atomic"|errgroup"' -- 'realtime/*.go' 'seats/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# Where goroutines are started, or share memory without a lock, the race detector looks on. It wants all that a package imports compiled once
+# more, and slows what one goroutine computes tenfold, so it has no place in packages that compile Stripe's client, draw pages or decode
+# pictures, or that guard a map with one lock: make race.
+SHARING = $$(git grep -lE '\bsync\.(WaitGroup|Pool|Cond)|"sync/atomic"|errgroup"' -- 'realtime/*.go' 'seats/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 RACED = $$(go list $(SHARING) | grep -Ev '/(invoices|pages|stripe|waitlist)(/|$$)')
 OTHERS = $$(comm -23 <(go list ./... | grep -Ev '/e2e|/cmd/usher/rush' | sort) <(echo "$(RACED)" | sort))
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | grep -v _templ.go)
@@ -77,7 +78,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines share memory
+unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines are started
 	@$(TEST) -race -timeout 20m $(RACED)
 	@$(TEST) -timeout 20m $(OTHERS)
 	@cd tools && $(TEST) -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
