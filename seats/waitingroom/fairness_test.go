@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/seats/seatstest/race"
 )
 
 // soldOut is the evidence of a sale that never was: places of the lobby are drawn, and called a hundred a minute.
@@ -62,7 +64,8 @@ func favour(numbers []uint32, first, places int, r *rand.Rand) {
 
 func TestFairness_PlantedFavouritismIsSignificantAndHonestDrawsAreNot(t *testing.T) {
 	t.Parallel()
-	const lobby, sales = 8000, 100
+	const lobby = 8000
+	sales := race.Rounds(100)
 	honest, planted := 0, 0
 	for seed := range uint64(sales) {
 		r := rand.New(rand.NewPCG(seed, 9))
