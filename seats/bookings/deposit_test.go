@@ -273,7 +273,7 @@ func TestDeposit_LeftByAnEarlierVersionIsPaidBack(t *testing.T) {
 	if k = h.find(t, k.ID); !k.Owed(h.sale.Event) || !slices.Contains(h.owed(t), k.ID.String()) {
 		t.Errorf("the booking is %+v, its deposit %+v", k, k.Deposit)
 	}
-	refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Retained}), "Pay it back")
+	refuses(t, h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Retained}), "confirmed without this deposit")
 	if err := h.bookings.EndDeposit(t.Context(), h.ann, key(), h.sale, k.ID, bookings.DepositEnd{Outcome: bookings.Refunded, Back: payments.Cash}); err != nil {
 		t.Fatal(err)
 	}
