@@ -57,7 +57,7 @@ func logicalServer(t *testing.T, statements ...string) (admin, dsn string) {
 func movable(t *testing.T) (fromAdmin, from, toAdmin, to string) {
 	t.Helper()
 	if _, err := exec.LookPath("psql"); err != nil {
-		t.Skip("moving a house needs psql")
+		t.Fatal("moving a house needs psql (\"make postgres\")")
 	}
 	fromAdmin, from = logicalServer(t, `GRANT CREATE ON DATABASE usher TO box`, `CREATE ROLE usher_desk NOLOGIN`, `GRANT usher_desk TO box`)
 	toAdmin, to = logicalServer(t)

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
@@ -173,14 +171,6 @@ SELECT id::text, next_try FROM deposit_payment WHERE state IN ('open', 'refundin
  UNION ALL
 SELECT id::text, next_try FROM deposit_payment WHERE state = 'refunded' AND next_try > refunded_at`
 
-// patience is how long a contact has to pay. Then the provider's page is ended.
-const patience = time.Hour
-
-// callTime is the longest call to a provider. A try makes two at most, and the first pause between tries is longer than both.
-const callTime = 12 * time.Second
-
-var backoff = jobs.Backoff{First: 32 * time.Second, Most: 10 * time.Minute} // a pause is up to a fifth shorter
-
 const takePaymentSQL = `
 UPDATE deposit_payment SET tries = tries + $3, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[greatest(1, least(tries + $3, cardinality($2)))])
  WHERE id = $1 AND (state IN ('open', 'refunding') OR state = 'refunded' AND next_try > refunded_at)`
@@ -199,7 +189,7 @@ func (b *Bookings) work(ctx context.Context, key string) (n int, err error) {
 // try makes the call that is due for a payment, stores its answer, and notes what went wrong. It counts so many tries: a look of a page is none.
 func (b *Bookings) try(ctx context.Context, id seats.ID, tries int) error {
 	ctx = context.WithoutCancel(ctx) // the contact may leave; the payment goes on
-	if _, err := b.db.Exec(ctx, takePaymentSQL, id, backoff.Seconds(), tries); err != nil {
+	if _, err := b.db.Exec(ctx, takePaymentSQL, id, payments.StandaloneBackoff.Seconds(), tries); err != nil {
 		return fmt.Errorf("bookings: take a payment of a deposit: %w", err)
 	}
 	p, err := b.payment(ctx, paymentByIDSQL, id)
@@ -215,9 +205,9 @@ func (b *Bookings) try(ctx context.Context, id seats.ID, tries int) error {
 		err = b.lookBack(ctx, p)
 	}
 	said := ""
-	if down := (*downError)(nil); errors.As(err, &down) {
-		b.online.Failed(p.ID, p.tries, backoff.After(p.tries), err)
-		said, err = strings.TrimPrefix(err.Error(), "bookings: "), nil
+	if payments.IsDown(err) {
+		b.online.Failed(p.ID, p.tries, payments.StandaloneBackoff.After(p.tries), err)
+		said, err = err.Error(), nil
 	}
 	if err != nil {
 		return err
@@ -228,67 +218,33 @@ func (b *Bookings) try(ctx context.Context, id seats.ID, tries int) error {
 	return nil
 }
 
-// downError is a call with an unknown result, or with one that is not what was asked for. It is tried again.
-type downError struct{ err error }
-
-func (e *downError) Error() string { return e.err.Error() }
-func (e *downError) Unwrap() error { return e.err }
-
-// call asks the provider, outside of transactions. A step of a payment has one key.
-func (b *Bookings) call(ctx context.Context, p Payment, step string, refund int64, ask func(payments.Provider, context.Context, payments.Charge) (payments.Standing, error)) (payments.Standing, error) {
-	provider := b.orders.Payments.Provider(p.Method)
-	if provider == nil {
-		return payments.Standing{}, &downError{payments.ErrNoProvider}
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	s, err := ask(provider, ctx, payments.Charge{
-		Key: callKeys + step + "-" + p.ID.String(), Payment: p.ID, Order: p.ID, Reference: p.reference, Amount: p.Amount, Currency: p.currency, Refund: refund, Name: p.name, Email: p.email,
-		What: text.T(text.For(ctx, p.language), "Deposit, %s", p.title), Back: b.orders.Payments.Home(ctx, p.event) + "/deposits/" + p.code,
-	})
-	if err != nil {
-		return s, &downError{fmt.Errorf("bookings: %s a deposit: %w", step, err)}
-	}
-	return s, nil
-}
-
 // callKeys are the beginning of the keys of calls for deposits: package payouts finds refunds by them.
 const callKeys = "usher-deposit-"
+
+// standalone is a payment as package payments needs to know it.
+func (b *Bookings) standalone(ctx context.Context, p Payment) payments.Standalone {
+	return payments.Standalone{Method: p.Method, Ended: !p.due, Age: p.age, Charge: payments.Charge{
+		Key: callKeys, Payment: p.ID, Order: p.ID, Reference: p.reference, Amount: p.Amount, Currency: p.currency, Name: p.name, Email: p.email,
+		What: text.T(text.For(ctx, p.language), "Deposit, %s", p.title), Back: b.orders.Payments.Home(ctx, p.event) + "/deposits/" + p.code,
+	}}
+}
 
 const referSQL = `UPDATE deposit_payment SET reference = $2, page = $3 WHERE id = $1 AND (reference, page) <> ($2, $3)`
 
 // payOnline brings an open payment on: to its page, to the capture, to its end. What is not due any more is not captured.
 func (b *Bookings) payOnline(ctx context.Context, p Payment) error {
-	ask, step := payments.Provider.Lookup, "look"
-	if p.reference == "" {
-		ask, step = payments.Provider.Authorize, "authorize"
-	}
-	s, err := b.call(ctx, p, step, 0, ask)
-	if err != nil {
-		return err
-	}
-	if s.Reference != "" {
-		p.reference = s.Reference
+	s, err := b.orders.Payments.Advance(ctx, b.standalone(ctx, p), func(s payments.Standing) error {
 		if _, err := b.db.Exec(ctx, referSQL, p.ID, s.Reference, s.Page); err != nil {
 			return fmt.Errorf("bookings: store the page of a deposit: %w", err)
 		}
-	}
+		return nil
+	})
 	switch {
-	case s.Stand == payments.Authorized && p.due:
-		s, err = b.call(ctx, p, "capture", 0, payments.Provider.Capture)
-	case s.Stand == payments.Authorized, s.Stand == payments.Pending && (!p.due || p.age > patience):
-		s, err = b.call(ctx, p, "void", 0, payments.Provider.Void)
-	}
-	if err != nil {
-		return err
-	}
-	switch s.Stand {
-	case payments.Captured:
-		if s.Captured != p.Amount || s.Currency != p.currency {
-			return &downError{fmt.Errorf("bookings: the provider took %d %s for a deposit of %d %s", s.Captured, s.Currency, p.Amount, p.currency)}
-		}
+	case err != nil:
+		return err // its words are part of an alert, as those below
+	case s.Stand == payments.Captured:
 		return b.settle(ctx, p)
-	case payments.Declined, payments.Voided:
+	case s.Stand == payments.Declined, s.Stand == payments.Voided:
 		return b.closePayment(ctx, p, s.Reason)
 	}
 	return nil
@@ -359,12 +315,12 @@ const (
 
 // payBack has the provider give the money back. It is tried until all of it went back.
 func (b *Bookings) payBack(ctx context.Context, p Payment) error {
-	s, err := b.call(ctx, p, "refund", p.Amount, payments.Provider.Refund)
+	why, err := b.orders.Payments.GiveBack(ctx, b.standalone(ctx, p))
 	if err != nil {
 		return err
 	}
-	if why := s.Unreturned(p.Method, p.Amount); why != "" {
-		return &downError{errors.New(why)}
+	if why != "" {
+		return payments.Down(why)
 	}
 	if _, err := b.db.Exec(ctx, wentBackSQL, p.ID); err != nil {
 		return fmt.Errorf("bookings: note a refund: %w", err)
@@ -379,11 +335,10 @@ const (
 
 // lookBack asks what became of money that went back: a bank may refuse it days later. Then it is on its way again.
 func (b *Bookings) lookBack(ctx context.Context, p Payment) error {
-	s, err := b.call(ctx, p, "look", 0, payments.Provider.Lookup)
+	why, err := b.orders.Payments.IsBack(ctx, b.standalone(ctx, p))
 	if err != nil {
 		return err
 	}
-	why := s.Unreturned(p.Method, p.Amount)
 	if why == "" {
 		_, err = b.db.Exec(ctx, stayedSQL, p.ID, p.tries)
 	} else {
@@ -393,7 +348,7 @@ func (b *Bookings) lookBack(ctx context.Context, p Payment) error {
 	case err != nil:
 		return fmt.Errorf("bookings: note what became of a refund: %w", err)
 	case why != "":
-		return &downError{errors.New(why)}
+		return payments.Down(why)
 	}
 	return nil
 }

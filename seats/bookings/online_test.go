@@ -381,7 +381,7 @@ func TestPayOnline_TellsOfMoneyThatIsNotTheDeposit(t *testing.T) {
 	h.wantTold(t, "")
 	h.exec(t, `UPDATE deposit_payment SET created_at = created_at - interval '3 hours'`)
 	h.works(t)
-	h.wantTold(t, "Tried to take a deposit for more than two hours: the provider took 1000 USD for a deposit of 1000 EUR")
+	h.wantTold(t, "Tried to take a deposit for more than two hours: the provider took 1000 USD, and not 1000 EUR")
 }
 
 func TestPayOnline_TellsOfAProviderThatIsNotSetUpAnyMore(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/credit"
-	"github.com/usherbox/usher/seats/jobs"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/payments"
 	"github.com/usherbox/usher/seats/text"
@@ -20,14 +19,6 @@ const dueSQL = `
 SELECT id::text, next_try FROM gift_card WHERE state IN ('open', 'refunding')
  UNION ALL
 SELECT id::text, next_try FROM gift_card WHERE state = 'refunded' AND next_try > refunded_at`
-
-// patience is how long a buyer has to pay. Then the provider's page is ended.
-const patience = time.Hour
-
-// callTime is the longest call to a provider. A try makes two at most, and the first pause between tries is longer than both.
-const callTime = 12 * time.Second
-
-var backoff = jobs.Backoff{First: 32 * time.Second, Most: 10 * time.Minute} // a pause is up to a fifth shorter
 
 const takeSQL = `
 UPDATE gift_card SET tries = tries + 1, next_try = clock_timestamp() + make_interval(secs => ($2::float8[])[least(tries + 1, cardinality($2))])
@@ -40,7 +31,7 @@ func (g *GiftCards) work(ctx context.Context, key string) (n int, err error) {
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx) // the buyer may leave; the payment goes on
-	if _, err := g.db.Exec(ctx, takeSQL, id, backoff.Seconds()); err != nil {
+	if _, err := g.db.Exec(ctx, takeSQL, id, payments.StandaloneBackoff.Seconds()); err != nil {
 		return 0, fmt.Errorf("giftcards: take: %w", err)
 	}
 	c, err := g.find(ctx, cardByIDSQL, id)
@@ -55,70 +46,35 @@ func (g *GiftCards) work(ctx context.Context, key string) (n int, err error) {
 	case Refunded:
 		err = g.lookBack(ctx, c)
 	}
-	if down := (*downError)(nil); errors.As(err, &down) {
-		g.job.Failed(c.ID, c.tries, backoff.After(c.tries), err)
+	if payments.IsDown(err) {
+		g.job.Failed(c.ID, c.tries, payments.StandaloneBackoff.After(c.tries), err)
 		return 1, nil
 	}
 	return 1, err
 }
 
-// downError is a call with an unknown result, or with one that is not what was asked for. It is tried again.
-type downError struct{ err error }
-
-func (e *downError) Error() string { return e.err.Error() }
-func (e *downError) Unwrap() error { return e.err }
-
-// call asks the provider, outside of transactions. A step of a card has one key.
-func (g *GiftCards) call(ctx context.Context, c Card, step string, refund int64, ask func(payments.Provider, context.Context, payments.Charge) (payments.Standing, error)) (payments.Standing, error) {
-	provider := g.pays.Provider(c.method)
-	if provider == nil {
-		return payments.Standing{}, &downError{payments.ErrNoProvider}
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	s, err := ask(provider, ctx, payments.Charge{
-		Key: "usher-gift-" + step + "-" + c.ID.String(), Payment: c.ID, Order: c.ID, Reference: c.reference, Amount: c.Amount, Currency: c.Currency, Refund: refund,
+// payment is a card as package payments needs to know it.
+func (g *GiftCards) payment(ctx context.Context, c Card) payments.Standalone {
+	return payments.Standalone{Method: c.method, Age: c.age, Charge: payments.Charge{
+		Key: "usher-gift-", Payment: c.ID, Order: c.ID, Reference: c.reference, Amount: c.Amount, Currency: c.Currency,
 		Email: c.Buyer, What: text.T(text.For(ctx, c.language), "Gift card, %s", c.TeamName), Back: g.home + "/gift-cards/" + c.Code,
-	})
-	if err != nil {
-		return s, &downError{fmt.Errorf("giftcards: %s: %w", step, err)}
-	}
-	return s, nil
+	}}
 }
 
 const referSQL = `UPDATE gift_card SET reference = $2, page = $3 WHERE id = $1 AND (reference, page) <> ($2, $3)`
 
 // pay brings an open card on: to its page, to the capture, to its end.
 func (g *GiftCards) pay(ctx context.Context, c Card) error {
-	ask, step := payments.Provider.Lookup, "look"
-	if c.reference == "" {
-		ask, step = payments.Provider.Authorize, "authorize"
-	}
-	s, err := g.call(ctx, c, step, 0, ask)
-	if err != nil {
+	s, err := g.pays.Advance(ctx, g.payment(ctx, c), func(s payments.Standing) error {
+		_, err := g.db.Exec(ctx, referSQL, c.ID, s.Reference, s.Page)
 		return err
-	}
-	if s.Reference != "" {
-		c.reference = s.Reference
-		if _, err := g.db.Exec(ctx, referSQL, c.ID, s.Reference, s.Page); err != nil {
-			return fmt.Errorf("giftcards: store the page: %w", err)
-		}
-	}
-	if s.Stand == payments.Authorized {
-		s, err = g.call(ctx, c, "capture", 0, payments.Provider.Capture)
-	} else if s.Stand == payments.Pending && c.age > patience {
-		s, err = g.call(ctx, c, "void", 0, payments.Provider.Void)
-	}
-	if err != nil {
-		return err
-	}
-	switch s.Stand {
-	case payments.Captured:
-		if s.Captured != c.Amount || s.Currency != c.Currency {
-			return &downError{fmt.Errorf("giftcards: the provider took %d %s for a card of %d %s", s.Captured, s.Currency, c.Amount, c.Currency)}
-		}
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("giftcards: pay: %w", err)
+	case s.Stand == payments.Captured:
 		return g.issue(ctx, c)
-	case payments.Declined, payments.Voided:
+	case s.Stand == payments.Declined, s.Stand == payments.Voided:
 		return g.close(ctx, c, s.Reason)
 	}
 	return nil
@@ -236,15 +192,15 @@ const (
 
 // payBack has the provider give the money back. It is tried until all of it went back.
 func (g *GiftCards) payBack(ctx context.Context, c Card) error {
-	s, err := g.call(ctx, c, "refund", c.Amount, payments.Provider.Refund)
+	why, err := g.pays.GiveBack(ctx, g.payment(ctx, c))
 	if err != nil {
-		return err
+		return fmt.Errorf("giftcards: refund: %w", err)
 	}
-	if why := s.Unreturned(c.method, c.Amount); why != "" {
+	if why != "" {
 		if _, err := g.db.Exec(ctx, refusedSQL, c.ID, why); err != nil {
 			return fmt.Errorf("giftcards: note a refusal: %w", err)
 		}
-		return &downError{errors.New(why)}
+		return payments.Down(why)
 	}
 	if _, err := g.db.Exec(ctx, refundedSQL, c.ID); err != nil {
 		return fmt.Errorf("giftcards: note a refund: %w", err)
@@ -259,11 +215,10 @@ const (
 
 // lookBack asks what became of money that went back: a bank may refuse it days later. Then it is on its way again.
 func (g *GiftCards) lookBack(ctx context.Context, c Card) error {
-	s, err := g.call(ctx, c, "look", 0, payments.Provider.Lookup)
+	why, err := g.pays.IsBack(ctx, g.payment(ctx, c))
 	if err != nil {
-		return err
+		return fmt.Errorf("giftcards: look what became of a refund: %w", err)
 	}
-	why := s.Unreturned(c.method, c.Amount)
 	if why == "" {
 		_, err = g.db.Exec(ctx, stayedSQL, c.ID, c.tries)
 	} else {
@@ -273,7 +228,7 @@ func (g *GiftCards) lookBack(ctx context.Context, c Card) error {
 	case err != nil:
 		return fmt.Errorf("giftcards: note what became of a refund: %w", err)
 	case why != "":
-		return &downError{errors.New(why)}
+		return payments.Down(why)
 	}
 	return nil
 }

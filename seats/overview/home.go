@@ -133,6 +133,7 @@ func (o *Overview) Home(ctx context.Context, m organizers.Member, sales bool) (h
 		if err := home.readSales(ctx, tx); err != nil {
 			return err
 		}
+		// The orders of a day are found by indexes. What sells is counted in the orders of a week, and joined with all events.
 		if _, err := tx.Exec(ctx, database.PlanManySQL+`; SET LOCAL plan_cache_mode TO force_custom_plan`); err != nil {
 			return fmt.Errorf("overview: %w", err)
 		}

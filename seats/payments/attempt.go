@@ -93,14 +93,14 @@ func (ps *Payments) workDue(ctx context.Context, key string) (tried int, err err
 		if _, e := ps.db.Exec(ctx, triedAttemptSQL, a.id, said); e != nil {
 			return tried, errors.Join(err, e)
 		}
-		if down := (*downError)(nil); err != nil && !errors.As(err, &down) {
+		if err != nil && !IsDown(err) {
 			return tried, err
 		}
 	}
 	return tried, nil
 }
 
-// downError is a call with an unknown result.
+// downError is a call with an unknown result, or with one that is not what was asked for.
 type downError struct{ err error }
 
 func (e *downError) Error() string { return e.err.Error() }
