@@ -8,7 +8,6 @@ import (
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
-	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
@@ -32,11 +31,8 @@ func (h *Handlers) RoomFairness(w http.ResponseWriter, r *http.Request, room *wa
 		return web.WriteJSON(w, http.StatusOK, f)
 	}
 	r, _ = h.softly(r)
-	p := shop.FairnessPage{Report: f}
-	p.Shown = *room.Status().Shown
-	p.Slug, p.Events = room.Slug, h.covered(r, room)
-	p.Page = views.Page{Title: text.T(r.Context(), "Fairness report") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "room.css"}
-	return web.WritePage(w, r, http.StatusOK, shop.RoomFairness(p))
+	about := h.about(w, r, room, text.T(r.Context(), "Fairness report"))
+	return web.WritePage(w, r, http.StatusOK, shop.RoomFairness(shop.FairnessPage{RoomPage: about, Report: f}))
 }
 
 // RoomFairnessCSV answers GET /rooms/{slug}/fairness.csv

@@ -67,6 +67,13 @@ func (h *Handlers) softly(r *http.Request) (_ *http.Request, away bool) {
 	return r.WithContext(ctx), true
 }
 
+// about is a page about a room, for all visitors.
+func (h *Handlers) about(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, title string) shop.RoomPage {
+	p := shop.RoomPage{Shown: *room.Status().Shown, Slug: room.Slug, Events: h.covered(r, room)}
+	p.Page = views.Page{Title: title + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "room.css"}
+	return p
+}
+
 // showRoom writes the page of a position in the room.
 func (h *Handlers) showRoom(w http.ResponseWriter, r *http.Request, room *waitingroom.Room, status int, v waitingroom.Visit, p shop.RoomPage) error {
 	p.Shown = *room.Status().Shown
@@ -202,17 +209,15 @@ func (h *Handlers) RoomDraw(w http.ResponseWriter, r *http.Request, room *waitin
 		return errNoDraw
 	}
 	r, _ = h.softly(r)
-	p := shop.DrawPage{Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
+	p := shop.DrawPage{RoomPage: h.about(w, r, room, text.T(r.Context(), "The draw")), Commitment: s.Commitment, CommittedAt: s.CommittedAt, ClosedAt: s.ClosedAt}
+	p.Script = "proof.js"
 	if drawn {
 		p.Record = &record
 	}
-	p.Shown = *room.Status().Shown
 	if holder, known := h.Visitor(r); known {
 		v := room.Look(r.Context(), holder, h.token(r, room))
 		p.Place, p.Number = v.Place, v.Number
 	}
-	p.Slug, p.Events = room.Slug, h.covered(r, room)
-	p.Page = views.Page{Title: text.T(r.Context(), "The draw") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Script: "proof.js", Style: "room.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.RoomDraw(p))
 }
 
@@ -238,11 +243,8 @@ func held(room *waitingroom.Room) waitingroom.Calibration {
 // RoomWaits answers GET /rooms/{slug}/waits
 func (h *Handlers) RoomWaits(w http.ResponseWriter, r *http.Request, room *waitingroom.Room) error {
 	r, _ = h.softly(r)
-	p := shop.WaitsPage{Held: held(room)}
-	p.Shown = *room.Status().Shown
-	p.Slug, p.Events = room.Slug, h.covered(r, room)
-	p.Page = views.Page{Title: text.T(r.Context(), "How right the times were") + " · " + p.Shown.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Style: "room.css"}
-	return web.WritePage(w, r, http.StatusOK, shop.RoomWaits(p))
+	about := h.about(w, r, room, text.T(r.Context(), "How right the times were"))
+	return web.WritePage(w, r, http.StatusOK, shop.RoomWaits(shop.WaitsPage{RoomPage: about, Held: held(room)}))
 }
 
 // RoomHeld answers GET /rooms/{slug}/waits.json
