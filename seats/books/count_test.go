@@ -186,7 +186,7 @@ var changes = []struct{ what, sql string }{
 	{"exchange", `UPDATE exchange SET amount = amount - 1`},
 	{"subscription", `INSERT INTO subscription (team_id, slug, name, currency, closes_at) VALUES (first_team(), 'x', 'x', 'EUR', '2040-01-01');
 		INSERT INTO subscriber (id, subscription_id, seats) SELECT gen_random_uuid(), id, 1 FROM subscription;
-		INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT o.id, s.id, o.event_id, '{1}' FROM orders o, subscriber s WHERE o.method = 'card' LIMIT 1`},
+		INSERT INTO subscriber_order (order_id, subscriber_id, event_id, seats) SELECT o.id, s.id, o.event_id, '{1}' FROM orders o, subscriber s WHERE o.method = 'card' AND NOT o.at_office ORDER BY o.created_at LIMIT 1`},
 	{"time zone", `UPDATE event SET time_zone = 'Pacific/Kiritimati'; UPDATE event SET time_zone = 'Pacific/Pago_Pago'`},
 	{"currency", `UPDATE event SET currency = 'CHF'`},
 	{"test sale", testSaleSQL},
