@@ -20,7 +20,7 @@ var rights = map[string]string{
 	"INSERT, UPDATE":         "admission alert_choice alert_look allowance api_key block book_accounts book_day booking carried category code counter credit_account credit_hold credit_voucher demo_charge deposit deposit_payment demo_news door email_change entrant entry erasure_key errand event event_limit event_page event_share gift_card gift_card_offer history hook hook_secret inbox intention invitation invoice_sender invoice_series mandate membership membership_kind offer order_change orders organizer password_link payment payout payout_reading performance phase place_key plan presence purchase_key push_key ready refund refusal renewal resale resale_offer room seat seat_state series share slot statement statement_entry tally team team_plan ticket ticket_key ticket_transfer ticket_type till_session till_setting wait_list team_change public_log public_log_seat public_log_tile",
 	"INSERT, UPDATE, DELETE": "account_passkey alert attempt bank_account book_schedule customer customer_address customer_note desk_device desk_session event_picture event_text guest hold idempotency_key link mail member notice openid passkey picture_file plan_picture recovery_code seat_code security_event session setup totp turn_request typed wallet_device",
 	"INSERT, DELETE":         "api_request book_order book_touch invoice_due order_touch plan_import question renewal_seat team_touch unsubscribed",
-	"":                       "migration credit_entry",
+	"":                       "migration book_month credit_entry",
 }
 
 // Errors of Grant.

@@ -26,7 +26,7 @@ var owners = map[string]string{
 	"seats/memberships":   "membership membership_kind",
 	"seats/events":        "category event plan question seat section",
 	"seats":               "added allowance block change counter hold purchase_key ready resale seat_code seat_state terms",
-	"seats/books":         "book_accounts book_day book_order book_schedule book_touch event_share",
+	"seats/books":         "book_accounts book_day book_month book_order book_schedule book_touch event_share",
 	"seats/giftcards":     "gift_card gift_card_offer",
 	"seats/idempotency":   "idempotency_key",
 	"seats/invoices":      "invoice invoice_due invoice_sender invoice_series",

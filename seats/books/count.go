@@ -14,7 +14,8 @@ import (
 )
 
 // A team with a million orders has too many postings to sum them for each page. So a job counts orders: what their postings come to is in
-// table book_order, in a few rows for each order, and the sums of these for each day of a team are in table book_day.
+// table book_order, in a few rows for each order, and the sums of these for each day of a team are in table book_day. A trigger has their sums for
+// each month of an event in table book_month.
 //
 // Triggers note each order that changes (book_touch). The next run takes the notes and counts these orders anew, and adds the differences to
 // the days. A report takes orders that have a note from their postings, and all others from the tables. Notes, rows and days change in one

@@ -34,7 +34,7 @@
 //	B1  What the books have of an order is what the order has, and they count its valid tickets.
 //	B2  What the books have by credit is what the ledger of credit captured and did not give back.
 //	B3  What the books have by deposits is what orders took over of them.
-//	B4  What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day is the sum of its orders.
+//	B4  What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day, or for a month of an event, is the sum of its orders.
 //
 // Besides, each day of a member's schedule is in one mail (schedule.go).
 //

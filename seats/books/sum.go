@@ -229,29 +229,34 @@ type sumOf struct {
 	counted
 }
 
-// needs are the columns by which sums have to be read for a group.
+// needs are the columns by which sums have to be read for a group: those of days, or those of an event's months.
 var needs = map[string]string{
-	ByDay: "day", ByPerformance: "event_id", BySeries: "event_id", ByPromoter: "event_id", ByCategory: "event_id line category", ByType: "event_id line type",
-	ByChannel: "channel", ByMethod: "method", ByRate: "rate", ByReason: "event_id reason",
+	ByDay: "day", ByChannel: "channel", ByMethod: "method", ByRate: "rate",
+	ByPerformance: "event_id", BySeries: "event_id", ByPromoter: "event_id", ByCategory: "event_id line category", ByType: "event_id line type", ByReason: "reason",
 }
 
 // What is counted of changed orders ($4) is taken off. It is found by their ids: the planner does not know how many changed.
 const (
-	columnsOfSums = `day, channel, method, rate, postings, tickets, gross, exchanged, refunds, fees, tax`
-	takenOff      = `day, channel, method, rate, -postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax FROM book_order WHERE order_id = ANY($4) AND day BETWEEN $2 AND $3`
+	columnsOfDays   = `currency, day, channel, method, rate, `
+	columnsOfMonths = `currency, event_id, line, category, type, reason, `
+	columnsOfSums   = `postings, tickets, gross, exchanged, refunds, fees, tax`
+	takenOff        = `-postings, -tickets, -gross, -exchanged, -refunds, -fees, -tax FROM book_order WHERE order_id = ANY($4) AND day BETWEEN $2 AND $3`
 
 	daysSQL = `
-SELECT currency, ` + columnsOfSums + ` FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
+SELECT ` + columnsOfDays + columnsOfSums + ` FROM book_day WHERE team_id = $1 AND day BETWEEN $2 AND $3
  UNION ALL
-SELECT currency, ` + takenOff + ` AND team_id = $1`
-	ordersOfTeamSQL = `
-SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE team_id = $1 AND day BETWEEN $2 AND $3
+SELECT ` + columnsOfDays + takenOff + ` AND team_id = $1`
+	monthsSQL = `
+SELECT ` + columnsOfMonths + columnsOfSums + ` FROM book_month WHERE team_id = $1 AND month >= $5 AND month < $6
  UNION ALL
-SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND team_id = $1`
-	ordersOfSomeSQL = `
-SELECT event_id, currency, line, category, type, reason, ` + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
+SELECT ` + columnsOfMonths + `sign * postings, sign * tickets, sign * gross, sign * exchanged, sign * refunds, sign * fees, sign * tax
+  FROM unnest($7::integer[], $8::date[], $9::date[]) AS edge (sign, first_day, end_day) JOIN book_order ON team_id = $1 AND day >= first_day AND day < end_day
  UNION ALL
-SELECT event_id, currency, line, category, type, reason, ` + takenOff + ` AND event_id = ANY($1)`
+SELECT ` + columnsOfMonths + takenOff + ` AND team_id = $1`
+	someSQL = `
+SELECT event_id, line, category, type, reason, ` + columnsOfDays + columnsOfSums + ` FROM book_order WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3
+ UNION ALL
+SELECT event_id, line, category, type, reason, ` + columnsOfDays + takenOff + ` AND event_id = ANY($1)`
 	filterSQL = `SELECT e.id FROM event e WHERE ` + ofTeam
 )
 
@@ -277,7 +282,7 @@ func sumsSQL(by, from string) string {
 func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) ([]sumOf, error) {
 	from, to := s.filter.days()
 	args := []any{s.team, from, to, changed}
-	sql := ordersOfTeamSQL
+	sql := daysSQL
 	switch {
 	case s.filter.Event != "" || s.filter.Series != "":
 		rows, _ := tx.Query(ctx, filterSQL, s.team, s.filter.Event, s.filter.Series) // CollectRows returns its error
@@ -285,9 +290,10 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) (
 		if err != nil {
 			return nil, err
 		}
-		sql, args[0] = ordersOfSomeSQL, ids
-	case !strings.Contains(needs[s.by], "event_id"):
-		sql = daysSQL
+		sql, args[0] = someSQL, ids
+	case slices.Contains([]string{ByPerformance, BySeries, ByPromoter, ByCategory, ByType, ByReason}, s.by):
+		sql = monthsSQL
+		args = append(args, monthsOf(from, to)...)
 	}
 	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {
@@ -307,4 +313,30 @@ func (f Filter) days() (from, to time.Time) {
 		to = day
 	}
 	return from, to
+}
+
+// monthsOf are the arguments of monthsSQL for days: whole months from one to before another, and as edges the days that are to be added to
+// these or taken off them, whichever are fewer. It is the sum of all days before the second edge without that of all before the first.
+func monthsOf(from, to time.Time) []any {
+	var signs []int
+	var first, end []time.Time
+	month := func(day time.Time, sign int) time.Time { // the nearest beginning of a month
+		m := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, time.UTC)
+		if day.Day() > 15 {
+			m = m.AddDate(0, 1, 0)
+		}
+		switch {
+		case day.After(m):
+			signs, first, end = append(signs, sign), append(first, m), append(end, day)
+		case day.Before(m):
+			signs, first, end = append(signs, -sign), append(first, day), append(end, m)
+		}
+		return m
+	}
+	next := to.AddDate(0, 0, 1)
+	if next.Before(from) {
+		next = from // there is no such day
+	}
+	begin, before := month(from, -1), month(next, 1)
+	return []any{begin, before, signs, first, end}
 }

@@ -13,7 +13,7 @@ import (
 const accountsSQL = `
 SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM cancellation) + (SELECT count(*) FROM refund) + (SELECT count(*) FROM receipt) + (SELECT count(paid_at) + count(ended_at) FROM deposit)
      + (SELECT coalesce(max(id), 0) + count(*) FILTER (WHERE done_at IS NULL) FROM intention) + (SELECT coalesce(max(id), 0) FROM credit_transfer)
-     + (SELECT count(*) FROM book_touch) + (SELECT count(*) FROM book_order) + (SELECT coalesce(sum(postings), 0) FROM book_day)::bigint`
+     + (SELECT count(*) FROM book_touch) + (SELECT count(*) FROM book_order) + (SELECT coalesce(sum(postings), 0) FROM book_day)::bigint + (SELECT coalesce(sum(postings), 0) FROM book_month)::bigint`
 
 // accountBooks stands for the books of teams where a Watch remembers events by number.
 const accountBooks = -4
@@ -121,13 +121,23 @@ SELECT coalesce(d.team_id, o.team_id), coalesce(d.day, o.day)::text, coalesce(d.
     <> (coalesce(o.postings, 0), coalesce(o.tickets, 0), coalesce(o.gross, 0), coalesce(o.exchanged, 0), coalesce(o.refunds, 0), coalesce(o.fees, 0), coalesce(o.tax, 0))
  ORDER BY 1, 2, 3`
 
+	countedMonthsSQL = `
+SELECT coalesce(m.team_id, o.team_id), to_char(coalesce(m.month, o.month), 'YYYY-MM'), coalesce(m.event_id, o.event_id)
+  FROM book_month m
+  FULL JOIN (SELECT team_id, date_trunc('month', day)::date AS month, event_id, category, type, currency, line, reason, sum(postings) AS postings, sum(tickets) AS tickets,
+                    sum(gross) AS gross, sum(exchanged) AS exchanged, sum(refunds) AS refunds, sum(fees) AS fees, sum(tax) AS tax
+               FROM book_order WHERE team_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) o USING (team_id, month, event_id, category, type, currency, line, reason)
+ WHERE (coalesce(m.postings, 0), coalesce(m.tickets, 0), coalesce(m.gross, 0), coalesce(m.exchanged, 0), coalesce(m.refunds, 0), coalesce(m.fees, 0), coalesce(m.tax, 0))
+    <> (coalesce(o.postings, 0), coalesce(o.tickets, 0), coalesce(o.gross, 0), coalesce(o.exchanged, 0), coalesce(o.refunds, 0), coalesce(o.fees, 0), coalesce(o.tax, 0))
+ ORDER BY 1, 2, 3`
+
 	countedNothingSQL = `
 SELECT DISTINCT b.order_id::text FROM book_order b
  WHERE NOT EXISTS (SELECT FROM orders WHERE id = b.order_id) AND NOT EXISTS (SELECT FROM payment WHERE order_id = b.order_id) AND b.order_id NOT IN (SELECT order_id FROM book_touch)
  ORDER BY 1`
 )
 
-// checkCounted compares the sums of days with those of orders.
+// checkCounted compares the sums of days and months with those of orders.
 func (b *books) checkCounted(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, countedDaysSQL)
 	if err != nil {
@@ -137,6 +147,18 @@ func (b *books) checkCounted(ctx context.Context, tx pgx.Tx) error {
 	var day, method, order string
 	_, err = pgx.ForEachRow(rows, []any{&team, &day, &method}, func() error {
 		b.broken(b4, none, "what is counted for %s by %s of team %d is not the sum of its orders", day, method, team)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
+	}
+	if rows, err = tx.Query(ctx, countedMonthsSQL); err != nil {
+		return fmt.Errorf("sums of the books: %w", err)
+	}
+	var month string
+	var event int64
+	_, err = pgx.ForEachRow(rows, []any{&team, &month, &event}, func() error {
+		b.broken(b4, none, "what is counted for %s of event %d of team %d is not the sum of its orders", month, event, team)
 		return nil
 	})
 	if err != nil {

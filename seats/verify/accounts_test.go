@@ -18,6 +18,8 @@ var plantedAccounts = []struct{ name, promise, says, sql string }{
 	{"an order that waits for being counted waits no more", "B4", "is not what its postings are", `DELETE FROM book_touch`},
 	{"an order is counted with a cent more", "B4", "is not what its postings are", `DELETE FROM book_touch; INSERT INTO book_order SELECT o.id, o.event_id, e.team_id, now(), 0, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 'EUR', '', 'web', 'demo', '' FROM orders o JOIN event e ON e.id = o.event_id`},
 	{"a day has what no order has", "B4", "is not the sum of its orders", `INSERT INTO book_day SELECT id, now(), 'EUR', 'web', 'demo', 0, 1, 1, 0, 0, 0, 0, 0 FROM team`},
+	{"a month has what no order has", "B4", "is not the sum of its orders", `INSERT INTO book_month SELECT id, '2030-05-01', 1, 0, 0, 'EUR', '', '', 1, 1, 0, 0, 0, 0, 0 FROM team`},
+	{"a month has not what an order has", "B4", "of event", `INSERT INTO book_order SELECT o.id, o.event_id, e.team_id, now(), 0, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 'EUR', '', 'web', 'demo', '' FROM orders o JOIN event e ON e.id = o.event_id`},
 	{"a day has not what an order has", "B4", "is not the sum of its orders", `INSERT INTO book_order SELECT o.id, o.event_id, e.team_id, now(), 0, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 'EUR', '', 'web', 'demo', '' FROM orders o JOIN event e ON e.id = o.event_id`},
 	{"an order is counted that is not there", "B4", "and there is none", `INSERT INTO book_order SELECT gen_random_uuid(), e.id, NULL, now(), 0, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 'EUR', '', 'web', 'demo', '' FROM event e`},
 }

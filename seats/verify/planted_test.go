@@ -70,7 +70,8 @@ DO $$ DECLARE c record; BEGIN
 	          WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'p', 'u')
 	          ORDER BY contype = 'f' DESC
 	LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I CASCADE', c.tab, c.conname); END LOOP;
-END $$`
+END $$;
+DROP TRIGGER "months have what is counted" ON book_order`
 
 // inside lets a look see what a transaction did before it is rolled back.
 type inside struct{ pgx.Tx }

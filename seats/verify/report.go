@@ -130,7 +130,7 @@ var words = [...]string{
 	b1:  `What the books have of an order is what the order has, and they count its valid tickets.`,
 	b2:  `What the books have by credit is what the ledger of credit captured and did not give back.`,
 	b3:  `What the books have by deposits is what orders took over of them.`,
-	b4:  `What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day is the sum of its orders.`,
+	b4:  `What is counted of an order is what its postings are, or it waits for being counted, and what is counted for a day, or for a month of an event, is the sum of its orders.`,
 	i1:  `Numbers of a team and year count from 1 without a gap, and each is given once.`,
 	i2:  `What an order's invoices come to, less its credit notes and what is not numbered yet, is what the order costs; those of a deposit come to it, or to nothing.`,
 	i3:  `A document adds up: its lines are its sums, and net and tax are the gross amount; one that leaves the tax to its buyer has none.`,

@@ -15,6 +15,7 @@ slug=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events?sho
 series=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/series" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 order=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events/$slug/orders" | grep -oE '"code":"[^"]+"' | head -1 | cut -d'"' -f4)
 fails=0
+month=from=$(date -d "$(date +%Y-%m-01) -1 month" +%F)\&to=$(date -d "$(date +%Y-%m-01) -1 day" +%F)
 while read -r path; do
   [[ $path =~ ${ONLY:-.} ]] || continue
   line=$(for _ in $(seq "${TIMES:-100}"); do echo "url = \"$url$path\""; echo 'output = "/dev/null"'; done |
@@ -89,6 +90,13 @@ done <<PAGES
 /desk/mail-texts
 /desk/taxes
 /desk/books
+/desk/books?by=performance&$month
+/desk/books?by=series&$month
+/desk/books?by=category&$month
+/desk/books?by=type&$month
+/desk/books?by=promoter&$month
+/desk/books?by=reason&$month
+/desk/books?by=category&from=2020-01-01
 /desk/books/email
 /desk/books/accounts
 /desk/books/payouts
