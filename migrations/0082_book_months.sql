@@ -1,5 +1,5 @@
 -- The sums of book_order for each month of an event, by what day sums (book_day) do not have: reports of long times add up months, and days at
--- their edges only. Written by the triggers below, so it is exact beside a program that does not know of it.
+-- their edges only. Written by seats/books through the triggers below, so it is exact beside a program that does not know of it.
 CREATE TABLE book_month (
     team_id   bigint NOT NULL,
     month     date NOT NULL, -- its first day, at the event's place

@@ -59,6 +59,9 @@ var owners = map[string]string{
 	"seats/webhooks":      "hook hook_secret notice",
 }
 
+// byTriggers are tables that triggers of the schema write for their owner, and no statement of it.
+var byTriggers = []string{"book_month"}
+
 // An access is a way in which the SQL of a package writes a table.
 type access struct{ pkg, verb, table string }
 
@@ -126,7 +129,7 @@ func misplaced(tables []string, writes map[access]bool, allowed map[access]strin
 		}
 	}
 	for name, owner := range ownerOf {
-		if !written[name] {
+		if !written[name] && !slices.Contains(byTriggers, name) {
 			problems = append(problems, fmt.Sprintf("%s does not write %s, which it owns", owner, name))
 		}
 	}
