@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 //go:embed planted.patch
@@ -31,10 +32,19 @@ func Points() (list []string) {
 	return list
 }
 
-// Build builds the program from the source in the folder root, patched, as the file out.
+// Build builds the program from the source in the folder root, patched, as the file out. Two builds of one source wait for each other: the second
+// finds compiled what the first one compiled.
 func Build(ctx context.Context, root, out string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
+		return err
+	}
+	source, err := os.Open(filepath.Join(root, "tools", "planted", "planted.patch"))
+	if err != nil {
+		return err
+	}
+	defer source.Close() // and end the lock
+	if err := syscall.Flock(int(source.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "usher-planted-")
