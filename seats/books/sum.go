@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -92,7 +91,7 @@ func (s *summing) sum(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	for _, c := range sums {
-		s.add(c.currency, key(s.events[c.event], c.cell, s.by), c.counted)
+		s.add(c.currency, Row{Key: c.key, Line: c.line, Event: s.events[c.event]}, c.counted)
 	}
 	for _, d := range deposits {
 		d.event = s.events[d.id]
@@ -221,18 +220,33 @@ func (s *summing) readRetained(ctx context.Context, tx pgx.Tx) (list []retained,
 	return list, err
 }
 
-// sumOf is the sum of a cell: what it is not summed by has its zero value.
+// sumOf is the sum of a group, as the database has it.
 type sumOf struct {
-	event    int64
-	currency string
-	cell
+	event               int64 // the performance, or the first event of a series; 0 for other groups
+	currency, key, line string
 	counted
 }
 
-// needs are the columns by which sums have to be read for a group: those of days, or those of an event's months.
-var needs = map[string]string{
-	ByDay: "day", ByChannel: "channel", ByMethod: "method", ByRate: "rate",
-	ByPerformance: "event_id", BySeries: "event_id", ByPromoter: "event_id", ByCategory: "event_id line category", ByType: "event_id line type", ByReason: "reason",
+// grouping is how the database sums a group. All but byDay is SQL of b, the rows that are summed, and of join.
+type grouping struct {
+	byDay            bool // the sums of days have it, else those of an event's months
+	key, line, event string
+	join             string
+}
+
+const ofEvent = `JOIN event e ON e.id = b.event_id`
+
+var groupings = map[string]grouping{
+	ByDay:         {byDay: true, key: "to_char(b.day, 'YYYY-MM-DD')"},
+	ByChannel:     {byDay: true, key: "b.channel"},
+	ByMethod:      {byDay: true, key: "b.method"},
+	ByRate:        {byDay: true, key: "b.rate::text"},
+	ByReason:      {key: "b.reason"},
+	ByPerformance: {key: "e.slug", event: "min(e.id)", join: ofEvent},
+	BySeries:      {key: "coalesce(s.slug, '')", event: "min(e.id) FILTER (WHERE s.id IS NOT NULL)", join: ofEvent + ` LEFT JOIN series s ON s.id = e.series_id`},
+	ByPromoter:    {key: "e.promoter", join: ofEvent},
+	ByCategory:    {key: "CASE b.line WHEN '' THEN coalesce(n.name, '') ELSE '' END", line: "b.line", join: `LEFT JOIN category n ON n.event_id = b.event_id AND n.number = b.category`},
+	ByType:        {key: "CASE b.line WHEN '' THEN coalesce(n.name, '') ELSE '' END", line: "b.line", join: `LEFT JOIN ticket_type n ON n.event_id = b.event_id AND n.number = b.type`},
 }
 
 // What is counted of changed orders ($4) is taken off. It is found by their ids: the planner does not know how many changed.
@@ -260,22 +274,12 @@ SELECT event_id, line, category, type, reason, ` + columnsOfDays + takenOff + ` 
 	filterSQL = `SELECT e.id FROM event e WHERE ` + ofTeam
 )
 
-// sumsSQL reads the sums of a group from some rows.
-func sumsSQL(by, from string) string {
-	columns := []string{"b.currency"}
-	read := func(name, without string) string {
-		if !slices.Contains(strings.Fields(needs[by]), name) {
-			return without
-		}
-		columns = append(columns, "b."+name)
-		return "b." + name
-	}
-	sql := `SELECT ` + read("event_id", "0::bigint") + `, b.currency, coalesce(to_char(` + read("day", "NULL::date") + `, 'YYYY-MM-DD'), ''), ` + read("line", "''") + `, ` +
-		read("category", "0::smallint") + `, ` + read("type", "0::smallint") + `, ` + read("channel", "''") + `, ` + read("method", "''") + `, ` + read("rate", "0") + `, ` + read("reason", "''") + `,
+// sql sums rows.
+func (g grouping) sql(rows string) string {
+	return `SELECT ` + cmp.Or(g.event, "NULL::bigint") + `, b.currency, ` + g.key + `, ` + cmp.Or(g.line, "''") + `,
        sum(postings)::bigint, sum(tickets)::bigint, sum(gross)::bigint, sum(exchanged)::bigint, sum(refunds)::bigint, sum(fees)::bigint, sum(tax)::bigint
-  FROM (` + from + `) b
- GROUP BY ` + strings.Join(columns, ", ")
-	return sql
+  FROM (` + rows + `) b ` + g.join + `
+ GROUP BY 2, 3, 4`
 }
 
 // readSums sums up what is counted, without what changed.
@@ -291,14 +295,17 @@ func (s *summing) readSums(ctx context.Context, tx pgx.Tx, changed []seats.ID) (
 			return nil, err
 		}
 		sql, args[0] = someSQL, ids
-	case slices.Contains([]string{ByPerformance, BySeries, ByPromoter, ByCategory, ByType, ByReason}, s.by):
+	case !groupings[s.by].byDay:
 		sql = monthsSQL
 		args = append(args, monthsOf(from, to)...)
 	}
-	rows, _ := tx.Query(ctx, sumsSQL(s.by, sql), args...)
+	rows, _ := tx.Query(ctx, groupings[s.by].sql(sql), args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c sumOf, err error) {
-		err = row.Scan(&c.event, &c.currency, &c.day, &c.line, &c.category, &c.kind, &c.channel, &c.method, &c.rate, &c.reason,
-			&c.postings, &c.Tickets, &c.Gross, &c.Exchanged, &c.Refunds, &c.Fees, &c.Tax)
+		var event *int64
+		err = row.Scan(&event, &c.currency, &c.key, &c.line, &c.postings, &c.Tickets, &c.Gross, &c.Exchanged, &c.Refunds, &c.Fees, &c.Tax)
+		if event != nil {
+			c.event = *event
+		}
 		return c, err
 	})
 }
