@@ -68,6 +68,9 @@ func BooksLine(ctx context.Context, r books.Report) string {
 		signed(ctx, -r.Total.Refunds, r.Currency), signed(ctx, r.Total.Tax, r.Currency), text.N(ctx, "%d ticket", "%d tickets", r.Total.Tickets))
 }
 
+// mostGroups is how many lines of a report are on its page. The files have all.
+const mostGroups = 500
+
 // groupNames are the headings of the groups of a report.
 var groupNames = map[string]string{
 	books.ByDay: text.Mark("Day"), books.ByPerformance: text.Mark("Performance"), books.BySeries: text.Mark("Series"), books.ByCategory: text.Mark("Category"),
