@@ -1,0 +1,125 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// States of a rehearsal.
+const (
+	Running = "running"
+	Done    = "done"
+	Failed  = "failed"
+)
+
+// Seconds is a time that JSON has as a number of seconds.
+type Seconds float64
+
+// SecondsOf returns a duration in seconds, exact to a millisecond.
+func SecondsOf(d time.Duration) Seconds { return Seconds(d.Round(time.Millisecond).Seconds()) }
+
+// Duration returns s as a duration.
+func (s Seconds) Duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+// Report is what a rehearsal found. While it runs, State is Running and Progress grows.
+type Report struct {
+	State    string    `json:"state"`
+	Event    string    `json:"event"`            // slug
+	Preset   string    `json:"preset,omitempty"` // empty: the figures are the organizer's own
+	People   int       `json:"people"`           // who come
+	Over     Seconds   `json:"over"`             // within which they come
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended,omitzero"` // zero while it runs
+	Progress Progress  `json:"progress"`
+
+	Sections []SoldOut `json:"sections"` // in the order of the plan
+	Prices   []SoldOut `json:"prices"`   // by category, in the order of the plan
+	Waits    *Waits    `json:"waits"`    // nil: the event has no waiting room
+	Claims   Claims    `json:"claims"`
+	Money    int64     `json:"money"` // of all orders, minor units
+	Currency string    `json:"currency"`
+	Machine  Machine   `json:"machine"`
+	Broke    []string  `json:"broke"`           // what failed, in words
+	Error    string    `json:"error,omitempty"` // why the rehearsal itself failed
+}
+
+// Progress is where the people are.
+type Progress struct {
+	Arrived int `json:"arrived"`
+	Waiting int `json:"waiting"` // in the waiting room
+	Holding int `json:"holding"` // hold seats, and have not ordered them
+	Bought  int `json:"bought"`
+	Left    int `json:"left"` // without tickets
+}
+
+// SoldOut says how well a part of the venue sold.
+type SoldOut struct {
+	Name  string   `json:"name"`
+	Seats int      `json:"seats"` // that were available
+	Sold  int      `json:"sold"`
+	After *Seconds `json:"after"` // from the first person until the last seat was sold; nil: it does not sell out
+}
+
+// Waits are times in the waiting room, from the arrival to the admission.
+type Waits struct {
+	P50      Seconds `json:"p50"`
+	P95      Seconds `json:"p95"`
+	Max      Seconds `json:"max"`
+	Promised int     `json:"promised"` // people who were told a range
+	Kept     int     `json:"kept"`     // people who were called within the first range that they were told
+}
+
+// Claims are requests for seats.
+type Claims struct {
+	Count   int     `json:"count"`
+	P50     float64 `json:"p50_ms"` // from the moment a person is ready to send it until the answer
+	P99     float64 `json:"p99_ms"`
+	Refused int     `json:"refused"` // because other people were faster
+}
+
+// Machine is what the sale needs of a machine.
+type Machine struct {
+	CPUSeconds float64 `json:"cpu_seconds"` // of the box office and its PostgreSQL
+	PeakMemory int64   `json:"peak_memory"` // bytes, of both together
+	Needed     string  `json:"needed"`      // in words: cores for the pace at which people came
+}
+
+// Write puts the report into a file, whole: a reader sees the report before or this one.
+func (r *Report) Write(file string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".report-")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // after the rename it is not there
+	_, err = f.Write(append(text, '\n'))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// Read reads the report in a file.
+func Read(file string) (*Report, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	r := &Report{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	return r, nil
+}
