@@ -64,11 +64,12 @@ type commands struct {
 	Draw   struct {
 		Verify drawVerify `cmd:"" help:"Repeat the draw of a waiting room and report differences."`
 	} `cmd:"" help:"Draws of waiting rooms."`
-	Rush        rushCommand `cmd:"" help:"Send a crowd and check every answer it gets."`
-	Backup      backup      `cmd:"" help:"Write everything into one file, also while serve runs."`
-	Restore     restore     `cmd:"" help:"Read a backup into an empty database, and check every promise against it."`
-	Healthcheck healthcheck `cmd:"" help:"Ask the box office on this machine whether it takes requests; for containers."`
-	Migrate     migrate     `cmd:"" help:"Bring the database up to this version, and let another role serve."`
+	Rush        rushCommand     `cmd:"" help:"Send a crowd and check every answer it gets."`
+	Rehearse    rehearseCommand `cmd:"" help:"Rehearse the sale of an event: send the crowd that you expect to a copy of it."`
+	Backup      backup          `cmd:"" help:"Write everything into one file, also while serve runs."`
+	Restore     restore         `cmd:"" help:"Read a backup into an empty database, and check every promise against it."`
+	Healthcheck healthcheck     `cmd:"" help:"Ask the box office on this machine whether it takes requests; for containers."`
+	Migrate     migrate         `cmd:"" help:"Bring the database up to this version, and let another role serve."`
 
 	Help    helpFlag    `short:"h" help:"Show the flags of a command."`
 	Version versionFlag `help:"Print the version."`

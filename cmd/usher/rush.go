@@ -144,7 +144,7 @@ func (r *rushCommand) complete() (err error) {
 		URL: r.URL, Own: r.URL == "", Event: r.Event, Scenario: r.Scenario, People: or(r.People, 1200), Over: or(r.Over, 10*time.Second), Think: or(r.Think, 0),
 		GiveUp: float64(or(r.GiveUp, 0)), Expire: float64(or(r.Expire, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, false), Room: r.Room, Slots: or(r.Slots, 0),
 		Faster: r.Faster, Absent: float64(or(r.Absent, 0)), Looks: r.Looks, Again: r.Again, OneAddress: r.OneAddress, Connections: r.Connections,
-		Watchers: r.Watchers, Dead: r.Dead, Desks: r.Desks, Speed: r.Speed, Seed: r.Seed,
+		Phones: 0.5, Watchers: r.Watchers, Dead: r.Dead, Desks: r.Desks, Speed: r.Speed, Seed: r.Seed,
 	}
 	p := &r.crowd
 	switch {

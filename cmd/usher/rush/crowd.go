@@ -53,6 +53,12 @@ type Crowd struct {
 	Repeat float64 // share that sends a granted claim again with its key
 	Buy    bool    // everybody else orders what they hold
 
+	Parties []Party    // how many tickets people want; nil: 1 to 6, each as often
+	Phones  float64    // share that asks for the best seats instead of pointing at some, in a stadium and a room
+	Bots    float64    // share that are programs: the first to come, who think of nothing and want as much as they may get
+	Pays    bool       // they pay with the demo card
+	Live    func(Live) // told each second how far the crowd is; nil: nothing is
+
 	Room   string                      // of a waiting room: its word in addresses
 	Slots  int                         // how many it has for people inside; 0: not known
 	Faster float64                     // times as fast as people: how long they look, choose and wait for the next look
@@ -73,6 +79,15 @@ type Crowd struct {
 
 	Progress io.Writer // where to show how far it is; nil for nowhere
 }
+
+// Party is how often people come for so many tickets.
+type Party struct {
+	Size   int // 1 to 250
+	Weight int // among all parties
+}
+
+// Live is where the people of a crowd are.
+type Live struct{ Arrived, Waiting, Holding, Bought, Left int }
 
 // address reads the URL.
 func (c *Crowd) address() (*url.URL, error) {
@@ -100,6 +115,10 @@ func (c *Crowd) Check() error {
 		return fmt.Errorf("%d people are no crowd", c.People)
 	case c.Over < 0 || c.Think < 0:
 		return fmt.Errorf("a time is less than nothing")
+	case c.Phones < 0 || c.Phones > 1 || c.Bots < 0 || c.Bots > 1:
+		return fmt.Errorf("the share of phones and that of bots are between 0 and 1")
+	case slices.ContainsFunc(c.Parties, func(p Party) bool { return p.Size < 1 || p.Size > 250 || p.Weight < 1 || p.Weight > 1_000_000 }):
+		return fmt.Errorf("a party has 1 to 250 people and a weight of 1 to 1,000,000")
 	case c.Desks < 0:
 		return fmt.Errorf("%d desks are less than none", c.Desks)
 	case c.Dead < 0 || c.Dead > c.Watchers:
@@ -170,8 +189,12 @@ func sum(counts []int) (all int) {
 func (c *Crowd) arrivals(random *rand.Rand) []int64 {
 	var at []int64
 	if c.Scenario != Replay {
-		for range c.People {
-			at = append(at, random.Int64N(max(int64(c.Over), 1)))
+		for i := range c.People {
+			over := c.Over
+			if i < c.bots() {
+				over = min(over, time.Second)
+			}
+			at = append(at, random.Int64N(max(int64(over), 1)))
 		}
 	}
 	for second, count := range c.Course {
@@ -181,4 +204,36 @@ func (c *Crowd) arrivals(random *rand.Rand) []int64 {
 	}
 	slices.Sort(at)
 	return at
+}
+
+// bots is how many people are programs. They have the first numbers, as they are the first to come.
+func (c *Crowd) bots() int { return int(c.Bots * float64(c.People)) }
+
+// party is how many tickets a person wants.
+func (c *Crowd) party(random *rand.Rand) uint8 {
+	all := 0
+	for _, p := range c.Parties {
+		all += p.Weight
+	}
+	if all == 0 {
+		return uint8(1 + random.IntN(6))
+	}
+	at := random.IntN(all)
+	for _, p := range c.Parties {
+		if at -= p.Weight; at < 0 {
+			return uint8(p.Size)
+		}
+	}
+	return 1
+}
+
+// most is the size of the largest party.
+func (c *Crowd) most() (size uint8) {
+	if c.Parties == nil {
+		return 6
+	}
+	for _, p := range c.Parties {
+		size = max(size, uint8(p.Size))
+	}
+	return size
 }

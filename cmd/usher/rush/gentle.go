@@ -143,5 +143,5 @@ func (h *venue) anything(v view, party int, random *rand.Rand) claimBody {
 	if len(h.areas) > 0 && (!rows || random.IntN(3) == 0) {
 		return h.blind(party, random)
 	}
-	return h.pointOrBest(v, party, 0, random)
+	return h.pointOrBest(v, party, 0, random.IntN(2) == 0, random)
 }

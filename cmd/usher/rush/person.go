@@ -19,6 +19,8 @@ type person struct {
 	fate   fate
 	repeat bool
 	inside bool // was let in from the waiting room
+	phone  bool // asks for the best seats
+	bot    bool
 	party  uint8
 	tries  uint16
 }
@@ -29,6 +31,7 @@ type claim struct {
 	body      []byte
 	key       string
 	grant     *grant // nil until it is granted
+	payment   string // code of the payment that is under way
 }
 
 // step is what a person does next.
@@ -42,6 +45,7 @@ const (
 	stepExtend
 	stepDetails
 	stepConfirm
+	stepPaid
 
 	// Of a waiting room.
 	stepJoin
@@ -76,7 +80,8 @@ const (
 func (c *Crowd) person(random *rand.Rand) person {
 	p := person{party: 1, step: c.firstStep(), repeat: random.Float64() < c.Repeat}
 	if c.Scenario == Places || c.Scenario == Stadium || c.Scenario == Room {
-		p.party = uint8(1 + random.IntN(6))
+		p.party = c.party(random)
+		p.phone = random.Float64() < c.Phones
 	}
 	switch share := random.Float64(); {
 	case share < c.GiveUp:
@@ -130,6 +135,8 @@ func (r *run) act(ctx context.Context, l *line, who int32) error {
 		return r.details(ctx, l, who)
 	case stepConfirm:
 		return r.confirm(ctx, l, who)
+	case stepPaid:
+		return r.paid(ctx, l, who)
 	case stepJoin:
 		return r.join(ctx, l, who)
 	case stepTurn:
@@ -159,11 +166,19 @@ func (r *run) look(ctx context.Context, l *line, who int32) error {
 	random := r.random(who, int(p.tries))
 	w := r.venue.first(v, int(p.tries), random)
 	if r.crowd.Scenario == Stadium || r.crowd.Scenario == Room {
-		w = r.venue.pointOrBest(v, int(p.party), int(p.tries), random)
+		w = r.venue.pointOrBest(v, int(p.party), int(p.tries), p.phone, random)
 	}
 	r.decide(who, w)
-	r.next(who, stepClaim, time.Duration((0.5+random.Float64())*float64(r.crowd.Think)))
+	r.next(who, stepClaim, r.thinks(who, 0.5+random.Float64()))
 	return nil
+}
+
+// thinks is how long a person thinks, a share of the usual time. Programs do not.
+func (r *run) thinks(who int32, share float64) time.Duration {
+	if r.people[who].bot {
+		return 0
+	}
+	return time.Duration(share * float64(r.crowd.Think))
 }
 
 // decide makes a body the person's next claim, with a key of its own.
@@ -287,6 +302,7 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	w := &p.claim.claimBody
 	switch a.Error.Code {
 	case "taken":
+		r.taken.Add(1)
 		r.books.refusedSeats(r.venue, who, a.Error.Seats, sent, received)
 	case "sold_out":
 		r.books.refusedAll(soldOut{sent, received, w.scope, int16(w.size())})
@@ -423,7 +439,7 @@ func (r *run) details(ctx context.Context, l *line, who int32) error {
 		return &errAnswer{status, string(l.body)}
 	}
 	r.hold(1)
-	r.next(who, stepConfirm, time.Duration(r.random(who, 0).Float64()*float64(r.crowd.Think)))
+	r.next(who, stepConfirm, r.thinks(who, r.random(who, 0).Float64()))
 	return nil
 }
 
@@ -434,7 +450,7 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	g := p.claim.grant
 	body, err := json.Marshal(details{
 		Hold: g.hold, Seats: r.venue.called(g.seats), Name: fmt.Sprintf("Person %d", who), Email: fmt.Sprintf("person%d@example.org", who),
-		Born: "1990-12-31", Method: "door", Total: g.total,
+		Born: "1990-12-31", Method: r.crowd.method(), Total: g.total,
 	})
 	if err != nil {
 		return err
@@ -455,6 +471,9 @@ func (r *run) confirm(ctx context.Context, l *line, who int32) error {
 	}
 	if r.late(who, status) {
 		return nil
+	}
+	if status == http.StatusAccepted && r.crowd.Pays {
+		return r.pay(ctx, l, who)
 	}
 	var a orderAnswer
 	if err := json.Unmarshal(l.body, &a); err != nil || status != http.StatusCreated || a.Order == nil {

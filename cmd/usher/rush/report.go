@@ -53,6 +53,11 @@ type Report struct {
 
 	Room *RoomReport `json:"room,omitempty"` // nil without a waiting room
 
+	ClaimP50 float64 `json:"-"` // of claims only
+	ClaimP99 float64 `json:"-"` //
+	Claims   int     `json:"-"` // that were answered
+	Taken    int     `json:"-"` // claims that were refused because other people were faster
+
 	requests int64
 	seats    int // of the event
 	taken    int // that are the crowd's at the end
@@ -69,7 +74,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		Orders: int(r.orders.Load()), OrdersIn: time.Duration(r.lastOrder.Load()).Seconds(),
 		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
-		Room: r.roomReport(seconds), requests: r.latencies.count(), seats: len(r.venue.seats), lies: r.books.lies,
+		Room: r.roomReport(seconds), ClaimP50: r.asked.at(50), ClaimP99: r.asked.at(99), Claims: int(r.claims.Load()), Taken: int(r.taken.Load()), requests: r.latencies.count(), seats: len(r.venue.seats), lies: r.books.lies,
 	}
 	if p.Orders > 0 {
 		p.OrdersPerS = float64(p.Orders) / p.OrdersIn

@@ -160,6 +160,8 @@ type RoomReport struct {
 	LookP99      float64 `json:"look_p99_ms"`   //
 	EnterP50     float64 `json:"enter_p50_ms"`  // of those called: from the request to enter to the answer
 	EnterP99     float64 `json:"enter_p99_ms"`  //
+
+	Waited []time.Duration `json:"-"` // of those let in: from their arrival until then
 }
 
 func (r *run) roomReport(seconds float64) *RoomReport {

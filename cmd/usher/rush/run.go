@@ -28,7 +28,9 @@ type run struct {
 
 	latencies *latencies // of every request, from the moment a person was ready to send it
 	requests  atomic.Int64
+	asked     *latencies   // of every claim, the same
 	claims    atomic.Int64 // that were answered
+	taken     atomic.Int64 // that were refused because other people were faster
 	worked    atomic.Int64 // browsers that were checked
 	orders    atomic.Int64 // that were confirmed
 	lastOrder atomic.Int64 // when, since the first person
@@ -85,7 +87,7 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), people: make([]person, c.People)}
+	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), asked: newLatencies(), people: make([]person, c.People)}
 	l := newLine(u)
 	defer l.close()
 	if r.venue, err = look(ctx, l, c.Event); err != nil {
@@ -97,6 +99,10 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	random := rand.New(rand.NewPCG(c.Seed, 0))
 	for i := range r.people {
 		r.people[i] = c.person(random)
+	}
+	for i := range c.bots() {
+		p := &r.people[i]
+		p.bot, p.phone, p.party, p.fate = true, true, c.most(), keeps
 	}
 	r.schedule = newSchedule(c.arrivals(random))
 	r.open.Store(int64(c.People))
@@ -125,6 +131,7 @@ func (r *run) rush(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { r.schedule.run(ctx) })
 	all.Go(func() { r.showProgress(ctx) })
+	all.Go(func() { r.tellLive(ctx) })
 	for range r.crowd.Connections {
 		all.Go(func() { r.serve(ctx) })
 	}
@@ -144,11 +151,14 @@ func (r *run) serve(ctx context.Context) {
 			}
 			continue
 		}
-		joins := r.people[t.who].step == stepJoin
+		joins, claims := r.people[t.who].step == stepJoin, r.people[t.who].step == stepClaim
 		l.from, l.spread = t.who, r.crowd.Own && !r.crowd.OneAddress
 		err := r.act(ctx, l, t.who)
 		if joins && err == nil {
 			r.room.joins.add(time.Duration(r.now() - t.at))
+		}
+		if claims {
+			r.asked.add(time.Duration(r.now() - t.at))
 		}
 		r.latencies.add(time.Duration(r.now() - t.at))
 		r.requests.Add(1)

@@ -97,6 +97,9 @@ func (s *Server) await(ctx context.Context, ready <-chan string) error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
+// Data is the folder of its private PostgreSQL.
+func (s *Server) Data() string { return s.data() }
+
 // CreateEvent puts an event on sale there, with the flags of "usher event create".
 func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
 	return s.do(ctx, append([]string{"event", "create"}, flags...)...)
@@ -106,6 +109,11 @@ func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
 func (s *Server) CreateRoom(ctx context.Context, flags ...string) error {
 	opens := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
 	return s.do(ctx, append([]string{"room", "create", "--opens", opens}, flags...)...)
+}
+
+// CreateOpenRoom gives an event there a waiting room without a lobby, with the flags of "usher room create".
+func (s *Server) CreateOpenRoom(ctx context.Context, flags ...string) error {
+	return s.do(ctx, append([]string{"room", "create"}, flags...)...)
 }
 
 // CloseLobby has the numbers of a waiting room drawn now.
@@ -168,7 +176,7 @@ func (s *Server) clear() error {
 // withoutSettings keeps the settings and the database of the operator out of it.
 func withoutSettings(env []string) (kept []string) {
 	for _, e := range env {
-		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "DATABASE_URL=") && !strings.HasPrefix(e, "PG") {
+		if !strings.HasPrefix(e, "USHER_") && !strings.HasPrefix(e, "OTEL_") && !strings.HasPrefix(e, "DATABASE_URL=") && !strings.HasPrefix(e, "PG") {
 			kept = append(kept, e)
 		}
 	}
@@ -231,6 +239,60 @@ func (s *Server) Used() Used {
 		}
 	}
 	return u
+}
+
+// UsedByAll tells what the server, its PostgreSQL and all their processes use: the memory now, the time until now.
+func (s *Server) UsedByAll() (u Used) {
+	parents, used := map[string]string{}, map[string]Used{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // none elsewhere
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended
+		}
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		const parent, user, last, pages = 1, 11, 14, 21 // fields after the name; children that ended are between
+		if len(fields) <= pages {
+			continue
+		}
+		var one Used
+		for _, field := range fields[user : last+1] {
+			ticks, err := strconv.ParseFloat(string(field), 64)
+			if err == nil {
+				one.CPU += ticks / ticksPerSecond
+			}
+		}
+		pid := filepath.Base(filepath.Dir(file))
+		one.MemoryMB = memoryOf(pid)
+		parents[pid], used[pid] = string(fields[parent]), one
+	}
+	root := strconv.Itoa(s.cmd.Process.Pid)
+	for pid, one := range used {
+		at := pid
+		for range 10 { // PostgreSQL's processes are two below
+			if at == root {
+				u.CPU, u.MemoryMB = u.CPU+one.CPU, u.MemoryMB+one.MemoryMB
+				break
+			}
+			at = parents[at]
+		}
+	}
+	return u
+}
+
+// memoryOf is the memory of a process, of which it counts a part of what it shares. 0 if this system does not say it.
+func memoryOf(pid string) (mb float64) {
+	text, err := os.ReadFile("/proc/" + pid + "/smaps_rollup")
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		var kb float64
+		if n, _ := fmt.Sscanf(string(line), "Pss: %f kB", &kb); n == 1 {
+			mb += kb / 1024
+		}
+	}
+	return mb
 }
 
 // processorTime is what this process has had of the processors.

@@ -312,10 +312,10 @@ func (h *venue) first(v view, tries int, random *rand.Rand) claimBody {
 	return h.best(random.IntN(len(h.categories)), 1, true)
 }
 
-// pointOrBest is the claim of a party before a map: half of them point at seats, the others ask for the best of a
+// pointOrBest is the claim of a party before a map: they point at seats or, on a phone, ask for the best of a
 // category that has enough. Where there is too little for all, they take what there is.
-func (h *venue) pointOrBest(v view, party, tries int, random *rand.Rand) claimBody {
-	if tries < 4 && random.IntN(2) == 0 {
+func (h *venue) pointOrBest(v view, party, tries int, phone bool, random *rand.Rand) claimBody {
+	if tries < 4 && !phone {
 		if seats := v.pick(h, party, random); seats != nil {
 			return h.these(seats)
 		}
