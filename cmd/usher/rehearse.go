@@ -124,7 +124,7 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 			return err
 		}
 	}
-	return r.send(ctx, server, conn, crowd, room != nil)
+	return r.send(ctx, server, conn, crowd, room != nil, sh.stderr)
 }
 
 // copy copies the event from the house.
@@ -175,7 +175,7 @@ func (c *rehearseCommand) openRoom(ctx context.Context, server *rush.Server, roo
 }
 
 // send lets the crowd come, and reads how it went from its answers and from the database of the shadow.
-func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool) error {
+func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool, stderr io.Writer) error {
 	var unwritten error
 	crowd.Live = func(l rush.Live) {
 		memory := server.UsedByAll().MemoryMB
@@ -192,6 +192,9 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 	crowded, err := rush.Run(ctx, crowd)
 	if err != nil {
 		return err
+	}
+	if crowded.Failed() {
+		fmt.Fprintf(stderr, "usher: the last that the shadow said:\n%s\n", server.Log())
 	}
 	after, took := server.UsedByAll(), time.Duration(float64(time.Since(from))*r.faster)
 	r.mu.Lock()
@@ -284,6 +287,9 @@ func (c *rehearseCommand) crowd() (*rush.Crowd, error) {
 	}
 	if c.Faster < 1 || c.Faster > 1000 {
 		return nil, fmt.Errorf("--faster is %g; it is 1 to 1000", c.Faster)
+	}
+	if c.Absent < 0 || c.Absent > 1 {
+		return nil, fmt.Errorf("--absent is %g; it is a share, 0%% to 100%%", float64(c.Absent))
 	}
 	if c.Party != "" {
 		p.parties = c.Party

@@ -37,7 +37,7 @@ func (r *run) pay(ctx context.Context, l *line, who int32) error {
 		return &errAnswer{http.StatusAccepted, string(l.body)}
 	}
 	p.claim.payment = a.Payment.Code
-	r.books.sold(p.claim.grant) // perhaps
+	p.claim.until = r.books.pays(p.claim.grant)
 	status, _, err := l.ask(ctx, request{method: http.MethodPost, path: page.Path, cookie: p.cookie, body: []byte(`{"answer": "pay"}`)})
 	if err != nil {
 		return err
@@ -48,6 +48,15 @@ func (r *run) pay(ctx context.Context, l *line, who int32) error {
 	r.hold(1)
 	r.next(who, stepPaid, 0)
 	return nil
+}
+
+// pays books that the seats of a grant may be sold from now on, until that is known. It returns when the hold would have ended.
+func (b *books) pays(g *grant) (until int64) {
+	b.sold(g)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	until, g.until = g.until, min(g.until, wall())
+	return until
 }
 
 // payPause is the time between two looks at a payment that is not done.
@@ -73,7 +82,7 @@ func (r *run) paid(ctx context.Context, l *line, who int32) error {
 		r.books.bought(g, p.claim.payment)
 		return r.visitOrder(ctx, l, g)
 	case "over":
-		if !r.books.over(g, wall()) {
+		if wall()+r.books.offsetMost() < p.claim.until {
 			r.books.lie("person %d paid for %s in time and did not get them", who, r.venue.names(g.seats))
 		}
 		return nil

@@ -32,6 +32,7 @@ type claim struct {
 	key       string
 	grant     *grant // nil until it is granted
 	payment   string // code of the payment that is under way
+	until     int64  // when its hold ends, by the clock of the box office
 }
 
 // step is what a person does next.

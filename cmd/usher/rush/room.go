@@ -92,6 +92,7 @@ func (r *run) newRoom(ctx context.Context, l *line) (*room, error) {
 		return nil, fmt.Errorf("rush: the waiting room %q: %w", c.Room, err)
 	}
 	rm.first = rm.shown
+	rm.drawn = rm.first.Lobby == 0 && (rm.first.Phase == "through" || rm.first.Phase == "open") // no lobby, so no draw: numbers are those of the line
 	return rm, nil
 }
 

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	seatsdb "github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/plan"
+	"github.com/usherbox/usher/seats/rehearsal"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// builtProgram builds the program once: a rehearsal starts its own file again.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "usher")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", file, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build usher: %v\n%s", err, out)
+	}
+	return file
+}
+
+// makeEvening puts an event of a theatre on sale.
+func makeEvening(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	theatre, _ := plan.Named("theatre")
+	if _, err := events.Create(t.Context(), conn, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0)}, theatre); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// houseRows counts the rows of each table of a house, and sums up what is in them.
+func houseRows(t *testing.T, conn *pgx.Conn) (all string) {
+	t.Helper()
+	rows, _ := conn.Query(t.Context(), `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		var sum string
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf(`SELECT concat(count(*), ' ', md5(string_agg(t::text, ',' ORDER BY t::text))) FROM %q t`, name)).Scan(&sum); err != nil {
+			t.Fatal(err)
+		}
+		all += name + " " + sum + "\n"
+	}
+	return all
+}
+
+func TestRehearse_RunsBesideAHouse(t *testing.T) {
+	t.Parallel()
+	program := builtProgram(t)
+	for name, does := range map[string]func(t *testing.T, program string){
+		"a small theatre agrees with its ledger and touches nothing": rehearseTheatre,
+		"stopped in the middle it leaves nothing":                    stopRehearsal,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			does(t, program)
+		})
+	}
+}
+
+func rehearseTheatre(t *testing.T, program string) {
+	var called atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
+	defer hook.Close()
+	dsn := seatstest.DSN(t)
+	conn, err := seatsdb.Dial(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	dir := t.TempDir()
+	environment := append(os.Environ(), "DATABASE_URL="+dsn, "USHER_HOOKS_INSIDE=true", "USHER_SMTP=smtp://"+strings.TrimPrefix(hook.URL, "http://")+"?tls=optional", "USHER_MAIL_FROM=a@example.org", "OTEL_EXPORTER_OTLP_ENDPOINT="+hook.URL, "TMPDIR="+dir)
+	usher := func(args ...string) (string, string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		var out, said bytes.Buffer
+		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment, dir, &out, &said
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("usher %v: %v\n%s\n%s", args, err, out.String(), said.String())
+		}
+		return out.String(), said.String()
+	}
+	makeEvening(t, conn)
+	if _, err := conn.Exec(t.Context(), `INSERT INTO hook (team_id, url, kinds) VALUES (1, $1, '{order.placed}')`, hook.URL+"/hook"); err != nil {
+		t.Fatal(err)
+	}
+	before, report := houseRows(t, conn), filepath.Join(dir, "report.json")
+
+	out, said := usher("rehearse", "evening", "--people", "250", "--over", "8s", "--faster", "4", "--party", "2:1,4:3", "--bots", "4%", "--report", report, "--sockets", "5")
+	if after := houseRows(t, conn); after != before {
+		t.Errorf("a rehearsal changed the house: it had\n%s\nand has\n%s", before, after)
+	}
+	if n := called.Load(); n > 0 {
+		t.Errorf("something outside was called %d times", n)
+	}
+	r, err := rehearsal.Read(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.State != rehearsal.Done || r.People != 250 || r.Over != 8 || r.Ended.Before(r.Started) {
+		t.Errorf("the report says %+v", r)
+	}
+	if len(r.Broke) > 0 {
+		t.Errorf("it broke: %v\n%s", r.Broke, said)
+	}
+	sold := 0
+	for _, s := range r.Sections {
+		sold += s.Sold
+	}
+	byPrice := 0
+	for _, s := range r.Prices {
+		byPrice += s.Sold
+	}
+	if sold < 2*r.Progress.Bought || sold != byPrice || r.Money < int64(sold)*100 || r.Claims.Count < r.Progress.Bought || r.Progress.Arrived != 250 {
+		t.Errorf("%d seats were sold by section, %d by price, for %d: %+v", sold, byPrice, r.Money, r)
+	}
+	if r.Machine.CPUSeconds <= 0 || r.Machine.PeakMemory <= 0 || !strings.Contains(out, "Nothing broke.") {
+		t.Errorf("the machine was %+v, and the command says\n%s", r.Machine, out)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "usher-rush-*")); err != nil || len(left) > 0 {
+		t.Errorf("the rehearsal left %v", left)
+	}
+}
+
+func stopRehearsal(t *testing.T, program string) {
+	dsn, dir := seatstest.DSN(t), t.TempDir()
+	environment := append(os.Environ(), "DATABASE_URL="+dsn, "TMPDIR="+dir)
+	conn, err := seatsdb.Dial(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeEvening(t, conn)
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "report.json")
+	cmd := exec.CommandContext(t.Context(), program, "rehearse", "evening", "--people", "1000", "--over", "5m", "--report", file)
+	cmd.Env = environment
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); ; {
+		r, err := rehearsal.Read(file)
+		if err == nil && r.State == rehearsal.Running && r.Progress.Arrived > 0 {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("no person came within a minute: %+v, %v", r, err)
+		}
+	}
+	children := childrenOf(t, cmd.Process.Pid)
+	if len(children) == 0 {
+		t.Fatal("the rehearsal has no shadow")
+	}
+	for _, pid := range append(children, cmd.Process.Pid) {
+		if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || nice != 1 { // the system call has 20 less it
+			t.Errorf("process %d of a rehearsal has priority %d, %v", pid, nice, err)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("a rehearsal that was stopped ends as if it were done")
+	}
+	r, err := rehearsal.Read(file)
+	if err != nil || r.State != rehearsal.Failed || r.Error == "" {
+		t.Errorf("the report says %+v, %v", r, err)
+	}
+	for _, pid := range children {
+		if syscall.Kill(pid, 0) == nil {
+			t.Errorf("process %d goes on", pid)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "usher-rush-*")); err != nil || len(left) > 0 {
+		t.Errorf("the rehearsal left %v", left)
+	}
+}
+
+// childrenOf lists the processes that a process started.
+func childrenOf(t *testing.T, pid int) (list []int) {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // that thread ended
+		}
+		for word := range strings.FieldsSeq(string(text)) {
+			var child int
+			if err := json.Unmarshal([]byte(word), &child); err != nil {
+				t.Fatal(err)
+			}
+			list = append(append(list, child), childrenOf(t, child)...)
+		}
+	}
+	return list
+}
+
+func TestRehearse_RefusesWhatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{
+		{"--preset", "opera"},
+		{"--party", "2"},
+		{"--party", "0:5"},
+		{"--party", "1:1,1:2"},
+		{"--people", "0"},
+		{"--people", "6000000"},
+		{"--over", "-1s"},
+		{"--phones", "120%"},
+		{"--bots", "-1%"},
+		{"--faster", "0.5"},
+		{"--absent", "2"},
+	} {
+		_, err := try(t, append([]string{"rehearse", "evening"}, flags...)...)
+		if exitCode(err, new(bytes.Buffer)) != 2 {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+}
+
+func TestRehearse_PresetsAreCrowds(t *testing.T) {
+	t.Parallel()
+	if len(presets) < 4 {
+		t.Errorf("only %d presets", len(presets))
+	}
+	for name := range presets {
+		c := rehearseCommand{Preset: name, Faster: 1}
+		crowd, err := c.crowd()
+		if err != nil || crowd.People != presets[name].people || len(crowd.Parties) == 0 {
+			t.Errorf("preset %q: %+v, %v", name, crowd, err)
+		}
+	}
+}
