@@ -45,6 +45,7 @@ var owners = map[string]string{
 	"seats/privacy":       "erasure erasure_key retention",
 	"seats/organizers":    "api_key api_request attempt deed desk_device desk_session invitation member openid organizer passkey password_link plan_import plan_version recovery_code security_event setup share team team_plan totp",
 	"seats/sales":         "history refusal seen tally",
+	"seats/rehearsal":     "rehearsal",
 	"seats/series":        "performance series",
 	"seats/sessions":      "session",
 	"seats/subscriptions": "renewal renewal_seat subscriber subscriber_order subscription subscription_price",

@@ -3,6 +3,9 @@
 //
 //	copy.go    copies the configuration of one event from one database into another
 //	report.go  the report, and how it is read from the database of the shadow
+//	checks.go  probable mistakes in the settings of an event
+//	crowd.go   who comes, as an organizer expects it
+//	rehearsal.go  rehearsals that organizers ask for at the desk: a node runs the program, and notes its report
 //
 // # Promises
 //
@@ -11,6 +14,9 @@
 //	R2  The shadow reaches nothing outside: it has the demo card only, no webhooks and no address of a mail server.
 //	R3  The house is only read, in one transaction that may not write.
 //	R4  What is sold or blocked in the house cannot be bought in the shadow.
+//	R5  One sale of a database is rehearsed at a time, whatever nodes there are (a unique index).
+//	R6  A rehearsal that is stopped ends its program within seconds. One whose node ended is marked as broken off.
+//	R7  Each check finds its mistake, and none in an event that is well set up. What another team set up is not looked at.
 //
 // Command "usher rehearse" runs a rehearsal; docs/rehearsal.md says what it can tell and what it cannot.
 package rehearsal
