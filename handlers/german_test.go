@@ -217,7 +217,7 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 		"/desk/events/evening", "/desk/events/evening/preview", "/desk/events/evening/post", "/desk/events/lesung/series", "/desk/series", "/desk/subscriptions", "/desk/subscriptions/new", "/desk/session/proof",
 		"/desk/plans", "/desk/taxes", "/desk/team", "/desk/privacy", "/desk/log", "/desk/log?about=security", "/desk/account", "/desk/account/second-factor", "/desk/events/new",
 		"/desk/events/evening/orders", sold.Header.Get("Location"), "/desk/events/evening/seats", "/desk/events/evening/seats/0", "/desk/events/evening/messages", "/desk/events/evening/letters", "/desk/events/evening/log", "/events/evening/log", "/desk/events/evening/settlement", "/desk/events/evening/comparison", "/desk/mail-texts",
-		"/desk/events/evening/plan", "/desk/events/evening/prices", "/desk/events/evening/settings", "/desk/events/evening/checklist", "/desk/events/evening/waitlist", "/desk/events/evening/shares",
+		"/desk/events/evening/plan", "/desk/events/evening/prices", "/desk/events/evening/settings", "/desk/events/evening/checklist", "/desk/events/evening/rehearsal", "/desk/events/evening/waitlist", "/desk/events/evening/shares",
 	} {
 		visit(owner, page, 200)
 	}

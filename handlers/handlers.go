@@ -40,6 +40,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/publiclog"
+	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
@@ -73,6 +74,7 @@ type Config struct {
 	Guests      *guests.Guests
 	Bookings    *bookings.Bookings
 	TestSales   *testsale.Sales
+	Rehearsals  *rehearsal.Rehearsals
 	Customers   *customers.Customers
 	Memberships *memberships.Memberships
 	Alerts      *alerts.Alerts
@@ -125,7 +127,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Rehearsals: c.Rehearsals, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

@@ -292,6 +292,12 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/status": func(*testing.T, *wall, string) sent {
 			return sent{who: owner, to: "/desk/events/draft/status", form: url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}}, other: url.Values{"status": {"cancelled"}, "reason": {"Water"}}}
 		},
+		"POST /desk/events/{slug}/rehearsal": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.drafts(t, owner, "To rehearse") + "/rehearsal", form: of("people", "100"), other: of("people", "200")}
+		},
+		"POST /desk/events/{slug}/rehearsal/stop": func(t *testing.T, w *wall, _ string) sent {
+			return sent{who: owner, to: w.drafts(t, owner, "To rehearse and stop") + "/rehearsal/stop", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/test": func(t *testing.T, w *wall, _ string) sent {
 			return sent{who: owner, to: w.drafts(t, owner, "To try") + "/test", form: url.Values{}}
 		},

@@ -10,6 +10,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,6 +50,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/publiclog"
+	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/series"
@@ -83,6 +85,11 @@ func newSite(t *testing.T) *site { return newSiteFor(t, events.Settings{}) }
 func newSiteFor(t *testing.T, e events.Settings, with ...func(*Config)) *site {
 	t.Helper()
 	return newSiteIn(t, seatstest.DB(t), e, with...)
+}
+
+// noProgram stands for the program of a rehearsal, which fails.
+func noProgram(ctx context.Context, _ ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "/bin/sh", "-c", "exit 1")
 }
 
 func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*Config)) *site {
@@ -137,6 +144,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Customers = customers.New(db, config.Privacy.Hashes)
 	config.TestSales = testsale.New(db, office, config.Desk)
 	config.TestSales.Erase = config.Privacy.EraseEvent
+	config.Rehearsals = rehearsal.New(db, config.Desk, noProgram, log)
 	config.Privacy.Sessions = config.Sessions.Erase
 	config.GiftCards = giftcards.New(db, config.Desk, sold.Payments, ledger, "")
 	sold.Payments.Other = func(ctx context.Context, payment seats.ID) error {

@@ -39,6 +39,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/publiclog"
+	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
@@ -72,6 +73,7 @@ type node struct {
 	desks      *desk.Desks
 	hooks      *webhooks.Hooks
 	tests      *testsale.Sales
+	rehearsals *rehearsal.Rehearsals
 	invoices   *invoices.Invoices
 	blocks     *blocks.Blocks
 	bookings   *bookings.Bookings
@@ -136,6 +138,9 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	}
 	n.tests = testsale.New(db.pool, n.office, n.organizers)
 	n.tests.Erase = n.privacy.EraseEvent
+	n.rehearsals = rehearsal.New(db.pool, n.organizers, rehearsalOf(&cfg.DatabaseSettings, db), log)
+	_, folder := cfg.transport.(mail.Folder)
+	n.rehearsals.Mail = !folder
 	n.gifts = giftcards.New(db.pool, n.organizers, n.sold.Payments, n.ledger, address(cfg, l))
 	n.gifts.SealWith(db.box)
 	n.letters = letters.New(db.pool, n.organizers)
@@ -157,7 +162,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), []*jobs.Job{
-		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.bookings.OnlineJob(), n.payouts.Job(), n.tests.Job(), n.logs.Job(),
+		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.bookings.OnlineJob(), n.payouts.Job(), n.tests.Job(), n.rehearsals.Job(), n.logs.Job(),
 		jobs.Hourly("delete old holds", n.office.Purge),
 		jobs.Hourly("delete old forms", n.sold.PurgeTyped),
 		jobs.Hourly("delete old sessions", n.sessions.Purge),
@@ -233,7 +238,7 @@ var logEvery = map[string]int{"sampled": 100, "on": 1}
 func (n *node) handler(cfg *Config, observe web.Observe, unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.db.pool, n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Logs: n.logs, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.db.pool, n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Rehearsals: n.rehearsals, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Logs: n.logs, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Observe: observe, Tracer: n.traces.tracer(), LogEvery: logEvery[cfg.Requests], Unready: unready,
 	})

@@ -37,6 +37,7 @@ import (
 	"github.com/usherbox/usher/seats/privacy"
 	"github.com/usherbox/usher/seats/programme"
 	"github.com/usherbox/usher/seats/publiclog"
+	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/series"
 	"github.com/usherbox/usher/seats/sessions"
@@ -69,6 +70,7 @@ type Server struct {
 	Guests       *guests.Guests
 	Bookings     *bookings.Bookings
 	TestSales    *testsale.Sales
+	Rehearsals   *rehearsal.Rehearsals
 	Customers    *customers.Customers
 	Memberships  *memberships.Memberships
 	Alerts       *alerts.Alerts

@@ -39,8 +39,7 @@ type Fault struct {
 // Known is what the database of an event does not say.
 type Known struct {
 	events.Facts
-	Mail   bool // mail leaves this machine
-	People int  // who are expected; 0: it is not known
+	People int // who are expected; 0: it is not known
 }
 
 // check is a kind of fault. Details of the fault stand in place of the %s of wrong.
@@ -71,8 +70,8 @@ var checks = []check{
 	{"pay-later", Harms, "settings", text.Mark("Buyers can’t pay later: their payment would be due before the sale starts."), text.Mark("Shorten how long before the start an order has to be paid.")},
 	{"payment-short", Harms, "settings", text.Mark("A payment has less than 5 minutes."), text.Mark("Give it 10 minutes or more: some banks ask buyers to confirm on their phone.")},
 	{"limit-capacity", Harms, "settings", text.Mark("One person may book more seats than are available."), text.Mark("Lower the limit per person.")},
-	{"limit-network", Harms, "limits", text.Mark("People who share a network may claim fewer seats than one person may book."), text.Mark("Raise the limit per network.")},
-	{"unprotected", Look, "limits", text.Mark("The protection against automated buyers is off."), text.Mark("Set it to automatic.")},
+	{"limit-network", Harms, "settings", text.Mark("People who share a network may claim fewer seats than one person may book."), text.Mark("Raise the limit per network.")},
+	{"unprotected", Look, "settings", text.Mark("The protection against automated buyers is off."), text.Mark("Set it to automatic.")},
 	{"hold-short", Harms, "settings", text.Mark("Seats are held for less than 2 minutes. Few people can pay within that time."), text.Mark("Hold them for 5 to 10 minutes.")},
 	{"hold-long", Harms, "settings", text.Mark("Seats are held for more than 30 minutes. Seats that people give up come back late."), text.Mark("Hold them for 5 to 10 minutes.")},
 	{"no-extension", Look, "settings", text.Mark("Buyers can’t extend their time. People with disabilities may need more of it."), text.Mark("Allow 10 extensions.")},
@@ -197,14 +196,14 @@ SELECT EXISTS (SELECT FROM mail WHERE sent_at IS NULL AND refused_at IS NULL AND
 // Check looks for faults in the settings of an event of the member's team. It returns the worst first.
 func (rs *Rehearsals) Check(ctx context.Context, m organizers.Member, k Known) ([]Fault, error) {
 	found := map[string]string{}
-	if !k.Mail {
+	if !rs.Mail {
 		found["mail-off"] = ""
 	}
 	var stuck bool
 	if err := rs.db.QueryRow(ctx, mailStuckSQL).Scan(&stuck); err != nil {
 		return nil, fmt.Errorf("rehearsal: look at the mail: %w", err)
 	}
-	if stuck && k.Mail {
+	if stuck && rs.Mail {
 		found["mail-stuck"] = ""
 	}
 	err := rs.desk.As(ctx, m, func(tx pgx.Tx) error {

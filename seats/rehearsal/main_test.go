@@ -57,6 +57,6 @@ func open(t *testing.T, script string) *house {
 	h.Rehearsals = New(h.db, desk, func(ctx context.Context, args ...string) *exec.Cmd {
 		return exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", script, "usher"}, args...)...)
 	}, slog.New(slog.DiscardHandler))
-	h.Beat = 20 * time.Millisecond
+	h.Beat, h.Mail = 20*time.Millisecond, true
 	return h
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -59,6 +60,7 @@ type Command func(ctx context.Context, args ...string) *exec.Cmd
 // Rehearsals are the rehearsals of a database. Any number of nodes may have them.
 type Rehearsals struct {
 	Beat time.Duration // between two looks at a report that a program writes: a second
+	Mail bool          // mail leaves this machine
 
 	db      *pgxpool.Pool
 	desk    *organizers.Desk
@@ -213,7 +215,10 @@ func (rs *Rehearsals) program(ctx context.Context, id string, args []string, fil
 	cmd.Stderr, cmd.WaitDelay = said, ending
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	done := make(chan error, 1)
-	go func() { done <- cmd.Run() }()
+	go func() {
+		runtime.LockOSThread() // a program that ends with its parent ends with the thread that started it
+		done <- cmd.Run()
+	}()
 	tick := time.NewTicker(rs.Beat)
 	defer tick.Stop()
 	seen := time.Now()

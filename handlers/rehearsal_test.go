@@ -1,0 +1,126 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/rehearsal"
+	"github.com/usherbox/usher/seats/seatstest"
+)
+
+// rehearsed is the answer about the rehearsals of an event.
+type rehearsed struct {
+	Faults    []struct{ Name, Severity, Wrong, Do, Page string }
+	Rehearsal *struct {
+		State  rehearsal.State
+		Crowd  rehearsal.Crowd
+		Report *rehearsal.Report
+	}
+}
+
+func (s *site) rehearsed(t *testing.T, who *http.Client, at string) (answer rehearsed) {
+	t.Helper()
+	a, body := send(t, who, "GET", s.url+at+"/rehearsal", "")
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || a.StatusCode != http.StatusOK {
+		t.Fatal(a.StatusCode, err, body)
+	}
+	return answer
+}
+
+func TestRehearsal_PageListsMistakesAndLeadsToWhereTheyAreMended(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	at := s.drafts(t, ann, "First night")
+	found := s.rehearsed(t, ann, at).Faults
+	for name, page := range map[string]string{"payment": at + "/settings", "imprint": "/desk/legal?kind=imprint", "mail-off": "", "address": at + "/page"} {
+		i := slices.IndexFunc(found, func(f struct{ Name, Severity, Wrong, Do, Page string }) bool { return f.Name == name })
+		if i < 0 || found[i].Page != page || found[i].Wrong == "" {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	_, page := s.page(t, ann, at+"/rehearsal")
+	if said := words(page); !strings.Contains(said, "Payment: People can’t pay yet.") || !strings.Contains(said, "The event page has no address of the venue.") || !strings.Contains(page, `href="`+at+`/page"`) {
+		t.Error(said)
+	}
+	if _, page := s.page(t, ann, at+"/checklist"); !strings.Contains(page, `href="`+at+`/rehearsal"`) {
+		t.Error("the checklist does not lead to the rehearsal")
+	}
+}
+
+func TestRehearsal_FormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	at := s.drafts(t, ann, "First night")
+	form := url.Values{"key": {"k"}, "people": {"7000"}, "minutes": {"30"}, "phones": {"80"}, "bots": {"3"}, "party_1": {"10"}, "party_2": {"20"}, "party_4": {"30"}}
+	a, page := s.submit(t, ann, at+"/rehearsal", form)
+	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, "The shares of parties add up to 60 percent.") || !strings.Contains(page, `value="7000"`) || !strings.Contains(page, `name="party_4" min="0" max="100" value="30"`) {
+		t.Fatal(a.StatusCode, words(page))
+	}
+	if a, body := send(t, ann, "POST", s.url+at+"/rehearsal", `{"key":"p","people":"many"}`); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Error(a.StatusCode, body)
+	}
+	form.Set("party_4", "70")
+	if a, page := s.submit(t, ann, at+"/rehearsal", form); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, words(page))
+	}
+	want := rehearsal.Crowd{People: 7000, Over: 1800, Phones: 80, Bots: 3, Party: "1:10,2:20,4:70"}
+	if r := s.rehearsed(t, ann, at).Rehearsal; r == nil || r.State != rehearsal.StateAsked || r.Crowd != want {
+		t.Errorf("%+v", r)
+	}
+	if a, page := s.submit(t, ann, at+"/rehearsal", url.Values{"key": {"another"}, "preset": {"rush"}}); a.StatusCode != http.StatusConflict || !strings.Contains(page, "one is rehearsed at a time") {
+		t.Error(a.StatusCode, words(page))
+	}
+	if a, page := s.submit(t, ann, at+"/rehearsal/stop", url.Values{"key": {"stop"}}); a.StatusCode != http.StatusSeeOther {
+		t.Error(a.StatusCode, words(page))
+	}
+	if r := s.rehearsed(t, ann, at).Rehearsal; r.State != rehearsal.StateStopped {
+		t.Errorf("%+v", r)
+	}
+}
+
+const played = `
+echo '{"state":"done","event":"first-night","people":9880,"over":600,"progress":{"arrived":9880,"bought":494,"left":9386},"sections":[{"name":"Floor","seats":800,"sold":800,"after":272.5},{"name":"Balcony","seats":188,"sold":150,"after":null}],
+"waits":{"p50":61,"p95":400,"max":7300,"promised":100,"kept":97},"claims":{"count":2000,"p50_ms":12,"p99_ms":180,"refused":900},"money":4200000,"currency":"EUR","machine":{"cpu_seconds":75,"peak_memory":536870912,"needed":"2 cores"},"broke":["3 answers with status 500"]}' > "$4"`
+
+func TestRehearsal_PageShowsHowItWent(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	s := newSiteIn(t, db, events.Settings{}, func(c *Config) {
+		c.Rehearsals = rehearsal.New(db, c.Desk, func(ctx context.Context, args ...string) *exec.Cmd {
+			return exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", played, "usher"}, args...)...)
+		}, c.Log)
+		c.Rehearsals.Beat = 20 * time.Millisecond
+		seatstest.Run(t, db, c.Rehearsals.Job())
+	})
+	ann := s.owner(t)
+	at := s.drafts(t, ann, "First night")
+	if a, page := s.submit(t, ann, at+"/rehearsal", url.Values{"key": {"k"}, "preset": {"rush"}}); a.StatusCode != http.StatusSeeOther {
+		t.Fatal(a.StatusCode, words(page))
+	}
+	for end := time.Now().Add(20 * time.Second); s.rehearsed(t, ann, at).Rehearsal.State != rehearsal.StateDone; {
+		if time.Now().After(end) {
+			t.Fatalf("%+v", s.rehearsed(t, ann, at).Rehearsal)
+		}
+		if err := seats.Sleep(t.Context(), 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, page := s.page(t, ann, at+"/rehearsal")
+	said := words(page)
+	for _, want := range []string{"3 answers with status 500", "€42,000.00", "Half of the people waited less than 61 seconds", "95 of 100 waited less than 6:40 minutes", "Called when we had said 97%", "Floor 800 800 4:33 minutes", "Balcony 188 150 Not sold out", "512 MB", "2 cores", "180 ms"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing says %q: %s", want, said)
+		}
+	}
+}

@@ -1,0 +1,1 @@
+async function n(){let t=await fetch(location.pathname,{headers:{Accept:"text/html"},cache:"no-store"}).catch(()=>({}));if(!t.ok)return;let e=new DOMParser().parseFromString(await t.text(),"text/html").querySelector("[data-under]");e?document.querySelector("[data-under]").replaceWith(e):location.replace(location.pathname)}var a=()=>setTimeout(()=>n().finally(a),2e3);a();

@@ -1,0 +1,114 @@
+package desk
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/usherbox/usher/seats/rehearsal"
+	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/views"
+)
+
+// RehearsalPath is the address of the rehearsals of an event at the desk.
+func RehearsalPath(slug string) string { return EventPath(slug) + "/rehearsal" }
+
+// PartySizes are the numbers of tickets that the form of a rehearsal asks about.
+var PartySizes = []int{1, 2, 3, 4, 5, 6}
+
+// RehearsalPage is the rehearsals of the sale of an event: who is expected, probable mistakes, and how the last one went.
+type RehearsalPage struct {
+	Frame
+	Checklist ChecklistPage // has the words for points of the checklist
+	Faults    []rehearsal.Fault
+	Last      *rehearsal.Rehearsal // nil: there was none
+	Crowd     rehearsal.Crowd      // in the form
+	Wrong     string               // why the form was refused; empty: it was not
+}
+
+// under reports whether a rehearsal of the event is under way.
+func (p RehearsalPage) under() bool { return p.Last != nil && p.Last.State.Under() }
+
+var severityWords = map[rehearsal.Severity]string{rehearsal.Stops: text.Mark("Must fix"), rehearsal.Harms: text.Mark("Should fix"), rehearsal.Look: text.Mark("Look")}
+
+var presetWords = map[string]string{
+	"quiet": text.Mark("A quiet sale: one person for two seats, within two hours"), "popular": text.Mark("A popular event: two people for each seat, within half an hour"),
+	"rush": text.Mark("A rush: ten people for each seat, within ten minutes"), "hype": text.Mark("A hype: forty people for each seat, within ten minutes, with many bots"),
+}
+
+var rehearsalWords = map[rehearsal.State]string{
+	rehearsal.StateAsked: text.Mark("It begins."), rehearsal.StateRunning: text.Mark("It runs."), rehearsal.StateStopping: text.Mark("It is being stopped."), rehearsal.StateDone: text.Mark("It is done."),
+	rehearsal.StateFailed: text.Mark("It failed. The log of Usher says why."), rehearsal.StateStopped: text.Mark("It was stopped."), rehearsal.StateBroken: text.Mark("It was broken off, as the program ended or was restarted. Start it again."),
+}
+
+// FaultWords are what is wrong, and what to do about it; the second is empty for points of the checklist.
+func (p RehearsalPage) FaultWords(ctx context.Context, f rehearsal.Fault) (wrong, do string) {
+	if f.Point != "" {
+		return text.T(ctx, PointWords(f.Point)) + ": " + p.Checklist.says(ctx, f.Point), ""
+	}
+	return f.Wrong.In(ctx), f.Do.In(ctx)
+}
+
+// FaultPath is the page where a fault is mended; empty if the desk has none.
+func (p RehearsalPage) FaultPath(f rehearsal.Fault) string {
+	switch {
+	case f.Point != "":
+		return p.Checklist.to(f.Point)
+	case f.To == "":
+		return ""
+	case strings.HasPrefix(f.To, "/"):
+		return Path + f.To
+	}
+	return EventPath(p.Event.Slug) + "/" + f.To
+}
+
+// party is the percent of orders with so many tickets in the form.
+func (p RehearsalPage) party(size int) string {
+	for part := range strings.SplitSeq(p.Crowd.Party, ",") {
+		if n, percent, _ := strings.Cut(strings.TrimSpace(part), ":"); n == strconv.Itoa(size) {
+			return percent
+		}
+	}
+	return "0"
+}
+
+// crowd says who comes to a rehearsal.
+func (p RehearsalPage) crowd(ctx context.Context) string {
+	c := p.Last.Crowd
+	return text.T(ctx, "%s people within %s, %s on phones, %s bots", text.Number(ctx, c.People), lasts(ctx, c.Over), text.Percent(ctx, float64(c.Phones)), text.Percent(ctx, float64(c.Bots)))
+}
+
+// lasts is a length of time, to the second below two hours.
+func lasts(ctx context.Context, s rehearsal.Seconds) string {
+	d := s.Duration().Round(time.Second)
+	if d < 2*time.Minute || d%time.Minute == 0 {
+		return views.LengthIn(ctx, d)
+	}
+	if d >= 2*time.Hour {
+		return views.LengthIn(ctx, d.Round(time.Minute))
+	}
+	return text.T(ctx, "%d:%02d minutes", int(d/time.Minute), int(d%time.Minute/time.Second))
+}
+
+// after says when a part was sold out.
+func after(ctx context.Context, s rehearsal.SoldOut) string {
+	if s.After == nil {
+		return text.T(ctx, "Not sold out")
+	}
+	return lasts(ctx, *s.After)
+}
+
+// percentOf is a part of a whole; 0 if there is nothing.
+func percentOf(ctx context.Context, part, whole int) string {
+	return text.Percent(ctx, float64(share(part, whole)))
+}
+
+// earned is what the orders of the last rehearsal came to.
+func (p RehearsalPage) earned(ctx context.Context) string {
+	return views.MoneyIn(ctx, p.Last.Report.Money, p.Event.Currency)
+}
+
+func milliseconds(ctx context.Context, ms float64) string {
+	return text.T(ctx, "%s ms", text.Number(ctx, int(ms+0.5)))
+}
