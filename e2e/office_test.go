@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,24 +22,28 @@ import (
 
 // office is a running usher with a data folder of its own.
 type office struct {
-	data  string
-	flags []string // of usher serve, more than the usual ones
-	url   string   // http://127.0.0.1:port, another one after each start
-	front *wire    // a proxy at an address that stays the same, or nil
-	cmd   *exec.Cmd
-	exits chan error
-	log   *record
+	data    string
+	program string   // the program; empty: the one that all box offices run
+	flags   []string // of usher serve, more than the usual ones
+	url     string   // http://127.0.0.1:port, another one after each start
+	front   *wire    // a proxy at an address that stays the same, or nil
+	cmd     *exec.Cmd
+	exits   chan error
+	log     *record
 }
 
 func newOffice(data string) *office { return &office{data: data, log: &record{}} }
 
 // ownOffice opens a box office for one test, which may do to it what it likes.
-func ownOffice(t *testing.T, flags ...string) *office {
+func ownOffice(t *testing.T, flags ...string) *office { return officeOf(t, "", flags...) }
+
+// officeOf is ownOffice with a program of its own.
+func officeOf(t *testing.T, program string, flags ...string) *office {
 	t.Helper()
 	dir, err := seatstest.Folder()
 	check(t, err)
 	o := newOffice(dir + "/data")
-	o.flags = flags
+	o.program, o.flags = program, flags
 	check(t, o.furnish())
 	t.Cleanup(func() {
 		o.close()
@@ -82,7 +87,7 @@ func (o *office) open() error {
 			flags = append(flags, f)
 		}
 	}
-	o.cmd = exec.Command(binary, flags...)
+	o.cmd = exec.Command(cmp.Or(o.program, binary), flags...)
 	o.cmd.Env = env
 	o.cmd.Stderr = o.log
 	out, err := o.cmd.StdoutPipe()

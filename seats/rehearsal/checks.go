@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -100,7 +101,7 @@ var checks = []check{
 	{"language", Look, "page", text.Mark("The description is missing in the language of the event."), text.Mark("Write it in that language, or correct the language of the event.")},
 	{"join-link", Stops, "settings", text.Mark("The event is online, and has no link to join."), text.Mark("Enter the link.")},
 	{"reminder", Look, "letters", text.Mark("The reminder would go out before the sale starts, so no buyer gets it."), text.Mark("Let it go out later.")},
-	{"accessibility", Look, "/legal?kind=accessibility", text.Mark("No accessibility statement is published."), text.Mark("Publish one. In the EU, shops need it.")},
+	{"accessibility", Look, "/legal?kind=accessibility", text.Mark("No accessibility statement is published."), text.Mark("Publish one. Most shops in the EU need it.")},
 }
 
 // The pace of a waiting room: an order has two tickets, and a buyer is inside for the length of a hold.
@@ -159,24 +160,24 @@ WITH e AS MATERIALIZED (
         ('accessibility',   CASE WHEN NOT EXISTS (SELECT FROM legal_text t WHERE t.team_id = e.team_id AND t.kind = 'accessibility' AND t.published) THEN '' END)
       ) f(name, detail)
     UNION ALL
-    SELECT 'category-unsold', string_agg(g.name, ', ' ORDER BY g.number) FROM category g
+    SELECT 'category-unsold', string_agg(g.name, chr(31) ORDER BY g.number) FROM category g
      WHERE g.event_id = $1 AND EXISTS (SELECT FROM seat s WHERE s.event_id = $1 AND s.category = g.number) AND EXISTS (SELECT FROM prices WHERE sold_to = 'everyone')
        AND NOT EXISTS (SELECT FROM prices x WHERE x.category = g.number AND x.sold_to = 'everyone')
     UNION ALL
-    SELECT 'category-free', string_agg(g.name, ', ' ORDER BY g.number) FROM category g
+    SELECT 'category-free', string_agg(g.name, chr(31) ORDER BY g.number) FROM category g
      WHERE g.event_id = $1 AND EXISTS (SELECT FROM prices WHERE amount > 0) AND (SELECT max(amount) FROM prices x WHERE x.category = g.number) = 0
     UNION ALL
-    SELECT 'type-too-many', string_agg(t.name, ', ' ORDER BY t.number) FROM e JOIN ticket_type t ON t.event_id = e.id AND NOT t.retired AND t.sold_to <> 'desk' AND t.least > e.seats_per_holder
+    SELECT 'type-too-many', string_agg(t.name, chr(31) ORDER BY t.number) FROM e JOIN ticket_type t ON t.event_id = e.id AND NOT t.retired AND t.sold_to <> 'desk' AND t.least > e.seats_per_holder
     UNION ALL
-    SELECT 'type-locked', string_agg(t.name, ', ' ORDER BY t.number) FROM ticket_type t
+    SELECT 'type-locked', string_agg(t.name, chr(31) ORDER BY t.number) FROM ticket_type t
      WHERE t.event_id = $1 AND NOT t.retired AND t.sold_to = 'code' AND NOT EXISTS (SELECT FROM codes c WHERE t.number = ANY (c.unlocks_types))
     UNION ALL
-    SELECT 'phase-never', string_agg(f.name, ', ' ORDER BY f.number) FROM e JOIN phase f ON f.event_id = e.id AND NOT f.retired AND (f.ends_at <= e.opens OR f.begins_at >= e.starts_at)
+    SELECT 'phase-never', string_agg(f.name, chr(31) ORDER BY f.number) FROM e JOIN phase f ON f.event_id = e.id AND NOT f.retired AND (f.ends_at <= e.opens OR f.begins_at >= e.starts_at)
     UNION ALL
-    SELECT 'section-blocked', string_agg(s.name, ', ' ORDER BY s.number) FROM e JOIN section s ON s.event_id = e.id
+    SELECT 'section-blocked', string_agg(s.name, chr(31) ORDER BY s.number) FROM e JOIN section s ON s.event_id = e.id
      WHERE e.available > 0 AND NOT EXISTS (SELECT FROM seat_state x WHERE x.event_id = e.id AND x.idx >= s.first AND x.idx < s.first + s.count AND x.state < 4)
     UNION ALL
-    SELECT n.name, string_agg(DISTINCT c.called, ', ') FROM e JOIN codes c ON true, LATERAL (VALUES
+    SELECT n.name, string_agg(DISTINCT c.called, chr(31)) FROM e JOIN codes c ON true, LATERAL (VALUES
         ('code-late',     NOT c.presale AND c.ends_at <= e.opens OR c.ends_at <= clock_timestamp()),
         ('code-worth',    c.amount > 0 AND NOT c.per_order AND c.amount > (SELECT max(amount) FROM prices)),
         ('code-all-free', c.percent = 10000 AND c.most = 0 AND c.per_person = 0 AND c.membership_id IS NULL),
@@ -184,7 +185,7 @@ WITH e AS MATERIALIZED (
         ('presale-long',  c.presale AND e.opens_at > clock_timestamp() AND c.ends_at > e.opens_at)
       ) n(name, found) WHERE n.found GROUP BY n.name
     UNION ALL
-    SELECT 'question', string_agg(q.label, ', ' ORDER BY q.number) FROM question q WHERE q.event_id = $1 AND q.kind = 'choice' AND cardinality(q.choices) < 2
+    SELECT 'question', string_agg(q.label, chr(31) ORDER BY q.number) FROM question q WHERE q.event_id = $1 AND q.kind = 'choice' AND cardinality(q.choices) < 2
 )
 SELECT name, detail FROM faults WHERE detail IS NOT NULL`
 
@@ -238,7 +239,7 @@ func sorted(k Known, found map[string]string) (list []Fault, err error) {
 		delete(found, c.name)
 		f := Fault{Name: c.name, Severity: c.severity, To: c.to, Wrong: text.Say(c.wrong), Do: text.Say(c.do)}
 		if detail != "" {
-			f.Wrong = text.Say(c.wrong, detail)
+			f.Wrong = text.Say(c.wrong, names(strings.Split(detail, "\x1f")))
 		}
 		list = append(list, f)
 	}
@@ -249,6 +250,24 @@ func sorted(k Known, found map[string]string) (list []Fault, err error) {
 		return slices.Index(Severities(), a.Severity) - slices.Index(Severities(), b.Severity)
 	})
 	return list, nil
+}
+
+// names are what organizers call the things that a fault is about.
+type names []string
+
+// mostNames is how many things a page names.
+const mostNames = 8
+
+// In says them: "A, B and C".
+func (n names) In(ctx context.Context) string {
+	var list []string
+	for _, name := range n[:min(len(n), mostNames)] {
+		list = append(list, text.Isolate(ctx, name))
+	}
+	if len(n) > mostNames {
+		list = append(list, "…")
+	}
+	return text.List(ctx, list)
 }
 
 var errUnknown = errors.New("rehearsal: a fault without words")

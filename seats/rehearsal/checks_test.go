@@ -207,6 +207,19 @@ func TestCheck_EachCheckHasAPlantedFault(t *testing.T) {
 	}
 }
 
+func TestCheck_ManyThingsAreNamedInPart(t *testing.T) {
+	t.Parallel()
+	h := open(t, "")
+	if _, err := h.db.Exec(t.Context(), code("percent=10000", "most=0")+`; UPDATE code SET name = '';
+INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person) SELECT gen_random_uuid(), event_id, code || n, '', 10000, 0, false, '{}', '{}', 0, 0, 0 FROM code, generate_series(1, 20) n`); err != nil {
+		t.Fatal(err)
+	}
+	_, list := h.faults(t, h.known())
+	if len(list) != 1 || !strings.HasSuffix(list[0].Wrong.String(), ": FRIENDS, FRIENDS1, FRIENDS10, FRIENDS11, FRIENDS12, FRIENDS13, FRIENDS14, FRIENDS15 and ….") {
+		t.Errorf("found %v", list)
+	}
+}
+
 func TestCheck_TheWorstIsFirst(t *testing.T) {
 	t.Parallel()
 	h := open(t, "")

@@ -86,7 +86,7 @@ func checkParty(party string) error {
 // args are the arguments of the program that rehearses the sale of an event and writes its report into a file.
 func (c Crowd) args(slug, file string) []string {
 	return []string{
-		"rehearse", slug, "--report", file, "--people", strconv.Itoa(c.People), "--over", c.Over.Duration().String(), "--phones", strconv.Itoa(c.Phones),
-		"--party", strings.ReplaceAll(c.Party, " ", ""), "--bots", strconv.Itoa(c.Bots),
+		"rehearse", slug, "--report", file, "--people", strconv.Itoa(c.People), "--over", c.Over.Duration().String(), "--phones", strconv.Itoa(c.Phones) + "%",
+		"--party", strings.ReplaceAll(c.Party, " ", ""), "--bots", strconv.Itoa(c.Bots) + "%",
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/seatstest"
 )
 
-// The report is where $5 says: usher rehearse SLUG --report FILE.
+// The report is where $4 says: usher rehearse SLUG --report FILE.
 const (
 	running  = `echo '{"state":"running","people":2000,"progress":{"arrived":7}}' > "$4.new"; mv "$4.new" "$4"; `
 	finished = `echo '{"state":"done","people":2000,"money":4200,"currency":"EUR","sections":[{"name":"Stalls","seats":10,"sold":10,"after":61.5}]}' > "$4.new"; mv "$4.new" "$4"; `
@@ -75,7 +75,7 @@ func TestRehearsal_ItsProgramIsToldOfTheEventAndTheCrowd(t *testing.T) {
 	h.ask(t)
 	h.until(t, in(StateDone))
 	said, err := os.ReadFile(to)
-	if err != nil || !strings.HasPrefix(string(said), "rehearse evening --report /") || !strings.HasSuffix(string(said), " --people 2000 --over 10m0s --phones 70 --party 1:20,2:60,4:20 --bots 2\n") {
+	if err != nil || !strings.HasPrefix(string(said), "rehearse evening --report /") || !strings.HasSuffix(string(said), " --people 2000 --over 10m0s --phones 70% --party 1:20,2:60,4:20 --bots 2%\n") {
 		t.Errorf("%v %s", err, said)
 	}
 }

@@ -37,15 +37,22 @@ var presetWords = map[string]string{
 	"rush": text.Mark("A rush: ten people for each seat, within ten minutes"), "hype": text.Mark("A hype: forty people for each seat, within ten minutes, with many bots"),
 }
 
+// rehearsalWords say how far a rehearsal is. Those of rehearsals that are over are in a badge.
 var rehearsalWords = map[rehearsal.State]string{
-	rehearsal.StateAsked: text.Mark("It begins."), rehearsal.StateRunning: text.Mark("It runs."), rehearsal.StateStopping: text.Mark("It is being stopped."), rehearsal.StateDone: text.Mark("It is done."),
-	rehearsal.StateFailed: text.Mark("It failed. The log of Usher says why."), rehearsal.StateStopped: text.Mark("It was stopped."), rehearsal.StateBroken: text.Mark("It was broken off, as the program ended or was restarted. Start it again."),
+	rehearsal.StateAsked: text.Mark("It begins."), rehearsal.StateRunning: text.Mark("It runs."), rehearsal.StateStopping: text.Mark("It is being stopped."),
+	rehearsal.StateDone: text.Mark("Done"), rehearsal.StateFailed: text.Mark("Failed"), rehearsal.StateStopped: text.Mark("Stopped"), rehearsal.StateBroken: text.Mark("Broken off"),
+}
+
+// rehearsalWhy says more about a rehearsal that did not end well.
+var rehearsalWhy = map[rehearsal.State]string{
+	rehearsal.StateFailed: text.Mark("The rehearsal failed. The log of Usher says why."),
+	rehearsal.StateBroken: text.Mark("The rehearsal was broken off, as Usher ended or was started again. Start another one."),
 }
 
 // FaultWords are what is wrong, and what to do about it; the second is empty for points of the checklist.
 func (p RehearsalPage) FaultWords(ctx context.Context, f rehearsal.Fault) (wrong, do string) {
 	if f.Point != "" {
-		return text.T(ctx, PointWords(f.Point)) + ": " + p.Checklist.says(ctx, f.Point), ""
+		return text.T(ctx, "%s: %s", text.T(ctx, PointWords(f.Point)), p.Checklist.says(ctx, f.Point)), ""
 	}
 	return f.Wrong.In(ctx), f.Do.In(ctx)
 }
