@@ -63,7 +63,6 @@ var layers = map[string][]string{
 	"seats/rehearsal":                  {"seats/text", "seats", "seats/events", "seats/jobs", "seats/organizers"},
 	"seats/series":                     {"seats/text", "seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
 	"seats/lists":                      {"seats", "seats/text"},
-	"seats/rehearsal":                  {"seats"},
 	"seats/testsale":                   {"seats", "seats/events", "seats/jobs", "seats/limit", "seats/organizers", "seats/pages", "seats/text"},
 	"seats/subscriptions":              {"seats/text", "seats", "seats/events", "seats/jobs", "seats/seal", "seats/orders", "seats/organizers", "seats/payments", "seats/pricing"},
 	"seats/programme":                  {"seats/text", "seats", "seats/pages", "seats/pricing"},

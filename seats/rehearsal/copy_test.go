@@ -28,7 +28,7 @@ func dial(t *testing.T) *pgx.Conn {
 	return conn
 }
 
-func exec(t *testing.T, conn *pgx.Conn, statements ...string) {
+func run(t *testing.T, conn *pgx.Conn, statements ...string) {
 	t.Helper()
 	for _, sql := range statements {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
@@ -45,8 +45,8 @@ func value[T any](t *testing.T, conn *pgx.Conn, sql string, args ...any) (v T) {
 	return v
 }
 
-// house makes an event of a small hall in a database of its own.
-func house(t *testing.T) *pgx.Conn {
+// smallHall makes an event of a small hall in a database of its own.
+func smallHall(t *testing.T) *pgx.Conn {
 	t.Helper()
 	hall, known := plan.Named("conference")
 	if !known {
@@ -130,7 +130,7 @@ const leak = "Ingeborg-Leak"
 // plant puts persons and secrets into a house: into each column that a copy replaces, and into tables that it leaves out.
 func plant(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	exec(
+	run(
 		t, conn, `SET session_replication_role = replica`,
 		`INSERT INTO block (id, event_id, seats, reason, owner, kind) VALUES ('11111111-1111-1111-1111-111111111111', 1, '{7}', '`+leak+`', '`+leak+`', 'press')`,
 		`INSERT INTO code (id, event_id, code, name, percent, amount, per_order, types, categories, tickets, most, per_person) VALUES
@@ -174,7 +174,7 @@ func leaks(t *testing.T, conn *pgx.Conn) (found []string) {
 
 func TestCopy_LeavesPersonsAndSecretsInTheHouse(t *testing.T) {
 	t.Parallel()
-	from, to := house(t), dial(t)
+	from, to := smallHall(t), dial(t)
 	plant(t, from)
 	if planted := leaks(t, from); len(planted) < 14 {
 		t.Fatalf("only %v have something to leak", planted)
@@ -190,7 +190,7 @@ func TestCopy_LeavesPersonsAndSecretsInTheHouse(t *testing.T) {
 			t.Errorf("table %s is left out (%s), and %d rows came over", name, reason, n)
 		}
 	}
-	exec(t, to, `UPDATE event SET promoter = '`+leak+`'`)
+	run(t, to, `UPDATE event SET promoter = '`+leak+`'`)
 	if found := leaks(t, to); !slices.Equal(found, []string{"event"}) {
 		t.Errorf("a leak that was planted in the shadow is found in %v", found)
 	}
@@ -198,7 +198,7 @@ func TestCopy_LeavesPersonsAndSecretsInTheHouse(t *testing.T) {
 
 func TestCopy_WhatCannotBeBoughtInTheHouseCannotInTheShadow(t *testing.T) {
 	t.Parallel()
-	from, to := house(t), dial(t)
+	from, to := smallHall(t), dial(t)
 	plant(t, from)
 	if _, err := Copy(t.Context(), from, to, "evening", 1); err != nil {
 		t.Fatal(err)
@@ -218,8 +218,8 @@ func TestCopy_WhatCannotBeBoughtInTheHouseCannotInTheShadow(t *testing.T) {
 
 func TestCopy_OpensTheSaleWithTheDemoCardOnly(t *testing.T) {
 	t.Parallel()
-	from, to := house(t), dial(t)
-	exec(
+	from, to := smallHall(t), dial(t)
+	run(
 		t, from, `UPDATE event SET status = 'draft', opens_at = now() + interval '30 days', pay_at_door = true, invoices = true, hold_length = '8 minutes'`,
 		`INSERT INTO phase (event_id, number, name, begins_at, ends_at, sells) SELECT 1, 1, 'Early', '-infinity', opens_at + interval '10 minutes', 0 FROM event`,
 		`INSERT INTO phase (event_id, number, name, begins_at, ends_at, sells) SELECT 1, 2, 'Later', opens_at + interval '10 minutes', 'infinity', 0 FROM event`,
@@ -244,7 +244,7 @@ func TestCopy_OpensTheSaleWithTheDemoCardOnly(t *testing.T) {
 
 func TestCopy_ChangesNothingInTheHouse(t *testing.T) {
 	t.Parallel()
-	from, to := house(t), dial(t)
+	from, to := smallHall(t), dial(t)
 	plant(t, from)
 	sum := func() (all string) {
 		for _, name := range tablesOf(t, from) {
@@ -263,11 +263,11 @@ func TestCopy_ChangesNothingInTheHouse(t *testing.T) {
 
 func TestCopy_RefusesAnotherVersionAndAnUnknownEvent(t *testing.T) {
 	t.Parallel()
-	from, to := house(t), dial(t)
+	from, to := smallHall(t), dial(t)
 	if _, err := Copy(t.Context(), from, to, "morning", 1); !errors.Is(err, ErrNoEvent) {
 		t.Errorf("an event that is not there: %v", err)
 	}
-	exec(t, to, `DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)
+	run(t, to, `DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)
 	if _, err := Copy(t.Context(), from, to, "evening", 1); !errors.Is(err, ErrVersion) {
 		t.Errorf("databases with other migrations: %v", err)
 	}

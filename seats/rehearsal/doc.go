@@ -5,7 +5,7 @@
 //	report.go  the report, and how it is read from the database of the shadow
 //	checks.go  probable mistakes in the settings of an event
 //	crowd.go   who comes, as an organizer expects it
-//	rehearsal.go  rehearsals that organizers ask for at the desk: a node runs the program, and notes its report
+//	rehearsal.go rehearsals that organizers ask for at the desk: a node runs the program, and notes its report
 //
 // # Promises
 //
