@@ -27,6 +27,8 @@ const (
 	mostPeople = 200_000
 	mostOver   = 6 * time.Hour
 	mostParty  = 20
+
+	longest = 10 * time.Minute // people of a rehearsal come within this time: one of a longer sale runs faster
 )
 
 // Presets are crowds of usual sales of an event with so many seats, the smallest first. How many people come for each seat is what decides
@@ -85,8 +87,10 @@ func checkParty(party string) error {
 
 // args are the arguments of the program that rehearses the sale of an event and writes its report into a file.
 func (c Crowd) args(slug, file string) []string {
+	faster := max(1, c.Over.Duration().Seconds()/longest.Seconds())
 	return []string{
 		"rehearse", slug, "--report", file, "--people", strconv.Itoa(c.People), "--over", c.Over.Duration().String(), "--phones", strconv.Itoa(c.Phones) + "%",
 		"--party", strings.ReplaceAll(c.Party, " ", ""), "--bots", strconv.Itoa(c.Bots) + "%",
+		"--faster", strconv.FormatFloat(faster, 'f', 2, 64),
 	}
 }

@@ -75,7 +75,7 @@ func TestRehearsal_ItsProgramIsToldOfTheEventAndTheCrowd(t *testing.T) {
 	h.ask(t)
 	h.until(t, in(StateDone))
 	said, err := os.ReadFile(to)
-	if err != nil || !strings.HasPrefix(string(said), "rehearse evening --report /") || !strings.HasSuffix(string(said), " --people 2000 --over 10m0s --phones 70% --party 1:20,2:60,4:20 --bots 2%\n") {
+	if err != nil || !strings.HasPrefix(string(said), "rehearse evening --report /") || !strings.HasSuffix(string(said), " --people 2000 --over 10m0s --phones 70% --party 1:20,2:60,4:20 --bots 2% --faster 1.00\n") {
 		t.Errorf("%v %s", err, said)
 	}
 }
