@@ -95,6 +95,7 @@ e2e: postgres browser ## the built binary in a real browser (the limit is for wh
 figures: postgres browser ## times against fixed budgets; the machine should have nothing else to do
 	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestStart_SecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestTill_AHundred|TestDoor_Forty|TestAChartOf8800SeatsIsMoved'
 	@go test -tags figures -vet=off -count=1 ./seats/sales -run TestDesk_NoStatement
+	@go test -tags figures -v -vet=off -count=1 ./cmd/usher/rush -run TestRehearsal_
 
 sizes: postgres ## the crowds of the systems Usher was asked to be, whole: 200,000 for 200 places, 2,000,000 for a stadium, and a tenth of it (ten minutes)
 	@go test -tags sizes -vet=off -count=1 -timeout 2h -v -parallel 1 ./cmd/usher/rush -run '^TestS[0-9]_' | grep -E '^(---|ok|FAIL|    )'

@@ -7,13 +7,11 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -242,22 +240,17 @@ func broke(p *rush.Report) []string {
 	return append(list, p.Lies()...)
 }
 
-// beGentle gives this process, and those it starts, the lowest priority and one core each.
+// lowest is the priority of a rehearsal, as nice(1) counts.
+const lowest = 19
+
+// beGentle gives this process, and those it starts, the lowest priority and one core.
 func beGentle() error {
 	runtime.GOMAXPROCS(1)
 	if err := os.Setenv("GOMAXPROCS", "1"); err != nil {
 		return err
 	}
-	const lowest = 19
-	tasks, err := filepath.Glob("/proc/self/task/[0-9]*") // Linux: each thread has a priority of its own, and hands it on
-	if err != nil || len(tasks) == 0 {
-		return syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowest)
-	}
-	for _, task := range tasks {
-		id, _ := strconv.Atoi(filepath.Base(task)) // digits
-		if err := syscall.Setpriority(syscall.PRIO_PROCESS, id, lowest); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("rehearse: lower the priority: %w", err)
-		}
+	if err := yield(); err != nil {
+		return fmt.Errorf("rehearse: %w", err)
 	}
 	return nil
 }

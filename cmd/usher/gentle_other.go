@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "syscall"
+
+// yield gives this process, and those it starts, the lowest priority.
+func yield() error { return syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowest) }
