@@ -202,8 +202,8 @@ func (rs *Rehearsals) end(ctx context.Context, id string, state State, r *Report
 }
 
 const (
-	ending = 20 * time.Second // that a program has to clean up
-	unseen = 20 * time.Second // after which a program ends whose database is not reached: other nodes take it for broken soon
+	unseen = 10 * time.Second // after which a program ends whose database is not reached
+	ending = 15 * time.Second // that it has to clean up: it has ended before another node takes the rehearsal for broken
 )
 
 // program runs the program of a rehearsal, and shows the organizers its report meanwhile. It returns the state in which the rehearsal ends.
@@ -249,10 +249,10 @@ func (rs *Rehearsals) program(ctx context.Context, id string, args []string, fil
 func result(ctx context.Context, err error, file string) (State, *Report, error) {
 	report, unread := Read(file)
 	switch {
-	case ctx.Err() != nil: // the node ends
-		return StateBroken, report, nil
 	case err == nil && unread == nil && report.State == Done:
 		return StateDone, report, nil
+	case ctx.Err() != nil: // the node ends
+		return StateBroken, report, nil
 	}
 	return StateFailed, report, errors.Join(errNotDone, err, unread)
 }
