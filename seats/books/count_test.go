@@ -35,8 +35,19 @@ func (h *house) wantReports(t testing.TB, when string) {
 	t.Helper()
 	today := time.Now().UTC()
 	day := func(n int) string { return today.AddDate(0, 0, n).Format(time.DateOnly) }
-	for _, f := range []books.Filter{{}, {Event: "evening-2"}, {Series: "run"}, {From: day(-3), To: day(0)}, {To: day(-2)}, {From: day(-1)}, {Event: "evening", From: day(-40), To: day(-2)}, {Event: "none"},
-		{From: day(-45), To: day(-3)}, {From: day(-20), To: day(10)}, {From: day(-1), To: day(-4)}} {
+	for _, f := range []books.Filter{
+		{},
+		{Event: "evening-2"},
+		{Series: "run"},
+		{From: day(-3), To: day(0)},
+		{To: day(-2)},
+		{From: day(-1)},
+		{Event: "evening", From: day(-40), To: day(-2)},
+		{Event: "none"},
+		{From: day(-45), To: day(-3)},
+		{From: day(-20), To: day(10)},
+		{From: day(-1), To: day(-4)},
+	} {
 		sums := map[string]map[string]books.Sums{}
 		for _, by := range books.Groups {
 			sums[by] = map[string]books.Sums{}

@@ -56,6 +56,24 @@ func gaps(list []table) (found []string) {
 	return found
 }
 
+// A policy that reads all events of the team reads them once for each table of each statement.
+func TestWall_APolicyAsksForTheEventOfARowOnly(t *testing.T) {
+	t.Parallel()
+	db := newFixture(t).db
+	const slowSQL = `SELECT tablename FROM pg_policies WHERE schemaname = 'public' AND qual ~ 'IN \( SELECT (event|orders)\.id\s+FROM'`
+	rows, _ := db.Query(t.Context(), slowSQL) // CollectRows returns its error
+	if slow, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(slow) > 0 {
+		t.Errorf("the policies of %q read all rows of the team: write EXISTS (SELECT FROM event e WHERE e.id = event_id); %v", slow, err)
+	}
+	if _, err := db.Exec(t.Context(), `ALTER POLICY "what the team may see" ON ticket USING (event_id IN (SELECT id FROM event))`); err != nil {
+		t.Fatal(err)
+	}
+	var found string
+	if err := db.QueryRow(t.Context(), slowSQL).Scan(&found); err != nil || found != "ticket" {
+		t.Errorf("a slow policy was not found: %q, %v", found, err)
+	}
+}
+
 func TestEveryTableStandsBehindTheSecondWall(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
