@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Now is the time by the clock of a database.
@@ -90,7 +91,8 @@ func (w *Waits) Of(waits []time.Duration, faster float64) {
 func (r *Report) Text(w io.Writer) error {
 	t := &lines{w: w}
 	t.add("%d people came to %s within %s.", r.People, r.Event, r.Over)
-	t.add("%d bought tickets for %.2f %s, %d left without any.", r.Progress.Bought, float64(r.Money)/100, r.Currency, r.Progress.Left)
+	digits := pricing.Decimals(r.Currency)
+	t.add("%d bought tickets for %.*f %s, %d left without any.", r.Progress.Bought, digits, float64(r.Money)/math.Pow10(digits), r.Currency, r.Progress.Left)
 	for _, part := range []struct {
 		name string
 		list []SoldOut
