@@ -1,16 +1,18 @@
 // Package rehearsal lets organizers try the sale of an event with the crowd that they expect, before it starts. The event is copied
 // into a shadow: a private PostgreSQL beside the house. A crowd buys there, and a report says how it went.
 //
+//	tables.go  what becomes of each table: copied, made anew, or left out with a reason
 //	copy.go    copies the configuration of one event from one database into another
-//	report.go  the report, and how it is read from the database of the shadow
+//	report.go  the report
+//	sales.go   what is read of it from the database of the shadow, and its text
 //	checks.go  probable mistakes in the settings of an event
 //	crowd.go   who comes, as an organizer expects it
-//	rehearsal.go rehearsals that organizers ask for at the desk: a node runs the program, and notes its report
+//	rehearsal.go  rehearsals that organizers ask for at the desk: a node runs the program, and notes its report
 //
 // # Promises
 //
-//	R1  No personal data and no secret comes into the shadow. Each table is copied or left out by name (tables), and each column
-//	    with a person or a secret in it is replaced (replaced).
+//	R1  No personal data and no secret comes into the shadow. Each table is copied or left out by name, and each
+//	    column with a person or a secret in it is replaced (tables.go).
 //	R2  The shadow reaches nothing outside: it has the demo card only, no webhooks and no address of a mail server.
 //	R3  The house is only read, in one transaction that may not write.
 //	R4  What is sold or blocked in the house cannot be bought in the shadow.
