@@ -422,15 +422,21 @@ func (r *Room) Leave(ctx context.Context, holder seats.ID, token string) (left b
 }
 
 // A visitor with a slot, or with an expired one that may be renewed, has not gone away. A number that was admitted before the
-// longest stay admits no visitor again.
+// longest stay admits no visitor again. It waits for no sale, which locks admissions in another order: what a sale has is left to the next time.
 const departuresSQL = `
+WITH departed AS (
+    SELECT a.epoch, a.number
+      FROM admission a, room r
+     WHERE r.id = $1 AND a.room_id = $1 AND a.outcome IS NULL AND a.admitted_at < clock_timestamp() - r.stay
+       AND NOT EXISTS (SELECT FROM slot s
+                        WHERE s.room_id = $1 AND s.holder = a.holder AND s.epoch = a.epoch AND s.number = a.number
+                          AND (s.expires_at > clock_timestamp() OR s.since + r.stay > clock_timestamp()))
+       FOR NO KEY UPDATE OF a SKIP LOCKED
+)
 UPDATE admission a
    SET outcome = 'went away', left_at = clock_timestamp()
-  FROM room r
- WHERE r.id = $1 AND a.room_id = $1 AND a.outcome IS NULL AND a.admitted_at < clock_timestamp() - r.stay
-   AND NOT EXISTS (SELECT FROM slot s
-                    WHERE s.room_id = $1 AND s.holder = a.holder AND s.epoch = a.epoch AND s.number = a.number
-                      AND (s.expires_at > clock_timestamp() OR s.since + r.stay > clock_timestamp()))`
+  FROM departed d
+ WHERE a.room_id = $1 AND a.epoch = d.epoch AND a.number = d.number`
 
 // recordDepartures records visitors who went away: their slot ended, and their time to return is over.
 func (r *Room) recordDepartures(ctx context.Context) error {

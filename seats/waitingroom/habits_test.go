@@ -129,6 +129,45 @@ func TestHeldSeatsThatComeBackAndThoseThatAreSoldAreCounted(t *testing.T) {
 	}
 }
 
+// A sale locks the admissions of its buyers one after another. If this waited for them with some of its own, one of the two would be undone.
+func TestAdmissions_RecordingDeparturesWaitsForNoSale(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{Slots: 10})
+	n := h.node(t, false)
+	var people [3]*person
+	for i := range people {
+		people[i] = &person{holder: seats.NewID()}
+		people[i].enter(t, n.room)
+	}
+	h.exec(t, `UPDATE admission SET admitted_at = admitted_at - interval '31 minutes'`)
+	h.exec(t, `UPDATE slot SET since = since - interval '31 minutes', expires_at = clock_timestamp() - interval '1 second' WHERE holder IS NOT NULL`)
+	sale, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sale.Rollback(context.WithoutCancel(t.Context())) }() // it did not take place
+	if _, err := sale.Exec(t.Context(), `SELECT FROM admission WHERE holder = $1 FOR NO KEY UPDATE`, people[1].holder); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := n.room.RecordDepartures(short); err != nil {
+		t.Fatalf("it waited for the sale: %v", err)
+	}
+	if n := h.one(t, `SELECT count(*) FROM admission WHERE outcome = 'went away'`); n != 2 {
+		t.Errorf("%d visitors went away", n)
+	}
+	if err := sale.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.room.RecordDepartures(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.one(t, `SELECT count(*) FROM admission WHERE outcome = 'went away'`); n != 3 {
+		t.Errorf("%d visitors went away in the end", n)
+	}
+}
+
 func TestAdmissions_RecordVisitorsWhoWentAway(t *testing.T) {
 	t.Parallel()
 	h := build(t, waitingroom.NewRoom{Slots: 10})
