@@ -61,12 +61,12 @@ func (d *door) cut() {
 
 func TestWhereConnectionsAreCutPagesComeBackAndNothingUntrueIsFound(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t)
+	d, event := openDoor(t), hall(t, 300, true, time.Minute)
 	for after := 1; after <= 3; after++ {
 		time.AfterFunc(time.Duration(after)*700*time.Millisecond, d.cut)
 	}
 	report, err := Run(t.Context(), &Crowd{
-		URL: "http://" + d.listener.Addr().String(), Event: hall(t, 300, true, time.Minute), Scenario: Places, People: 300, Over: 3 * time.Second,
+		URL: "http://" + d.listener.Addr().String(), Event: event, Scenario: Places, People: 300, Over: 3 * time.Second,
 		Watchers: 20, Again: 30 * time.Second, Connections: 16, Seed: 1, Own: true,
 	})
 	if err != nil {
