@@ -8,11 +8,9 @@ CREATE TABLE rehearsal (
     seen_at    timestamptz NOT NULL DEFAULT clock_timestamp(),   -- when the node that runs it last said so
     ended_at   timestamptz,
     report     jsonb,                                            -- the newest one; null: there is none yet
-    error      text NOT NULL DEFAULT '',                         -- why it failed
     CONSTRAINT "a rehearsal is in one of seven states" CHECK (state IN ('asked', 'running', 'stopping', 'done', 'failed', 'stopped', 'broken')),
     CONSTRAINT "a rehearsal that is over has an end" CHECK ((ended_at IS NULL) = (state IN ('asked', 'running', 'stopping'))),
-    CONSTRAINT "a rehearsal that is done has a report" CHECK (state <> 'done' OR report IS NOT NULL),
-    CONSTRAINT "an error of a rehearsal is short" CHECK (length(error) <= 1000)
+    CONSTRAINT "a rehearsal that is done has a report" CHECK (state <> 'done' OR report IS NOT NULL)
 );
 
 CREATE UNIQUE INDEX "one sale is rehearsed at a time" ON rehearsal ((true)) WHERE ended_at IS NULL;

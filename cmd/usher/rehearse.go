@@ -207,6 +207,7 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		}
 		p.Waits.Of(crowded.Room.Waited, r.faster)
 	}
+	p.Progress.Holding, p.Progress.Left = 0, p.Progress.Arrived-p.Progress.Bought // some gave seats back, or let them expire
 	p.Claims = rehearsal.Claims{Count: crowded.Claims, P50: crowded.ClaimP50, P99: crowded.ClaimP99, Refused: crowded.Taken}
 	within := p.Over.Duration()
 	if room { // which spreads the work

@@ -28,7 +28,6 @@ type rehearsalBody struct {
 	Crowd   rehearsal.Crowd   `json:"crowd"`
 	AskedAt time.Time         `json:"asked_at"`
 	EndedAt *time.Time        `json:"ended_at,omitempty"`
-	Error   string            `json:"error,omitempty"`
 	Report  *rehearsal.Report `json:"report,omitempty"`
 }
 
@@ -56,6 +55,7 @@ func (h *Handlers) showRehearsal(w http.ResponseWriter, r *http.Request, m organ
 		known.People = p.Last.Crowd.People
 		if p.Wrong == "" {
 			p.Crowd = p.Last.Crowd
+			p.Crowd.Preset = "" // its figures are in the form, and may be changed there
 		}
 	}
 	if p.Faults, err = h.Rehearsals.Check(r.Context(), m, known); err != nil {
@@ -80,7 +80,7 @@ func describeRehearsal(r *http.Request, p desk.RehearsalPage) rehearsalAnswer {
 		answer.Faults = append(answer.Faults, faultBody{f.Name, f.Severity, wrong, do, p.FaultPath(f)})
 	}
 	if l := p.Last; l != nil {
-		answer.Rehearsal = &rehearsalBody{l.State, l.Crowd, l.AskedAt.UTC(), l.EndedAt, l.Error, l.Report}
+		answer.Rehearsal = &rehearsalBody{l.State, l.Crowd, l.AskedAt.UTC(), l.EndedAt, l.Report}
 	}
 	return answer
 }
@@ -136,7 +136,7 @@ func crowdOf(f url.Values) rehearsal.Crowd {
 	number("minutes", &minutes)
 	number("phones", &c.Phones)
 	number("bots", &c.Bots)
-	c.Over, c.Preset = rehearsal.Seconds(minutes*60), f.Get("preset")
+	c.Over, c.Preset = 60*rehearsal.Seconds(minutes), f.Get("preset")
 	var parties []string
 	for _, size := range desk.PartySizes {
 		if percent := strings.TrimSpace(f.Get("party_" + strconv.Itoa(size))); percent != "" && percent != "0" {

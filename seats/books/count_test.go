@@ -423,3 +423,32 @@ func TestReport_ReadsNoOrderThatIsCounted(t *testing.T) {
 		t.Error("an order that changed is not read")
 	}
 }
+
+// What months and their edges have of each day is once for the days that were asked for, and nothing for all others.
+func TestReport_MonthsAndTheirEdgesHaveEachDayOnce(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2027, 12, 1, 0, 0, 0, 0, time.UTC)
+	for from := range 100 {
+		for to := from - 2; to < 100; to++ {
+			args := books.MonthsOf(begin.AddDate(0, 0, from), begin.AddDate(0, 0, to))
+			signs, firsts, ends := args[2].([]int), args[3].([]time.Time), args[4].([]time.Time)
+			for n := range 140 {
+				day, times := begin.AddDate(0, 0, n-20), 0
+				if month := day.AddDate(0, 0, 1-day.Day()); !month.Before(args[0].(time.Time)) && month.Before(args[1].(time.Time)) {
+					times++
+				}
+				for i, sign := range signs {
+					if edge := ends[i].Sub(firsts[i]); edge > 17*24*time.Hour || edge <= 0 {
+						t.Fatalf("an edge has %v", edge)
+					}
+					if !day.Before(firsts[i]) && day.Before(ends[i]) {
+						times += sign
+					}
+				}
+				if asked := n-20 >= from && n-20 <= to; times != 0 != asked || times*times != times {
+					t.Fatalf("from day %d to %d, day %d is counted %d times", from, to, n-20, times)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -23,3 +24,6 @@ func (b *Books) CountSome(ctx context.Context, n int) (taken int, err error) {
 
 // CountIn does so in a transaction.
 func CountIn(ctx context.Context, tx pgx.Tx, n int) (int, error) { return countSome(ctx, tx, n) }
+
+// MonthsOf says which months and edges a report of months reads for days.
+func MonthsOf(from, to time.Time) []any { return monthsOf(from, to) }

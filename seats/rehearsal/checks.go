@@ -107,7 +107,7 @@ var checks = []check{
 // The pace of a waiting room: an order has two tickets, and a buyer is inside for the length of a hold.
 const faultsSQL = `
 WITH e AS MATERIALIZED (
-    SELECT e.*, greatest(coalesce(e.opens_at, clock_timestamp()), clock_timestamp()) AS opens, c.price_version,
+    SELECT e.*, greatest(coalesce(e.opens_at, clock_timestamp()), clock_timestamp()) AS opens, coalesce(e.status = 'draft' OR e.opens_at > clock_timestamp(), false) AS ahead, c.price_version,
            (SELECT sum(n) FROM unnest(c.free) n) + (SELECT sum(n) FROM unnest(c.held) n) AS available
       FROM event e JOIN counter c ON c.event_id = e.id WHERE e.id = $1
 ), prices AS MATERIALIZED (
@@ -128,7 +128,7 @@ WITH e AS MATERIALIZED (
                                   AND NOT EXISTS (SELECT FROM invoice_sender s WHERE s.team_id = e.team_id AND s.exemption <> '') THEN '' END),
         ('demo',            CASE WHEN e.demo AND e.test_of IS NULL THEN '' END),
         ('bank',            CASE WHEN e.invoices AND NOT EXISTS (SELECT FROM bank_account b WHERE b.team_id = e.team_id) THEN '' END),
-        ('pay-later',       CASE WHEN (e.pay_at_door OR e.invoices) AND e.starts_at - e.pay_before <= e.opens AND e.opens < e.starts_at THEN '' END),
+        ('pay-later',       CASE WHEN e.ahead AND (e.pay_at_door OR e.invoices) AND e.starts_at - e.pay_before <= e.opens AND e.opens < e.starts_at THEN '' END),
         ('payment-short',   CASE WHEN e.payment_length < '5 minutes' THEN '' END),
         ('limit-capacity',  CASE WHEN e.available > 0 AND e.seats_per_holder > e.available THEN '' END),
         ('limit-network',   CASE WHEN l.challenge <> 'off' AND l.seats_per_network < e.seats_per_holder THEN '' END),
@@ -156,7 +156,7 @@ WITH e AS MATERIALIZED (
         ('language',        CASE WHEN EXISTS (SELECT FROM event_text t WHERE t.event_id = e.id AND t.description <> '')
                                   AND NOT EXISTS (SELECT FROM event_text t WHERE t.event_id = e.id AND t.description <> '' AND t.language = e.language) THEN '' END),
         ('join-link',       CASE WHEN e.online AND e.join_link = '' THEN '' END),
-        ('reminder',        CASE WHEN coalesce(w.remind, true) AND e.opens < e.starts_at AND e.starts_at - make_interval(hours => coalesce(w.hours, 24)) <= e.opens THEN '' END),
+        ('reminder',        CASE WHEN e.ahead AND coalesce(w.remind, true) AND e.opens < e.starts_at AND e.starts_at - make_interval(hours => coalesce(w.hours, 24)) <= e.opens THEN '' END),
         ('accessibility',   CASE WHEN NOT EXISTS (SELECT FROM legal_text t WHERE t.team_id = e.team_id AND t.kind = 'accessibility' AND t.published) THEN '' END)
       ) f(name, detail)
     UNION ALL
@@ -172,13 +172,13 @@ WITH e AS MATERIALIZED (
     SELECT 'type-locked', string_agg(t.name, chr(31) ORDER BY t.number) FROM ticket_type t
      WHERE t.event_id = $1 AND NOT t.retired AND t.sold_to = 'code' AND NOT EXISTS (SELECT FROM codes c WHERE t.number = ANY (c.unlocks_types))
     UNION ALL
-    SELECT 'phase-never', string_agg(f.name, chr(31) ORDER BY f.number) FROM e JOIN phase f ON f.event_id = e.id AND NOT f.retired AND (f.ends_at <= e.opens OR f.begins_at >= e.starts_at)
+    SELECT 'phase-never', string_agg(f.name, chr(31) ORDER BY f.number) FROM e JOIN phase f ON f.event_id = e.id AND NOT f.retired AND (e.ahead AND f.ends_at <= e.opens OR f.begins_at >= e.starts_at)
     UNION ALL
     SELECT 'section-blocked', string_agg(s.name, chr(31) ORDER BY s.number) FROM e JOIN section s ON s.event_id = e.id
      WHERE e.available > 0 AND NOT EXISTS (SELECT FROM seat_state x WHERE x.event_id = e.id AND x.idx >= s.first AND x.idx < s.first + s.count AND x.state < 4)
     UNION ALL
     SELECT n.name, string_agg(DISTINCT c.called, chr(31)) FROM e JOIN codes c ON true, LATERAL (VALUES
-        ('code-late',     NOT c.presale AND c.ends_at <= e.opens OR c.ends_at <= clock_timestamp()),
+        ('code-late',     e.ahead AND (NOT c.presale AND c.ends_at <= e.opens OR c.ends_at <= clock_timestamp())),
         ('code-worth',    c.amount > 0 AND NOT c.per_order AND c.amount > (SELECT max(amount) FROM prices)),
         ('code-all-free', c.percent = 10000 AND c.most = 0 AND c.per_person = 0 AND c.membership_id IS NULL),
         ('presale-late',  c.presale AND (e.opens_at IS NULL OR c.begins_at >= e.opens_at)),

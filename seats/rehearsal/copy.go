@@ -17,7 +17,6 @@ import (
 type Room struct {
 	Slots             int
 	Rate              *float64 // people per second; nil: no limit
-	Work              int
 	Scheduled         bool // it has a lobby and a draw
 	Valid, Idle, Stay time.Duration
 }
@@ -31,7 +30,7 @@ var (
 const eventSQL = `SELECT id, seats FROM event WHERE slug = $1`
 
 const roomSQL = `
-SELECT slots, rate::float8, work, mode = 'scheduled', valid, idle, stay FROM room WHERE id = (SELECT room_id FROM event WHERE id = $1)`
+SELECT slots, rate::float8, mode = 'scheduled', valid, idle, stay FROM room WHERE id = (SELECT room_id FROM event WHERE id = $1)`
 
 // Copy copies what is set up for the sale of an event from a house into an empty shadow, where the sale is open. In the shadow time
 // runs faster by a factor of 1 or more. Copy returns the waiting room of the event; nil without one. The house is only read. to must
@@ -71,7 +70,7 @@ func Copy(ctx context.Context, house, to *pgx.Conn, slug string, faster float64)
 		return nil, fmt.Errorf("rehearsal: copy event %q: %w", slug, err)
 	}
 	r := Room{}
-	switch err := read.QueryRow(ctx, roomSQL, event).Scan(&r.Slots, &r.Rate, &r.Work, &r.Scheduled, &r.Valid, &r.Idle, &r.Stay); {
+	switch err := read.QueryRow(ctx, roomSQL, event).Scan(&r.Slots, &r.Rate, &r.Scheduled, &r.Valid, &r.Idle, &r.Stay); {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil
 	case err != nil:

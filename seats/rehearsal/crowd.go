@@ -31,16 +31,16 @@ const (
 	longest = 10 * time.Minute // people of a rehearsal come within this time: one of a longer sale runs faster
 )
 
-// Presets are crowds of usual sales of an event with so many seats, the smallest first. How many people come for each seat is what decides
+// Presets are crowds of usual sales of an event with so many seats, the smallest first, without those of more people than can come. How many people come for each seat is what decides
 // about a sale; docs/rehearsal.md says where the figures come from.
 func Presets(capacity int) []Crowd {
-	people := func(perSeat float64) int { return min(max(int(perSeat*float64(capacity)), 1), mostPeople) }
-	return []Crowd{
+	people := func(perSeat float64) int { return max(int(perSeat*float64(capacity)), 1) }
+	return slices.DeleteFunc([]Crowd{
 		{Preset: "quiet", People: people(0.5), Over: 7200, Phones: 50, Party: "1:15,2:65,4:20"},
 		{Preset: "popular", People: people(2), Over: 1800, Phones: 70, Party: "1:20,2:60,4:20", Bots: 1},
 		{Preset: "rush", People: people(10), Over: 600, Phones: 80, Party: "1:10,2:60,4:30", Bots: 5},
 		{Preset: "hype", People: people(40), Over: 600, Phones: 90, Party: "1:5,2:55,4:40", Bots: 20},
-	}
+	}, func(c Crowd) bool { return c.People > mostPeople })
 }
 
 // Fill returns the crowd, or that of its preset.
@@ -53,14 +53,14 @@ func (c Crowd) Fill(capacity int) Crowd {
 	return c
 }
 
-// Check refuses a crowd that cannot come. Errors: a *seats.ValidationError.
-func (c Crowd) Check() error {
+// Check refuses a crowd that cannot come to an event with so many seats. Errors: a *seats.ValidationError.
+func (c Crowd) Check(capacity int) error {
 	switch {
-	case c.Preset != "" && !slices.ContainsFunc(Presets(1), func(p Crowd) bool { return p.Preset == c.Preset }):
+	case c.Preset != "" && !slices.ContainsFunc(Presets(capacity), func(p Crowd) bool { return p.Preset == c.Preset }):
 		return seats.Unchanged(text.Say("There is no crowd of that name."))
 	case c.People < 1 || c.People > mostPeople:
 		return seats.Unchanged(text.Say("Enter how many people you expect, from 1 to 200,000."))
-	case c.Over < 1 || c.Over.Duration() > mostOver:
+	case !(c.Over >= 1 && c.Over <= SecondsOf(mostOver)):
 		return seats.Unchanged(text.Say("Enter within how many minutes they come, up to 360."))
 	case c.Phones < 0 || c.Phones > 100 || c.Bots < 0 || c.Bots > 100:
 		return seats.Unchanged(text.Say("Enter shares from 0 to 100 percent."))
@@ -69,15 +69,15 @@ func (c Crowd) Check() error {
 }
 
 func checkParty(party string) error {
-	sum, seen := 0, map[string]bool{}
+	sum, seen := 0, map[int]bool{}
 	for _, part := range strings.Split(party, ",") {
 		size, share, _ := strings.Cut(strings.TrimSpace(part), ":")
 		n, err := strconv.Atoi(size)
 		percent, err2 := strconv.Atoi(share)
-		if err != nil || err2 != nil || n < 1 || n > mostParty || percent < 0 || percent > 100 || seen[size] {
+		if err != nil || err2 != nil || n < 1 || n > mostParty || percent < 1 || percent > 100 || seen[n] {
 			return seats.Unchanged(text.Say("Enter how large parties are, as in 1:20,2:60,4:20 for 20 percent with one ticket, 60 percent with two and 20 percent with four."))
 		}
-		sum, seen[size] = sum+percent, true
+		sum, seen[n] = sum+percent, true
 	}
 	if sum != 100 {
 		return seats.Unchanged(text.Say("The shares of parties add up to %d percent. They have to be 100.", sum))

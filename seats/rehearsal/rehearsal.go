@@ -51,7 +51,6 @@ type Rehearsal struct {
 	AskedAt time.Time
 	EndedAt *time.Time // nil: it is not over
 	Report  *Report    // the newest; nil: there is none yet
-	Error   string     // why it failed; may be empty
 }
 
 // Command makes the program that rehearses a sale, see Crowd.args. It ends when ctx does, by SIGTERM.
@@ -79,7 +78,7 @@ func New(db *pgxpool.Pool, desk *organizers.Desk, command Command, log *slog.Log
 // Job is the job that runs rehearsals, and marks those whose node ended.
 func (rs *Rehearsals) Job() *jobs.Job { return rs.job }
 
-var errUnder = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A sale is being rehearsed, and one is rehearsed at a time. Nothing was changed. Wait until it is over, or stop it.")}
+var errUnder = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A sale is being rehearsed, and one is rehearsed at a time. Nothing was changed. Wait until it is over. Its team can stop it on the page of its event.")}
 
 const askSQL = `INSERT INTO rehearsal (id, event_id, crowd) VALUES ($1, $2, $3)`
 
@@ -89,7 +88,7 @@ const askSQL = `INSERT INTO rehearsal (id, event_id, crowd) VALUES ($1, $2, $3)`
 // sale; those of organizers.Desk.Change; the database's.
 func (rs *Rehearsals) Ask(ctx context.Context, m organizers.Member, e seats.Event, c Crowd, key string) error {
 	c = c.Fill(e.Seats)
-	if err := c.Check(); err != nil {
+	if err := c.Check(e.Seats); err != nil {
 		return err
 	}
 	if e.TestOf != 0 {
@@ -132,13 +131,13 @@ func (rs *Rehearsals) Stop(ctx context.Context, m organizers.Member, e seats.Eve
 	return nil
 }
 
-const latestSQL = `SELECT id, crowd, state, asked_at, ended_at, report, error FROM rehearsal WHERE event_id = $1 ORDER BY asked_at DESC LIMIT 1`
+const latestSQL = `SELECT id, crowd, state, asked_at, ended_at, report FROM rehearsal WHERE event_id = $1 ORDER BY asked_at DESC LIMIT 1`
 
 // Latest returns the last rehearsal of an event of the member's team; nil if there was none.
 func (rs *Rehearsals) Latest(ctx context.Context, m organizers.Member, event int64) (*Rehearsal, error) {
 	r := &Rehearsal{}
 	err := rs.desk.As(ctx, m, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, latestSQL, event).Scan(&r.ID, &r.Crowd, &r.State, &r.AskedAt, &r.EndedAt, &r.Report, &r.Error)
+		return tx.QueryRow(ctx, latestSQL, event).Scan(&r.ID, &r.Crowd, &r.State, &r.AskedAt, &r.EndedAt, &r.Report)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -184,31 +183,28 @@ func (rs *Rehearsals) run(ctx context.Context, id string) (int, error) {
 }
 
 const endSQL = `
-UPDATE rehearsal SET state = CASE state WHEN 'stopping' THEN 'stopped' ELSE $2 END, ended_at = clock_timestamp(), report = coalesce($3::jsonb, report), error = left($4, 1000)
+UPDATE rehearsal SET state = CASE state WHEN 'stopping' THEN 'stopped' ELSE $2 END, ended_at = clock_timestamp(), report = coalesce($3::jsonb, report)
  WHERE id = $1 AND state IN ('running', 'stopping')`
 
 // end notes how a rehearsal ended, also while the node ends.
 func (rs *Rehearsals) end(ctx context.Context, id string, state State, r *Report) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	why := ""
-	if r != nil && state == StateFailed {
-		why = r.Error
-	}
-	if _, err := rs.db.Exec(ctx, endSQL, id, state, r, why); err != nil {
+	if _, err := rs.db.Exec(ctx, endSQL, id, state, r); err != nil {
 		return fmt.Errorf("rehearsal: end %s: %w", id, err)
 	}
 	return nil
 }
 
 const (
+	atMost = time.Hour        // that a rehearsal takes: a slow waiting room takes longer than the people come
 	unseen = 10 * time.Second // after which a program ends whose database is not reached
 	ending = 15 * time.Second // that it has to clean up: it has ended before another node takes the rehearsal for broken
 )
 
 // program runs the program of a rehearsal, and shows the organizers its report meanwhile. It returns the state in which the rehearsal ends.
 func (rs *Rehearsals) program(ctx context.Context, id string, args []string, file string) (State, *Report) {
-	running, cancel := context.WithCancel(ctx)
+	running, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	cmd := rs.command(running, args...)
 	said := &bytes.Buffer{}
@@ -221,12 +217,12 @@ func (rs *Rehearsals) program(ctx context.Context, id string, args []string, fil
 	}()
 	tick := time.NewTicker(rs.Beat)
 	defer tick.Stop()
-	seen := time.Now()
+	seen, stopped := time.Now(), false
 	for {
 		select {
 		case err := <-done:
 			state, report, failed := result(ctx, err, file)
-			if failed != nil && running.Err() == nil {
+			if failed != nil && !stopped {
 				rs.log.Error("a rehearsal failed", "error", failed, "said", said)
 			}
 			return state, report
@@ -238,7 +234,7 @@ func (rs *Rehearsals) program(ctx context.Context, id string, args []string, fil
 			case ctx.Err() == nil:
 				rs.log.Error("a rehearsal cannot be noted", "error", err)
 			}
-			if !goes && err == nil || time.Since(seen) > unseen {
+			if stopped = stopped || !goes && err == nil; stopped || time.Since(seen) > unseen {
 				cancel()
 			}
 		}
@@ -254,6 +250,9 @@ func result(ctx context.Context, err error, file string) (State, *Report, error)
 	case ctx.Err() != nil: // the node ends
 		return StateBroken, report, nil
 	}
+	if report != nil {
+		err, report.Error = errors.Join(err, errors.New(report.Error)), "" // for the log: it may name files and addresses
+	}
 	return StateFailed, report, errors.Join(errNotDone, err, unread)
 }
 
@@ -267,6 +266,9 @@ func (rs *Rehearsals) beat(ctx context.Context, id, file string) (goes bool, err
 	report, err := Read(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return true, err
+	}
+	if report != nil {
+		report.Error = ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, unseen/4)
 	defer cancel()

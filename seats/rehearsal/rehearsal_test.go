@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,9 +128,8 @@ func TestRehearsal_OneWhoseProgramFailsSaysSo(t *testing.T) {
 			h := open(t, script)
 			seatstest.Run(t, h.db, h.Job())
 			h.ask(t)
-			r := h.until(t, in(StateFailed))
-			if (r.Error == "no room on the disk") != (name == "it says so") {
-				t.Errorf("says %q", r.Error)
+			if r := h.until(t, in(StateFailed)); r.Report != nil && r.Report.Error != "" {
+				t.Errorf("what is for the log is shown: %q", r.Report.Error)
 			}
 		})
 	}
@@ -186,14 +186,26 @@ func TestRehearsal_ACrowdThatCannotComeIsRefused(t *testing.T) {
 		{People: 10, Over: 60, Party: "0:100"},
 		{People: 10, Over: 60, Party: "two:100"},
 		{People: 10, Over: 60, Party: "1:150,2:-50"},
+		{People: 10, Over: 60, Party: "1:50,01:50"},
+		{People: 10, Over: 60, Party: "1:100,2:0"},
+		{People: 10, Over: 60e12, Party: "1:100"},
+		{People: 10, Over: Seconds(math.NaN()), Party: "1:100"},
 		{People: 10, Over: 60, Party: "1:100", Preset: "--report"},
 	} {
-		if _, is := errors.AsType[*seats.ValidationError](c.Check()); !is {
-			t.Errorf("%+v: %v", c, c.Check())
+		if _, is := errors.AsType[*seats.ValidationError](c.Check(1000)); !is {
+			t.Errorf("%+v: %v", c, c.Check(1000))
 		}
 	}
-	if err := Standard.Check(); err != nil {
+	if err := Standard.Check(1000); err != nil {
 		t.Error(err)
+	}
+	for _, p := range Presets(50_000) {
+		if err := p.Check(50_000); err != nil {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	if _, is := errors.AsType[*seats.ValidationError](Presets(1000)[3].Check(50_000)); !is {
+		t.Error("forty people came for each of 50,000 seats")
 	}
 }
 

@@ -23,20 +23,27 @@ func Now(ctx context.Context, shadow *pgx.Conn) (now time.Time, err error) {
 }
 
 // Seats that were never available are blocked. A seat is sold when the order with its ticket is placed.
-const soldOutSQL = `
+const (
+	soldOf = `
 SELECT p.name, count(*) FILTER (WHERE t.state <> $3)::integer, count(k.idx)::integer, (extract(epoch FROM max(o.created_at) - $1) * $2)::float8
-  FROM %s p JOIN seat d ON d.event_id = p.event_id AND d.%s = p.number JOIN seat_state t ON t.event_id = d.event_id AND t.idx = d.idx
+  FROM `
+	seatOf    = ` p JOIN seat d ON d.event_id = p.event_id AND p.number = `
+	soldSeats = ` JOIN seat_state t ON t.event_id = d.event_id AND t.idx = d.idx
   LEFT JOIN ticket k ON k.event_id = d.event_id AND k.idx = d.idx AND k.revoked_at IS NULL LEFT JOIN orders o ON o.id = k.order_id
  GROUP BY p.number, p.name ORDER BY p.number`
+
+	sectionsSQL   = soldOf + `section` + seatOf + `d.section` + soldSeats
+	categoriesSQL = soldOf + `category` + seatOf + `d.category` + soldSeats
+)
 
 const moneySQL = `SELECT e.currency, (SELECT coalesce(sum(total), 0)::bigint FROM orders WHERE event_id = e.id AND state = 'confirmed') FROM event e`
 
 // ReadSales reads what was sold in a shadow, the first person of whose crowd came at began, and whose time runs faster.
 func (r *Report) ReadSales(ctx context.Context, shadow *pgx.Conn, began time.Time, faster float64) (err error) {
-	if r.Sections, err = soldOut(ctx, shadow, "section", "section", began, faster); err != nil {
+	if r.Sections, err = soldOut(ctx, shadow, sectionsSQL, began, faster); err != nil {
 		return err
 	}
-	if r.Prices, err = soldOut(ctx, shadow, "category", "category", began, faster); err != nil {
+	if r.Prices, err = soldOut(ctx, shadow, categoriesSQL, began, faster); err != nil {
 		return err
 	}
 	if err := shadow.QueryRow(ctx, moneySQL).Scan(&r.Currency, &r.Money); err != nil {
@@ -45,11 +52,11 @@ func (r *Report) ReadSales(ctx context.Context, shadow *pgx.Conn, began time.Tim
 	return nil
 }
 
-func soldOut(ctx context.Context, shadow *pgx.Conn, table, column string, began time.Time, faster float64) ([]SoldOut, error) {
-	rows, _ := shadow.Query(ctx, fmt.Sprintf(soldOutSQL, table, column), began, faster, seats.Blocked)
+func soldOut(ctx context.Context, shadow *pgx.Conn, sql string, began time.Time, faster float64) ([]SoldOut, error) {
+	rows, _ := shadow.Query(ctx, sql, began, faster, seats.Blocked)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SoldOut])
 	if err != nil {
-		return nil, fmt.Errorf("rehearsal: read what was sold by %s: %w", table, err)
+		return nil, fmt.Errorf("rehearsal: read what was sold: %w", err)
 	}
 	for i := range list {
 		if s := &list[i]; s.Sold < s.Seats || s.Seats == 0 {

@@ -60,7 +60,6 @@ var copied = []table{
 	{"event_page", ofEvent, map[string]string{"organizer": "''", "email": "''", "phone": "''"}},
 	{"event_text", ofEvent, nil},
 	{"event_picture", ofEvent, nil},
-	{"plan_picture", "t.plan_id = e.plan_id", nil},
 	{"team_branding", ofTeam, map[string]string{"sender": "''", "links": "'[]'"}},
 	{"team_picture", ofTeam, nil},
 	{"picture_file", "EXISTS (SELECT FROM event_picture p WHERE p.event_id = e.id AND p.hash = t.hash) OR EXISTS (SELECT FROM team_picture p WHERE p.team_id = e.team_id AND p.hash = t.hash)", nil},
@@ -97,7 +96,7 @@ var leftOut = leaveOut(map[string]string{
 	secret:   "credit_voucher erasure_key place_key public_log public_log_seat public_log_statement public_log_tile push_key team_site_key ticket_key",
 	outside:  "errand errand_order event_letters hook hook_secret letter_run mail mail_text message notice team_domain team_site",
 	accounts: "bank_account book_accounts book_day book_month book_order book_schedule book_touch credit_account credit_hold credit_transfer event_share gift_card_offer history invoice invoice_due invoice_sender invoice_series payout payout_line payout_reading statement statement_entry tally till_entry till_session till_setting",
-	other:    "legal_text membership_kind performance plan_version rehearsal retention series subscription subscription_price team_change team_plan team_touch",
+	other:    "legal_text membership_kind performance plan_picture plan_version rehearsal retention series subscription subscription_price team_change team_plan team_touch",
 })
 
 func leaveOut(reasons map[string]string) map[string]string {

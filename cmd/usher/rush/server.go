@@ -20,7 +20,7 @@ import (
 
 const (
 	openTime  = 60 * time.Second // in which a server must be open
-	closeTime = 15 * time.Second // in which it must have ended
+	closeTime = 10 * time.Second // in which it must have ended
 )
 
 // Server is a box office of the crowd's own: a process with a private PostgreSQL in a temporary folder.
@@ -263,7 +263,6 @@ func (s *Server) UsedByAll() (u Used) {
 			}
 		}
 		pid := filepath.Base(filepath.Dir(file))
-		one.MemoryMB = memoryOf(pid)
 		parents[pid], used[pid] = string(fields[parent]), one
 	}
 	root := strconv.Itoa(s.cmd.Process.Pid)
@@ -271,7 +270,7 @@ func (s *Server) UsedByAll() (u Used) {
 		at := pid
 		for range 10 { // PostgreSQL's processes are two below
 			if at == root {
-				u.CPU, u.MemoryMB = u.CPU+one.CPU, u.MemoryMB+one.MemoryMB
+				u.CPU, u.MemoryMB = u.CPU+one.CPU, u.MemoryMB+memoryOf(pid) // of no other process: it locks the memory that it reads
 				break
 			}
 			at = parents[at]
