@@ -17,7 +17,7 @@ import (
 type Room struct {
 	Slots             int
 	Rate              *float64 // people per second; nil: no limit
-	Scheduled         bool // it has a lobby and a draw
+	Scheduled         bool     // it has a lobby and a draw
 	Valid, Idle, Stay time.Duration
 }
 
