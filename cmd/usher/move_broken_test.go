@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -53,6 +54,9 @@ func startMove(t *testing.T, from, to, at string, meanwhile func()) *move {
 	m.command.Stdout, m.command.Stderr = &m.out, &m.out
 	m.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	m.command.WaitDelay = time.Second
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // without a terminal it may be ignored here, and what a program ignores its programs do, too
+	defer signal.Stop(heard)
 	if err := m.command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +82,13 @@ func (m *move) file(name string) {
 }
 
 // signal sends a signal to the script, or to all of its processes, as a terminal does.
-func (m *move) signal(all bool, signal syscall.Signal) {
+func (m *move) signal(all bool, what syscall.Signal) {
 	m.t.Helper()
 	pid := m.command.Process.Pid
 	if all {
 		pid = -pid
 	}
-	if err := syscall.Kill(pid, signal); err != nil {
+	if err := syscall.Kill(pid, what); err != nil {
 		m.t.Fatal(err)
 	}
 }
