@@ -19,6 +19,7 @@ import (
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/cmd/usher/rush"
 	seatsdb "github.com/usherbox/usher/seats/database"
+	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/rehearsal"
 )
 
@@ -71,7 +72,7 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.report.Text(sh.stdout)
+	return writeRehearsed(sh.stdout, &r.report)
 }
 
 // rehearsing is a rehearsal under way.
@@ -216,6 +217,52 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 	p.Machine = machine(after.CPU-before.CPU, max(r.memory, after.MemoryMB), within)
 	p.Broke = broke(crowded)
 	return unwritten
+}
+
+// writeRehearsed writes the report of a rehearsal for people.
+func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
+	t := &lines{w: w}
+	t.add("%d people came to %s within %s.", r.People, r.Event, r.Over)
+	digits := pricing.Decimals(r.Currency)
+	t.add("%d bought tickets for %.*f %s, %d left without any.", r.Progress.Bought, digits, float64(r.Money)/math.Pow10(digits), r.Currency, r.Progress.Left)
+	for _, part := range []struct {
+		name string
+		list []rehearsal.SoldOut
+	}{{"Section", r.Sections}, {"Price", r.Prices}} {
+		t.add("")
+		for _, s := range part.list {
+			after := "does not sell out"
+			if s.After != nil {
+				after = "is sold out after " + s.After.String()
+			}
+			t.add("%s %s: %d of %d seats sold, %s", part.name, s.Name, s.Sold, s.Seats, after)
+		}
+	}
+	t.add("")
+	if r.Waits != nil {
+		t.add("Waits: half of those let in up to %s, 95 of 100 up to %s, the longest %s. %d of %d promised times held.", r.Waits.P50, r.Waits.P95, r.Waits.Max, r.Waits.Kept, r.Waits.Promised)
+	}
+	t.add("Claims: %d, half answered within %.0f ms, 99 of 100 within %.0f ms. %d found a seat taken.", r.Claims.Count, r.Claims.P50, r.Claims.P99, r.Claims.Refused)
+	t.add("Machine: %s.", r.Machine.Needed)
+	for _, what := range r.Broke {
+		t.add("Broke: %s", what)
+	}
+	if len(r.Broke) == 0 {
+		t.add("Nothing broke.")
+	}
+	return t.err
+}
+
+// lines writes lines until one fails.
+type lines struct {
+	w   io.Writer
+	err error
+}
+
+func (l *lines) add(format string, args ...any) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.w, format+"\n", args...)
+	}
 }
 
 // machine says what the sale needs: twice the cores that the box office and PostgreSQL worked on average, for the peaks.

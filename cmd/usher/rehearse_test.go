@@ -253,3 +253,13 @@ func TestRehearse_PresetsAreCrowds(t *testing.T) {
 		}
 	}
 }
+
+func TestReport_TextSaysMoneyInUnitsOfItsCurrency(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]string{"EUR": "for 12.34 EUR", "JPY": "for 1234 JPY"} {
+		var text strings.Builder
+		if err := writeRehearsed(&text, &rehearsal.Report{Money: 1234, Currency: currency}); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%v: %s", err, text.String())
+		}
+	}
+}

@@ -4,7 +4,7 @@
 //	tables.go  what becomes of each table: copied, made anew, or left out with a reason
 //	copy.go    copies the configuration of one event from one database into another
 //	report.go  the report
-//	sales.go   what is read of it from the database of the shadow, and its text
+//	sales.go   what is read of it from the database of the shadow
 //	checks.go  probable mistakes in the settings of an event
 //	crowd.go   who comes, as an organizer expects it
 //	rehearsal.go  rehearsals that organizers ask for at the desk: a node runs the program, and notes its report

@@ -3,7 +3,6 @@ package rehearsal
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/pricing"
 )
 
 // Now is the time by the clock of a database.
@@ -94,40 +92,6 @@ func (w *Waits) Of(waits []time.Duration, faster float64) {
 	w.P50, w.P95, w.Max = at(50), at(95), at(100)
 }
 
-// Text writes the report for people.
-func (r *Report) Text(w io.Writer) error {
-	t := &lines{w: w}
-	t.add("%d people came to %s within %s.", r.People, r.Event, r.Over)
-	digits := pricing.Decimals(r.Currency)
-	t.add("%d bought tickets for %.*f %s, %d left without any.", r.Progress.Bought, digits, float64(r.Money)/math.Pow10(digits), r.Currency, r.Progress.Left)
-	for _, part := range []struct {
-		name string
-		list []SoldOut
-	}{{"Section", r.Sections}, {"Price", r.Prices}} {
-		t.add("")
-		for _, s := range part.list {
-			after := "does not sell out"
-			if s.After != nil {
-				after = "is sold out after " + s.After.String()
-			}
-			t.add("%s %s: %d of %d seats sold, %s", part.name, s.Name, s.Sold, s.Seats, after)
-		}
-	}
-	t.add("")
-	if r.Waits != nil {
-		t.add("Waits: half of the people up to %s, 95 of 100 up to %s, the longest %s. %d of %d promised times held.", r.Waits.P50, r.Waits.P95, r.Waits.Max, r.Waits.Kept, r.Waits.Promised)
-	}
-	t.add("Claims: %d, half answered within %.0f ms, 99 of 100 within %.0f ms. %d found a seat taken.", r.Claims.Count, r.Claims.P50, r.Claims.P99, r.Claims.Refused)
-	t.add("Machine: %s.", r.Machine.Needed)
-	for _, what := range r.Broke {
-		t.add("Broke: %s", what)
-	}
-	if len(r.Broke) == 0 {
-		t.add("Nothing broke.")
-	}
-	return t.err
-}
-
 // String writes a time as 1m30s.
 func (s Seconds) String() string {
 	d := s.Duration()
@@ -135,16 +99,4 @@ func (s Seconds) String() string {
 		return d.Round(time.Second).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
-}
-
-// lines writes lines until one fails.
-type lines struct {
-	w   io.Writer
-	err error
-}
-
-func (l *lines) add(format string, args ...any) {
-	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.w, format+"\n", args...)
-	}
 }

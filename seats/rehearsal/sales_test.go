@@ -1,20 +1,9 @@
 package rehearsal
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
-
-func TestReport_TextSaysMoneyInUnitsOfItsCurrency(t *testing.T) {
-	t.Parallel()
-	for currency, want := range map[string]string{"EUR": "for 12.34 EUR", "JPY": "for 1234 JPY"} {
-		var text strings.Builder
-		if err := (&Report{Money: 1234, Currency: currency}).Text(&text); err != nil || !strings.Contains(text.String(), want) {
-			t.Errorf("%v: %s", err, text.String())
-		}
-	}
-}
 
 func TestWaits_AreThoseOfTheSale(t *testing.T) {
 	t.Parallel()
