@@ -65,6 +65,7 @@ done <<PAGES
 /desk/privacy
 /desk/events/$slug/page
 /desk/events/$slug/checklist
+/desk/events/$slug/rehearsal
 /desk/events/$slug/blocks
 /desk/events/$slug/guests
 /desk/events/$slug/bookings
