@@ -88,7 +88,7 @@ type Report struct {
 	Total    Sums
 }
 
-// key is the group of what is summed in a cell of an event. The event may be nil for groups that do not depend on it.
+// key is the group of what is summed in a cell of an event.
 func key(e *Event, c cell, by string) Row {
 	switch by {
 	case ByDay:

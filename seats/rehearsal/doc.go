@@ -19,7 +19,7 @@
 //	R5  One sale of a database is rehearsed at a time, whatever nodes there are (a unique index).
 //	R6  A rehearsal that is stopped ends its program within seconds. One whose node ended is marked as broken off.
 //	R7  Each check finds its mistake, and none in an event that is well set up. What another team set up is not looked at.
-//	R8  The program of a rehearsal gets the address of the database, and no other secret of this process (cmd/usher/rehearsal.go).
+//	R8  The program of a rehearsal gets the address of the database, and no other secret of this process (cmd/usher/rehearse.go).
 //
 // Command "usher rehearse" runs a rehearsal; docs/rehearsal.md says what it can tell and what it cannot.
 package rehearsal

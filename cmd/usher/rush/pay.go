@@ -116,7 +116,8 @@ func (r *run) live() (l Live) {
 	l.Arrived = r.schedule.come
 	r.schedule.mu.Unlock()
 	l.Bought = int(r.orders.Load())
-	l.Holding = max(0, int(r.ends[got].Load())-l.Bought)
+	l.Left = int(r.back.Load())
+	l.Holding = max(0, int(r.ends[got].Load())-l.Bought-l.Left)
 	for _, how := range []end{toldSoldOut, refused, away, failed} {
 		l.Left += int(r.ends[how].Load())
 	}

@@ -281,6 +281,9 @@ func (w *claimBody) isWhat(h *venue, a *holdAnswer) bool {
 // settle is what a person does with the seats.
 func (r *run) settle(who int32, h *holdAnswer) {
 	length := h.ExpiresAt.Sub(h.Now)
+	if r.people[who].fate != keeps {
+		r.back.Add(1)
+	}
 	switch r.people[who].fate {
 	case givesUp:
 		r.hold(1)

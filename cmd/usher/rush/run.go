@@ -31,6 +31,7 @@ type run struct {
 	asked     *latencies   // of every claim, the same
 	claims    atomic.Int64 // that were answered
 	taken     atomic.Int64 // that were refused because other people were faster
+	back      atomic.Int64 // people who give their seats back, or let them expire
 	worked    atomic.Int64 // browsers that were checked
 	orders    atomic.Int64 // that were confirmed
 	lastOrder atomic.Int64 // when, since the first person

@@ -54,7 +54,7 @@ func StartServer(ctx context.Context, program string, watchers int) (*Server, er
 var opened = regexp.MustCompile(`http://[0-9.]+:\d+`)
 
 func (s *Server) start(ctx context.Context, watchers int) error {
-	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.data(), "--demo=false",
+	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.Data(), "--demo=false",
 		"--sockets-per-address", fmt.Sprint(watchers+100), "--joins-per-network", "0")
 	s.cmd.Env = withoutSettings(os.Environ())
 	s.cmd.Stderr = s.log
@@ -95,10 +95,8 @@ func (s *Server) await(ctx context.Context, ready <-chan string) error {
 	}
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
-
 // Data is the folder of its private PostgreSQL.
-func (s *Server) Data() string { return s.data() }
+func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
 // CreateEvent puts an event on sale there, with the flags of "usher event create".
 func (s *Server) CreateEvent(ctx context.Context, flags ...string) error {
@@ -129,7 +127,7 @@ func (s *Server) do(ctx context.Context, args ...string) error {
 
 // ask is do, and returns what the command printed.
 func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.data())...)
+	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.Data())...)
 	cmd.Env = withoutSettings(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -167,7 +165,7 @@ func (s *Server) end() error {
 // clear removes the folder, and the data where they were put elsewhere because that folder was closed to the server.
 func (s *Server) clear() error {
 	var errs []error
-	if elsewhere, err := os.Readlink(filepath.Join(s.data(), "postgres")); err == nil {
+	if elsewhere, err := os.Readlink(filepath.Join(s.Data(), "postgres")); err == nil {
 		errs = append(errs, os.RemoveAll(elsewhere))
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
@@ -230,20 +228,25 @@ func (s *Server) Used() Used {
 		after := text[bytes.LastIndexByte(text, ')')+1:] // the name may have spaces
 		const user, system = 11, 12                      // fields after the name
 		if fields := bytes.Fields(after); len(fields) > system {
-			for _, field := range fields[user : system+1] {
-				ticks, err := strconv.ParseFloat(string(field), 64)
-				if err == nil {
-					u.CPU += ticks / ticksPerSecond
-				}
-			}
+			u.CPU = ofTicks(fields[user : system+1])
 		}
 	}
 	return u
 }
 
+// ofTicks sums processor times that Linux tells.
+func ofTicks(fields [][]byte) (sum float64) {
+	for _, field := range fields {
+		if ticks, err := strconv.ParseFloat(string(field), 64); err == nil {
+			sum += ticks / ticksPerSecond
+		}
+	}
+	return sum
+}
+
 // UsedByAll tells what the server, its PostgreSQL and all their processes use: the memory now, the time until now.
 func (s *Server) UsedByAll() (u Used) {
-	parents, used := map[string]string{}, map[string]Used{}
+	parents, worked := map[string]string{}, map[string]float64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // none elsewhere
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -255,22 +258,15 @@ func (s *Server) UsedByAll() (u Used) {
 		if len(fields) <= pages {
 			continue
 		}
-		var one Used
-		for _, field := range fields[user : last+1] {
-			ticks, err := strconv.ParseFloat(string(field), 64)
-			if err == nil {
-				one.CPU += ticks / ticksPerSecond
-			}
-		}
 		pid := filepath.Base(filepath.Dir(file))
-		parents[pid], used[pid] = string(fields[parent]), one
+		parents[pid], worked[pid] = string(fields[parent]), ofTicks(fields[user:last+1])
 	}
 	root := strconv.Itoa(s.cmd.Process.Pid)
-	for pid, one := range used {
+	for pid, cpu := range worked {
 		at := pid
 		for range 10 { // PostgreSQL's processes are two below
 			if at == root {
-				u.CPU, u.MemoryMB = u.CPU+one.CPU, u.MemoryMB+memoryOf(pid) // of no other process: it locks the memory that it reads
+				u.CPU, u.MemoryMB = u.CPU+cpu, u.MemoryMB+memoryOf(pid) // of no other process: it locks the memory that it reads
 				break
 			}
 			at = parents[at]

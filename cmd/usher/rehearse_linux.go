@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,4 +61,9 @@ func yieldThread(id int, core *unix.CPUSet) error {
 		return fmt.Errorf("lower the priority at the disk: %w", failed)
 	}
 	return nil
+}
+
+// endsWithUs ends a program when this process is killed. It is the leader of a group, so that Ctrl-C reaches it by us alone.
+func endsWithUs(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

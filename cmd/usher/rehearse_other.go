@@ -2,7 +2,13 @@
 
 package main
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
 // yield gives this process, and those it starts, the lowest priority.
 func yield() error { return syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowest) }
+
+// endsWithUs does nothing here.
+func endsWithUs(*exec.Cmd) {}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "os/exec"
-
-// endsWithUs does nothing here.
-func endsWithUs(*exec.Cmd) {}
