@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/paging"
@@ -43,7 +44,13 @@ const pauseSQL = `
 INSERT INTO wait_list (event_id, paused_at, note) VALUES ($1, CASE WHEN $2 THEN clock_timestamp() END, $3)
     ON CONFLICT (event_id) DO UPDATE SET paused_at = excluded.paused_at, note = excluded.note`
 
-// Pause stops offers until Resume. Returned seats stay reserved for the waitlist meanwhile, and open offers stay valid.
+// A round of offers under way has read that the list is not paused. It has this lock until it ends.
+const (
+	roundTimeSQL  = `SET LOCAL lock_timeout = '10s'`
+	awaitRoundSQL = `SELECT pg_advisory_xact_lock($1 # (house_seed() % 2147483647)::integer, $2::integer)`
+)
+
+// Pause stops offers until Resume: once it returns, none is made. Returned seats stay reserved for the waitlist meanwhile, and open offers stay valid.
 // Every waiting person reads the reason.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	reason, err := reasonOf(reason)
@@ -64,6 +71,11 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 		return err
 	}
 	err = pgx.BeginFunc(ctx, c.List.db, func(tx pgx.Tx) error {
+		if on {
+			if err := awaitRound(ctx, tx, s.Event.ID); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.Exec(ctx, pauseSQL, s.Event.ID, on, reason); err != nil {
 			return err
 		}
@@ -72,11 +84,29 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 		}
 		return c.Also.Run(ctx, tx)
 	})
+	if timedOut(err) {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Offers are being made at this moment. Nothing was changed. Pause the list again.")}
+	}
 	if err != nil {
 		return fmt.Errorf("waitlist: %s: %w", what, err)
 	}
 	c.List.Wake(slug)
 	return nil
+}
+
+// awaitRound returns once no round makes offers; none begins before the transaction ends.
+func awaitRound(ctx context.Context, tx pgx.Tx, event int64) error {
+	if _, err := tx.Exec(ctx, roundTimeSQL); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, awaitRoundSQL, lockNumber, event)
+	return err
+}
+
+// timedOut reports whether a lock was not to be had in time.
+func timedOut(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
 // entry finds a waiting entry by email.

@@ -45,6 +45,53 @@ func TestEntries_AreLockedInTheOrderOfTheirIDs(t *testing.T) {
 	}
 }
 
+// A round that read the list before the pause would make offers after it.
+func TestPause_ReturnsAfterTheRoundUnderWay(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(1, 0), week/2, 1, false)
+	n := h.nodes[0]
+	has := n.fill(t)
+	n.joins(t, "ann@example.org", one)
+	if _, err := n.sale.Release(t.Context(), has[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = batch.Rollback(context.Background()) }() // it is over, if all went well
+	if _, err := batch.Exec(t.Context(), `SELECT FROM entry FOR NO KEY UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	waiting := func(locks int) func() bool {
+		return func() bool {
+			return h.count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == locks
+		}
+	}
+	round, pause := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := n.list.Round(context.Background(), h.slug)
+		round <- err
+	}()
+	h.eventually(t, "the round waits for the batch", waiting(1))
+	olga := n.control(h, t)
+	go func() { pause <- olga.Pause(context.Background(), h.slug, "We count the seats.") }()
+	h.eventually(t, "the pause waits for the round", func() bool {
+		select {
+		case err := <-pause:
+			t.Fatalf("the list is paused while a round makes offers: %v", err)
+		default:
+		}
+		return waiting(2)()
+	})
+	if err := batch.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(<-round, <-pause); err != nil {
+		t.Error(err)
+	}
+}
+
 // What became of an offer is settled offer first, entry second; an order that failed keeps to that.
 func TestAFailedOrder_LocksTheOfferBeforeItsEntry(t *testing.T) {
 	t.Parallel()
