@@ -273,9 +273,10 @@ func (p *Server) replay(ctx context.Context, who *user, a *Archive, prepare func
 	}
 }
 
-// complaints are the words of pgBackRest and PostgreSQL about what failed.
+// complaints are the words of pgBackRest and PostgreSQL about what failed. They leave out what PostgreSQL answers us while it starts.
 func complaints(words []byte) []byte {
-	return bytes.Join(complaint.FindAll(words, 20), []byte("\n"))
+	list := slices.DeleteFunc(complaint.FindAll(words, -1), func(line []byte) bool { return bytes.Contains(line, []byte("FATAL:  the database system is ")) })
+	return bytes.Join(list[:min(len(list), 20)], []byte("\n"))
 }
 
 var complaint = regexp.MustCompile(`(?m)^.*(ERROR|FATAL|PANIC):.*`)

@@ -55,6 +55,15 @@ func (a *archivedServer) segments(t *testing.T) []string {
 
 const nextSegment = `SELECT pg_switch_wal()`
 
+func TestComplaints_LeaveOutAnswersOfAServerThatStarts(t *testing.T) {
+	t.Parallel()
+	const failed = "ERROR: [042]: unexpected EOF"
+	words := strings.Repeat("2026-11-29 UTC [1] FATAL:  the database system is not yet accepting connections\n", 100) + failed + "\n"
+	if got := string(complaints([]byte(words))); got != failed {
+		t.Errorf("the complaints are %q", got)
+	}
+}
+
 func TestRestore_FailsWhereTheArchiveCannotBeRead(t *testing.T) {
 	t.Parallel()
 	all := place(t, "")
