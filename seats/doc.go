@@ -53,7 +53,7 @@
 //
 //	claim.go     Claim turns labels, an area or "the best two" into seats, and refuses what was seen sold
 //	claim.go     claims that the map would refuse are looked up together, without locks, before they may queue
-//	batch.go     commands on one event queue while a batch is written; the next batch takes them all
+//	queue.go     commands on one event queue while a batch is written; the next batch takes them all
 //	best.go      seats are chosen for claims that name none
 //	sql.go       a batch locks holds, slots and seats; a batch of newcomers is one statement without locks beforehand
 //	batch.go     each command is decided in the order it came, in plain Go over rows that cannot change meanwhile
