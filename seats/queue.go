@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 )
@@ -28,6 +29,8 @@ type commandQueue struct {
 	leads   *inFlight     // under way in its caller's goroutine, with no other caller yet; nil for none
 	want    int           // signal arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
+	missed  int           // waits for callers in a row for which too few came back
+	skip    int           // batches that are not waited for, because of that
 }
 
 // do puts a command into the event's queue and waits for its answer. If ctx ends first the command may still be done.
@@ -179,6 +182,7 @@ func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 		case <-l.arrived: // both happened
 		default:
 		}
+		s.gather(before, gatherTime)
 	}
 	n := min(len(l.waiting), batchCommands)
 	if n == 0 {
@@ -189,6 +193,41 @@ func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 	commands = l.waiting[:n:n]
 	l.waiting = l.waiting[n:]
 	return commands, false
+}
+
+// gatherTime is the most time that callers are waited for after a batch; less than a quarter of what it took, too.
+const gatherTime = 200 * time.Microsecond
+
+// mostSkips is how many batches go without a wait at most, after waits for which too few came back.
+const mostSkips = 64
+
+// gather waits a moment for callers that a batch has answered, if it has ended: clients that ask again at once are then in one batch with those
+// that came meanwhile. Else they take turns in two batches of half the size, and most of a small batch is what any batch costs (seen: 1.4
+// times the claims of 16 clients and of 64). Where fewer than half come back, it looks again only now and then. The queue is locked.
+func (s *Sale) gather(before *inFlight, most time.Duration) {
+	l := &s.queue
+	select {
+	case <-before.ended:
+	default:
+		return
+	}
+	if l.skip > 0 {
+		l.skip--
+		return
+	}
+	answered, came := len(before.batch.commands), len(l.waiting)
+	all := min(came+answered, batchCommands)
+	for end := time.Now().Add(min(before.took/4, most)); len(l.waiting) < all && time.Now().Before(end); {
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
+	}
+	if came = len(l.waiting) - came; 2*came >= answered {
+		l.missed = 0
+		return
+	}
+	l.missed++
+	l.skip = min(1<<l.missed, mostSkips)
 }
 
 // enough is how many commands are worth a batch of their own while this one is under way; 0 if there is none.
