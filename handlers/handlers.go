@@ -18,6 +18,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
+	"github.com/usherbox/usher/seats/arena"
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
@@ -96,6 +97,7 @@ type Config struct {
 	Turns     *turns.Turns     // nil: no visitor can ask to be told when it is their turn
 	DemoCard  *demo.Card
 	Stripe    web.Webhook // nil if there is none
+	Arena     *arena.Arena // nil: this house is no arena
 	Log       *slog.Logger
 	Contact   string // whom to tell of a hole in the site: mailto: or https:; empty: security.txt is not there
 	PublicURL string // how browsers reach us; https makes cookies secure
@@ -127,7 +129,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Rehearsals: c.Rehearsals, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Rehearsals: c.Rehearsals, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Arena: c.Arena, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

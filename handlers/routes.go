@@ -58,6 +58,7 @@ func (h *Handlers) table() []route {
 	return []route{
 		{"GET /{$}", h.shop.Home, pageRule},
 		{"GET /events", h.shop.Events, listRule},
+		{"GET /arena", h.shop.Arena, pageRule},
 		{"GET /events.ics", h.shop.EventsCalendar, feedRule},
 		{"GET /events.atom", h.shop.EventsFeed, feedRule},
 		{"GET /sitemap.xml", h.shop.Sitemap, minuteRule},

@@ -65,6 +65,7 @@ type commands struct {
 		Verify drawVerify `cmd:"" help:"Repeat the draw of a waiting room and report differences."`
 	} `cmd:"" help:"Draws of waiting rooms."`
 	Rush        rushCommand     `cmd:"" help:"Send a crowd and check every answer it gets."`
+	Arena       arenaCommand    `cmd:"" help:"Run a public house that anybody may attack: a sale each hour, with referees on one page."`
 	Rehearse    rehearseCommand `cmd:"" help:"Rehearse the sale of an event: send the crowd that you expect to a copy of it."`
 	Backup      backup          `cmd:"" help:"Write everything into one file, also while serve runs."`
 	Restore     restore         `cmd:"" help:"Read a backup into an empty database, and check every promise against it."`

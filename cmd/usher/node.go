@@ -240,7 +240,7 @@ func (n *node) handler(cfg *Config, observe web.Observe, unready func() string) 
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
 		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.db.pool, n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Rehearsals: n.rehearsals, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Logs: n.logs, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
-		Observe: observe, Tracer: n.traces.tracer(), LogEvery: logEvery[cfg.Requests], Unready: unready,
+		Arena: cfg.arena, Observe: counting(cfg.arena, observe), Tracer: n.traces.tracer(), LogEvery: logEvery[cfg.Requests], Unready: unready,
 	})
 }
 

@@ -58,7 +58,7 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 
 	leaving := &leaving{}
-	group := open(ctx, cfg, db, listener, numbers, leaving, log)
+	_, group := open(ctx, cfg, db, listener, numbers, leaving, log)
 	defer closing(&err, group.stop)
 	if err := tellRunning(ctx, sh.stdout, cfg, db, listener, log); err != nil {
 		log.Warn("the welcome could not be printed; usher is running all the same", "error", err)
@@ -70,7 +70,7 @@ func (c *serveCommand) Run(ctx context.Context, sh *shell) (err error) {
 }
 
 // open starts everything that runs, in the order in which one leans on the other.
-func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) *group {
+func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.Listener, leaving *leaving, log *slog.Logger) (*node, *group) {
 	n := build(cfg, db, listener, log)
 	n.introduce()
 	unready := func() string { return cmp.Or(leaving.why(), deaf(n.listener.Silence())) }
@@ -108,7 +108,7 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	if numbers != nil {
 		group.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
 	}
-	return group
+	return n, group
 }
 
 // warnOfPasses says so if passes cannot be made much longer, or do not learn of changes.

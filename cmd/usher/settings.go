@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats/arena"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	post "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/openid"
@@ -100,6 +101,7 @@ type Config struct {
 
 	nats    realtime.NATSAddress // made of NATS by check
 	proxies []netip.Prefix       // made of Proxies by check; nil: the usual ones
+	arena   *arena.Arena         // of a house that anybody may attack; nil: this is none
 }
 
 // check refuses settings that could only fail later and less clearly.

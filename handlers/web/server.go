@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/alerts"
+	"github.com/usherbox/usher/seats/arena"
 	"github.com/usherbox/usher/seats/blocks"
 	"github.com/usherbox/usher/seats/bookings"
 	"github.com/usherbox/usher/seats/books"
@@ -88,6 +89,7 @@ type Server struct {
 
 	Sites     *sites.Sites
 	Logs      *publiclog.Logs
+	Arena     *arena.Arena // nil: this house is no arena
 	Privacy   *privacy.Privacy
 	Wallets   *wallets.Wallets
 	Turns     *turns.Turns // nil: no visitor can ask to be told

@@ -42,3 +42,12 @@ func (f Folder) Deliver(_ context.Context, l Letter) error {
 func (Folder) Rest() {}
 
 func (f Folder) String() string { return "files in " + f.Dir }
+
+// Nowhere takes mail and drops it: for a house that sends none.
+type Nowhere struct{}
+
+// Deliver drops the letter.
+func (Nowhere) Deliver(context.Context, Letter) error { return nil }
+
+// Rest has nothing to close.
+func (Nowhere) Rest() {}
