@@ -25,6 +25,7 @@ type office struct {
 	data    string
 	program string   // the program; empty: the one that all box offices run
 	flags   []string // of usher serve, more than the usual ones
+	command []string // in place of usher serve and its usual flags; nil: that
 	url     string   // http://127.0.0.1:port, another one after each start
 	front   *wire    // a proxy at an address that stays the same, or nil
 	cmd     *exec.Cmd
@@ -80,6 +81,9 @@ var opened = regexp.MustCompile(`http://[a-z0-9.]+:\d+`)
 // open starts usher and waits until it says where it is.
 func (o *office) open() error {
 	flags, env := []string{"serve", "--addr", "127.0.0.1:0", "--data", o.data, "--demo=false"}, withoutSettings(os.Environ())
+	if o.command != nil {
+		flags = o.command
+	}
 	for _, f := range o.flags {
 		if strings.HasPrefix(f, "USHER_") { // a secret, which has no flag
 			env = append(env, f)

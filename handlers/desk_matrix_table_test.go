@@ -288,6 +288,7 @@ var matrix = map[string]access{
 	// What attendees come for. A role at the desk makes no difference there.
 	"GET /{$}":                                   anyone,
 	"GET /events":                                anyone,
+	"GET /arena":                                 anyone,
 	"GET /events.ics":                            anyone,
 	"GET /events.atom":                           anyone,
 	"GET /sitemap.xml":                           anyone,

@@ -96,7 +96,7 @@ type Config struct {
 	Wallets   *wallets.Wallets // nil: no passes
 	Turns     *turns.Turns     // nil: no visitor can ask to be told when it is their turn
 	DemoCard  *demo.Card
-	Stripe    web.Webhook // nil if there is none
+	Stripe    web.Webhook  // nil if there is none
 	Arena     *arena.Arena // nil: this house is no arena
 	Log       *slog.Logger
 	Contact   string // whom to tell of a hole in the site: mailto: or https:; empty: security.txt is not there

@@ -83,6 +83,7 @@ func attendees(t *testing.T, page views.Page) (list []shown) {
 		shown{"an error", true, views.Error(views.ErrorPage{Page: page, Status: 404, What: "Nothing here.", Holds: "All is well.", Next: "Go on."})},
 		shown{"a draw", true, shop.RoomDraw(proof(page, sale(t, "theatre", nil)))},
 		shown{"promised times", true, shop.RoomWaits(shop.WaitsPage{RoomPage: waiting(page, sale(t, "theatre", nil), shop.RoomWaiting), Held: waitingroom.Calibration{Said: 1204, Right: 1141, Early: 21, Late: 42, Pending: 312, Width: 300, Wait: 1260}})},
+		shown{"an arena", true, shop.Arena(inArena(page))},
 		shown{"a fairness report", true, shop.RoomFairness(fair(page, sale(t, "theatre", nil)))},
 	)
 	for _, state := range roomStates {

@@ -54,7 +54,7 @@ var ofOperator = map[string]string{
 	"serve": "it is the box office", "event list": "it lists the events of all teams", "plan import": "it reads a file, and changes nothing", "room export": "it reads",
 	"attention": "it lists what failed in all teams", "voucher create": "credit is spent at all teams", "keys": "they sign the tickets of all teams", "secrets key": "it is outside the database",
 	"organizer link": "it makes the first owner", "organizer list": "it lists all teams", "organizer password": "it is for who cannot sign in", "organizer signout": "it is for who lost an account",
-	"healthcheck": "it asks the box office", "verify": "it reads all teams", "draw verify": "it reads a file", "rush": "it sends a crowd", "rehearse": "the desk starts it, by its own form", "backup": "it has all teams", "restore": "it has all teams", "migrate": "it changes the schema", "audit": "it reads what a house publishes, from outside",
+	"healthcheck": "it asks the box office", "verify": "it reads all teams", "draw verify": "it reads a file", "rush": "it sends a crowd", "arena": "it is a box office of its own", "rehearse": "the desk starts it, by its own form", "backup": "it has all teams", "restore": "it has all teams", "migrate": "it changes the schema", "audit": "it reads what a house publishes, from outside",
 }
 
 // A desk is what its sources say of it.

@@ -187,33 +187,75 @@ func caught(file string, b bug) (c arena.Caught, err error) {
 	return c, nil
 }
 
-// attack does what an honest crowd does not: it claims before the doors, more than the limit, and a seat more a second later.
+// attack does what an honest crowd does not: it claims before the doors, one seat more each time until it has more than its limit, and an available seat
+// together with one of another visitor.
 func attack(ctx context.Context, url string) {
-	jar, _ := cookiejar.New(nil) // never fails without options
-	client := &http.Client{Jar: jar, Timeout: 5 * time.Second}
-	claim := func(quantity int) bool {
-		body := fmt.Sprintf(`{"best": true, "quantity": %d}`, quantity)
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/events/sale-1/claims", strings.NewReader(body))
-		if err != nil {
-			return false
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json")
-		answer, err := client.Do(r)
-		if err != nil {
-			return false
-		}
-		_ = answer.Body.Close() // only the status is of interest
-		return answer.StatusCode == http.StatusCreated
-	}
-	for won, n := 0, 1; won < 3 && ctx.Err() == nil && n < 40; n++ {
-		_ = claim(10)
-		if claim(1) {
-			won++
+	greedy, mixed := newAttacker(url), newAttacker(url)
+	for n := 0; n < 40 && ctx.Err() == nil; n++ {
+		if free, taken, err := greedy.seats(ctx); err == nil && len(free) > 5 {
+			greedy.claim(ctx, free[:1])
+			if len(taken) > 0 {
+				mixed.claim(ctx, []string{free[5], taken[0]})
+			}
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(250 * time.Millisecond):
 		}
+	}
+}
+
+func newAttacker(url string) *attacker {
+	jar, _ := cookiejar.New(nil) // never fails without options
+	return &attacker{client: &http.Client{Jar: jar, Timeout: 5 * time.Second}, url: url}
+}
+
+type attacker struct {
+	client *http.Client
+	url    string
+}
+
+func (a *attacker) ask(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, a.url+"/events/sale-1/"+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	got, err := a.client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	answer, err = io.ReadAll(got.Body)
+	return got.StatusCode, answer, errors.Join(err, got.Body.Close())
+}
+
+// seats lists the labels of available seats, the last ones first, and those of held ones.
+func (a *attacker) seats(ctx context.Context) (free, taken []string, err error) {
+	_, text, err := a.ask(ctx, http.MethodGet, "seats", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for line := range bytes.Lines(text) {
+		var s struct{ Seat, State string }
+		if json.Unmarshal(line, &s) != nil {
+			continue
+		}
+		switch s.State {
+		case "free":
+			free = append(free, s.Seat)
+		case "held":
+			taken = append(taken, s.Seat)
+		}
+	}
+	slices.Reverse(free)
+	return free, taken, nil
+}
+
+// claim asks for seats. What comes of it, the referees see.
+func (a *attacker) claim(ctx context.Context, labels []string) {
+	body, err := json.Marshal(map[string][]string{"seats": labels})
+	if err == nil {
+		_, _, _ = a.ask(ctx, http.MethodPost, "claims", body)
 	}
 }

@@ -78,7 +78,9 @@ type arenaFigure struct{ words, total, rate string }
 // operations are what was done in the sale.
 func (p ArenaPage) operations(ctx context.Context) []arenaFigure {
 	rate := func(r float64) string { return text.T(ctx, "%s per second", text.Number(ctx, int(r+.5))) }
-	one := func(words string, n int64, r float64) arenaFigure { return arenaFigure{words, text.Number(ctx, int(n)), rate(r)} }
+	one := func(words string, n int64, r float64) arenaFigure {
+		return arenaFigure{words, text.Number(ctx, int(n)), rate(r)}
+	}
 	return []arenaFigure{
 		one(text.T(ctx, "Claims"), p.Sale.Claims, p.Sale.ClaimsPerSecond),
 		one(text.T(ctx, "Holds granted"), p.Sale.Holds, p.Sale.HoldsPerSecond),
