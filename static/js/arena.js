@@ -8,7 +8,9 @@ let still = false
 
 // show puts the figures of a newer page in the place of the ones that are shown. What a reader has focused or selected stays.
 function show(html) {
-  const fresh = new DOMParser().parseFromString(html, 'text/html').querySelector('#arena')
+  const template = document.createElement('template')
+  template.innerHTML = html
+  const fresh = template.content.querySelector('#arena')
   const old = document.querySelector('#arena')
   if (!fresh || old.contains(document.activeElement) || old.querySelector(':active') || !getSelection().isCollapsed) return
   const scrolled = [...old.querySelectorAll('.scroll')].map(box => box.scrollLeft)

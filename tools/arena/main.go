@@ -195,7 +195,8 @@ func attack(ctx context.Context, url string) {
 		if free, taken, err := greedy.seats(ctx); err == nil && len(free) > 5 {
 			greedy.claim(ctx, free[:1])
 			if len(taken) > 0 {
-				mixed.claim(ctx, []string{free[5], taken[0]})
+				mixed.claim(ctx, free[5:6]) // a claim without a session is looked up, and refused, before the batch
+				mixed.claim(ctx, []string{free[4], taken[0]})
 			}
 		}
 		select {
