@@ -121,7 +121,7 @@ func try(ctx context.Context, program, folder string, b bug) (c arena.Caught, er
 	defer os.RemoveAll(folder)
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "arena", "--data", folder, "--address", "127.0.0.1:0", "--sales", "1", "--people", "80", "--seats", "120", "--for", "10s", "--every", "15s")
+	cmd := exec.CommandContext(ctx, program, "arena", "--data", folder, "--address", "127.0.0.1:0", "--sales", "1", "--people", "110", "--seats", "160", "--for", "10s", "--every", "15s")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	cmd.Env = append(os.Environ(), "USHER_MUTANT="+b.name, "DATABASE_URL=")
