@@ -28,7 +28,7 @@ export GOFLAGS += -trimpath
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
+.PHONY: help arena run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -138,6 +138,9 @@ citus: postgres ## try Usher on Citus: a coordinator and two workers of its own,
 
 attack: postgres build ## try every known attack on box offices of its own; none may succeed (ONLY=C1,H2)
 	@cd tools && go build -o ../bin/attack ./attack && cd .. && bin/attack -only '$(ONLY)'
+
+arena: postgres ## plant bugs in copies of the program, and demand that the referees of usher arena find each (dist/twin.json)
+	@mkdir -p dist && cd tools && go run ./arena -source .. -out ../dist/twin.json
 
 client: postgres ## lint openapi.yaml, make clients of it in Go and TypeScript, and buy tickets with each (tools/client)
 	@cd tools/client && mkdir -p api && GOWORK=off go tool oapi-codegen -generate types,client -package api -o api/api.gen.go ../../handlers/openapi.yaml

@@ -49,7 +49,7 @@ func runNode(t *testing.T, cfg *Config) *running {
 		}
 	}
 	r := &running{url: "http://" + at[0].Addr().String(), numbers: "http://" + at[1].Addr().String() + "/metrics", leaving: &leaving{}}
-	r.group = open(t.Context(), cfg, db, at[0], at[1], r.leaving, log)
+	_, r.group = open(t.Context(), cfg, db, at[0], at[1], r.leaving, log)
 	t.Cleanup(func() {
 		if err := r.group.stop(); err != nil {
 			t.Error(err)
