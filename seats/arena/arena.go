@@ -349,11 +349,11 @@ func (a *Arena) Answered(route string, status int) {
 	switch {
 	case status >= http.StatusInternalServerError:
 		s.Failed++
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests || status == http.StatusPreconditionRequired: // or a proof of work is asked for
 		s.Refused[TooMany]++
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		s.Refused[Guard]++
-	case status == http.StatusConflict: // counted by reason in the database
+	case status == http.StatusConflict && route == claims: // counted by reason in the database
 	case status >= http.StatusBadRequest:
 		s.Refused[Input]++
 	case route == claims:

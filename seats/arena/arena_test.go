@@ -131,7 +131,7 @@ func TestArena_MoveKeepsTheNewestHousesWithFindings(t *testing.T) {
 func TestArena_AnswersAreCountedByKind(t *testing.T) {
 	t.Parallel()
 	a, _ := begun(t)
-	for _, status := range []int{201, 303, 409, 422, 403, 429, 429, 503} {
+	for _, status := range []int{201, 303, 409, 422, 403, 429, 428, 503} {
 		a.Answered(claims, status)
 	}
 	a.Answered("GET /events/{slug}", 200)
