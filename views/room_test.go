@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/arena"
+	attacked "github.com/usherbox/usher/seats/arena"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -141,9 +141,9 @@ func TestRoom_PromiseIsSaidInWordsAndNoneIsInvented(t *testing.T) {
 // inArena is the page of an arena with something in all of its parts.
 func inArena(page views.Page) shop.ArenaPage {
 	at := time.Unix(2e9, 0)
-	s := arena.Sale{Number: 12, Slug: "sale-12", Opens: at, Ends: at.Add(time.Minute), Seats: 500, Free: 100, Held: 200, Sold: 200, Verdict: arena.Broken, Findings: 1}
-	return shop.ArenaPage{Page: page, Origin: "https://arena.example.org", Screen: arena.Screen{
-		At: at, Sale: &arena.Running{Sale: s}, Found: 1, Findings: []arena.Finding{{At: at, Referee: arena.Verify, Promise: "P1", Words: "Seat A1 has two holders."}},
-		Referees: []arena.Look{{Referee: arena.Verify, At: at, Of: 71}, {Referee: arena.Audit, At: at, Error: "no answer"}}, Past: []arena.Sale{s}, Twin: []arena.Caught{{Bug: "a seat is sold twice", Referee: arena.Verify}, {Bug: "a row is removed"}},
+	s := attacked.Sale{Number: 12, Slug: "sale-12", Opens: at, Ends: at.Add(time.Minute), Seats: 500, Free: 100, Held: 200, Sold: 200, Verdict: attacked.Broken, Findings: 1}
+	return shop.ArenaPage{Page: page, Origin: "https://arena.example.org", Screen: attacked.Screen{
+		At: at, Sale: &attacked.Running{Sale: s}, Found: 1, Findings: []attacked.Finding{{At: at, Referee: attacked.Verify, Promise: "P1", Words: "Seat A1 has two holders."}},
+		Referees: []attacked.Look{{Referee: attacked.Verify, At: at, Of: 71}, {Referee: attacked.Audit, At: at, Error: "no answer"}}, Past: []attacked.Sale{s}, Twin: []attacked.Caught{{Bug: "a seat is sold twice", Referee: attacked.Verify}, {Bug: "a row is removed"}},
 	}}
 }
