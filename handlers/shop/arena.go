@@ -21,6 +21,6 @@ func (h *Handlers) Arena(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, screen)
 	}
-	page := views.Page{Title: text.T(r.Context(), "Arena"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Script: "arena.js", Style: "arena.css"}
+	page := views.Page{Title: text.T(r.Context(), "Arena"), Nonce: web.Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0), Script: "arena.js", Style: "arena.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.Arena(shop.ArenaPage{Page: page, Screen: screen, Origin: h.Origin(r)}))
 }

@@ -120,7 +120,7 @@ func try(ctx context.Context, program, folder string, b bug) (c arena.Caught, er
 	defer os.RemoveAll(folder)
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "arena", "--data", folder, "--address", "127.0.0.1:0", "--sales", "1", "--people", "110", "--seats", "160", "--for", "10s", "--every", "15s")
+	cmd := exec.CommandContext(ctx, program, "arena", "--data", folder, "--address", "127.0.0.1:0", "--sales", "1", "--people", "200", "--seats", "300", "--for", "20s", "--every", "30s")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	cmd.Env = append(os.Environ(), "USHER_MUTANT="+b.name, "DATABASE_URL=")
@@ -186,12 +186,12 @@ func caught(file string, b bug) (c arena.Caught, err error) {
 	return c, nil
 }
 
-// attack does what an honest crowd does not: it claims before the doors, and one seat more each time until it has more than its limit.
+// attack does what an honest crowd does not: it claims before the doors, and more seats each time until it has more than its limit.
 func attack(ctx context.Context, url string) {
 	a := newAttacker(url)
 	for n := 0; n < 40 && ctx.Err() == nil; n++ {
 		if free, err := a.free(ctx); err == nil && len(free) > 0 {
-			a.claim(ctx, free[:1])
+			a.claim(ctx, free[:min(3, len(free))])
 		}
 		select {
 		case <-ctx.Done():
