@@ -129,7 +129,7 @@ func TestArena_RefusesAHouseThatIsReal(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a database":             {map[string]string{"DATABASE_URL": "postgres://db/usher"}, []string{"--data", t.TempDir()}, "DATABASE_URL is set"},
+		"a database":             {map[string]string{"DATABASE_URL": "postgres://db/usher"}, []string{"--data", t.TempDir(), "--address", "127.0.0.1:0", "--sales", "1", "--for", "1s", "--every", "2s"}, "DATABASE_URL is set"},
 		"its folder":             {nil, []string{"--data", folder}, "is the data folder of a box office"},
 		"sales that overlap":     {nil, []string{"--data", t.TempDir(), "--every", "20m", "--for", "20m"}, "opens after its end"},
 		"no seats":               {nil, []string{"--data", t.TempDir(), "--seats", "0"}, "--seats is 0"},
