@@ -64,7 +64,12 @@ func startDatabase(ctx context.Context, cfg *DatabaseSettings, log *slog.Logger)
 		db.dsn, err = cfg.inHouse(address)
 		return db, err
 	}
-	if db.private, err = postgres.StartArchiving(ctx, cfg.Data, cfg.archive, log); err != nil {
+	if cfg.shadow {
+		db.private, err = postgres.Start(ctx, cfg.Data, log, postgres.Fleeting...)
+	} else {
+		db.private, err = postgres.StartArchiving(ctx, cfg.Data, cfg.archive, log)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if db.dsn, err = cfg.inHouse(db.private.DSN); err != nil {
@@ -109,8 +114,10 @@ func prepare(ctx context.Context, dsn string, cfg *DatabaseSettings) error {
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }() // nothing was left undone on it
-	if err := postgres.CheckDurable(ctx, conn); err != nil {
-		return err
+	if private := cfg.DatabaseURL == ""; !cfg.shadow || !private {
+		if err := postgres.CheckDurable(ctx, conn); err != nil {
+			return err
+		}
 	}
 	if err := cfg.enter(ctx, conn); err != nil {
 		return err

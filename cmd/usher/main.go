@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/realtime"
@@ -24,6 +25,12 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	if os.Getenv(rush.EndsWithInput) != "" {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // its end is all that it says
+			stop()
+		}()
+	}
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(exitCode(err, os.Stderr))

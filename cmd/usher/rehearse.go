@@ -100,7 +100,7 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 	if err != nil {
 		return err
 	}
-	server, err := rush.StartServer(ctx, program, crowd.Watchers)
+	server, err := rush.StartShadow(ctx, program, crowd.Watchers)
 	if err != nil {
 		return err
 	}
@@ -174,11 +174,18 @@ func (c *rehearseCommand) openRoom(ctx context.Context, server *rush.Server, roo
 	return server.CreateRoom(ctx, flags...)
 }
 
+// weighEvery is the time from one look at the memory of all processes to the next: it takes the processor some milliseconds.
+const weighEvery = 10 * time.Second
+
 // send lets the crowd come, and reads how it went from its answers and from the database of the shadow.
 func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool, stderr io.Writer) error {
 	var unwritten error
+	looked := time.Time{}
 	crowd.Live = func(l rush.Live) {
-		memory := server.UsedByAll().MemoryMB
+		memory := 0.0
+		if time.Since(looked) > weighEvery {
+			memory, looked = server.UsedByAll().MemoryMB, time.Now()
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.memory, r.report.Progress = max(r.memory, memory), rehearsal.Progress(l)
@@ -387,6 +394,10 @@ func rehearsalOf(cfg *DatabaseSettings, db *database) rehearsal.Command {
 			if name, _, _ := strings.Cut(variable, "="); slices.Contains(inherited, name) || strings.HasPrefix(name, ofPostgres) {
 				cmd.Env = append(cmd.Env, variable)
 			}
+		}
+		cmd.Env = append(cmd.Env, rush.EndsWithInput+"=1")
+		if _, err := cmd.StdinPipe(); err != nil { // which closes when this process ends, in whatever way
+			cmd.Err = errors.Join(cmd.Err, err)
 		}
 		endsWithUs(cmd)
 		return cmd

@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/cmd/usher/rush"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
@@ -69,6 +70,7 @@ func TestRehearse_RunsBesideAHouse(t *testing.T) {
 	for name, does := range map[string]func(t *testing.T, program string){
 		"a small theatre agrees with its ledger and touches nothing": rehearseTheatre,
 		"stopped in the middle it leaves nothing":                    stopRehearsal,
+		"killed in the middle it leaves no process":                  killRehearsal,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,9 +143,18 @@ func rehearseTheatre(t *testing.T, program string) {
 	}
 }
 
-func stopRehearsal(t *testing.T, program string) {
+// aRehearsal is a rehearsal under way, to which people come.
+type aRehearsal struct {
+	cmd      *exec.Cmd
+	dir      string // its temporary folder
+	report   string // the file
+	children []int
+}
+
+// startRehearsal begins a rehearsal of a house of its own.
+func startRehearsal(t *testing.T, program string) aRehearsal {
+	t.Helper()
 	dsn, dir := seatstest.DSN(t), t.TempDir()
-	environment := append(os.Environ(), "DATABASE_URL="+dsn, "TMPDIR="+dir)
 	conn, err := seatsdb.Dial(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -152,48 +163,78 @@ func stopRehearsal(t *testing.T, program string) {
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "report.json")
-	cmd := exec.CommandContext(t.Context(), program, "rehearse", "evening", "--people", "1000", "--over", "5m", "--report", file)
-	cmd.Env = environment
-	if err := cmd.Start(); err != nil {
+	a := aRehearsal{dir: dir, report: filepath.Join(dir, "report.json")}
+	a.cmd = exec.CommandContext(t.Context(), program, "rehearse", "evening", "--people", "1000", "--over", "5m", "--report", a.report)
+	a.cmd.Env = append(os.Environ(), "DATABASE_URL="+dsn, "TMPDIR="+dir)
+	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for began := time.Now(); ; {
-		r, err := rehearsal.Read(file)
-		if err == nil && r.State == rehearsal.Running && r.Progress.Arrived > 0 {
-			break
-		}
-		if time.Since(began) > time.Minute {
-			t.Fatalf("no person came within a minute: %+v, %v", r, err)
-		}
-	}
-	children := childrenOf(t, cmd.Process.Pid)
-	if len(children) == 0 {
+	within(t, time.Minute, "no person came", func() bool {
+		r, err := rehearsal.Read(a.report)
+		return err == nil && r.State == rehearsal.Running && r.Progress.Arrived > 0
+	})
+	if a.children = childrenOf(t, a.cmd.Process.Pid); len(a.children) == 0 {
 		t.Fatal("the rehearsal has no shadow")
 	}
-	for _, pid := range append(children, cmd.Process.Pid) {
+	return a
+}
+
+// within waits until something is so.
+func within(t *testing.T, most time.Duration, not string, is func() bool) {
+	t.Helper()
+	for began := time.Now(); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > most {
+			t.Fatalf("%s within %s", not, most)
+		}
+	}
+}
+
+func stopRehearsal(t *testing.T, program string) {
+	a := startRehearsal(t, program)
+	for _, pid := range append(a.children, a.cmd.Process.Pid) {
 		if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || nice != 1 { // the system call has 20 less it
 			t.Errorf("process %d of a rehearsal has priority %d, %v", pid, nice, err)
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err == nil {
+	if err := a.cmd.Wait(); err == nil {
 		t.Error("a rehearsal that was stopped ends as if it were done")
 	}
-	r, err := rehearsal.Read(file)
+	r, err := rehearsal.Read(a.report)
 	if err != nil || r.State != rehearsal.Failed || r.Error == "" {
 		t.Errorf("the report says %+v, %v", r, err)
 	}
-	for _, pid := range children {
+	for _, pid := range a.children {
 		if syscall.Kill(pid, 0) == nil {
 			t.Errorf("process %d goes on", pid)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, "usher-rush-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(a.dir, "usher-rush-*")); err != nil || len(left) > 0 {
 		t.Errorf("the rehearsal left %v", left)
 	}
+}
+
+func killRehearsal(t *testing.T, program string) {
+	a := startRehearsal(t, program)
+	if err := a.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = a.cmd.Wait() // it was killed
+	within(t, 30*time.Second, "its shadow did not end", func() bool {
+		return !slices.ContainsFunc(a.children, func(pid int) bool { return goesOn(pid) })
+	})
+}
+
+// goesOn reports whether a process has not ended. One whose parent was killed may wait for another parent to hear of its end.
+func goesOn(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	state := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))[0]
+	return state != "Z" && state != "X"
 }
 
 // childrenOf lists the processes that a process started.
@@ -281,5 +322,8 @@ func TestRehearsal_ItsProgramGetsNoSecretButTheDatabase(t *testing.T) {
 	}
 	if !slices.Equal(cmd.Args[1:], []string{"rehearse", "evening"}) {
 		t.Errorf("it is told %v", cmd.Args)
+	}
+	if !slices.Contains(cmd.Env, rush.EndsWithInput+"=1") || cmd.Stdin == nil {
+		t.Error("it does not end with its node")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/realtime"
 	"github.com/usherbox/usher/seats/arena"
 	seatsdb "github.com/usherbox/usher/seats/database"
@@ -39,10 +40,12 @@ type DatabaseSettings struct {
 	SecretFile string `kong:"-"` // the file of SecretKey, if it came from one
 	archive    string // of the private Postgres; empty: as it was
 	makesHouse bool   // the command makes a house that is not there yet
+	shadow     bool   // the database is that of a rehearsal
 }
 
-// AfterApply notes the file of the secret key: a node reads it again when the keys change.
+// AfterApply notes the file of the secret key: a node reads it again when the keys change. It also notes whether this is a rehearsal.
 func (cfg *DatabaseSettings) AfterApply(sh *shell) error {
+	cfg.shadow = sh.env(rush.Shadow) != ""
 	if cfg.SecretKey != "" {
 		cfg.SecretFile = sh.env("USHER_SECRET_KEY_FILE")
 	}

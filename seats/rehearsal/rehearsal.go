@@ -173,13 +173,27 @@ func (rs *Rehearsals) run(ctx context.Context, id string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("rehearsal: take %s: %w", id, err)
 	}
-	folder, err := os.MkdirTemp("", "usher-rehearsal-")
+	sweep(os.TempDir())
+	folder, err := os.MkdirTemp("", folders)
 	if err != nil {
 		return 1, errors.Join(err, rs.end(ctx, id, StateFailed, nil))
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // what stays is only untidy
 	state, report := rs.program(ctx, id, c.args(slug, filepath.Join(folder, "report.json")), filepath.Join(folder, "report.json"))
 	return 1, rs.end(ctx, id, state, report)
+}
+
+// folders begins the names of folders with a report.
+const folders = "usher-rehearsal-"
+
+// sweep removes the folders of rehearsals whose node was killed. While a rehearsal runs, its folder changes each second.
+func sweep(in string) {
+	dirs, _ := filepath.Glob(filepath.Join(in, folders+"*")) // the pattern is well formed
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > atMost {
+			_ = os.RemoveAll(dir) // what stays is only untidy
+		}
+	}
 }
 
 const endSQL = `

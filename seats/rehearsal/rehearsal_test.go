@@ -218,3 +218,19 @@ func TestRehearsal_AnotherTeamSeesNone(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
+
+func TestRehearsals_RemoveFoldersOfKilledNodes(t *testing.T) {
+	t.Parallel()
+	in := t.TempDir()
+	for name, age := range map[string]time.Duration{folders + "killed": 2 * atMost, folders + "runs": time.Second, "other": 2 * atMost} {
+		dir, then := filepath.Join(in, name), time.Now().Add(-age)
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.Chtimes(dir, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(in)
+	left, err := filepath.Glob(filepath.Join(in, "*"))
+	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "other" || filepath.Base(left[1]) != folders+"runs" {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}

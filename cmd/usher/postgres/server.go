@@ -40,6 +40,10 @@ type Server struct {
 	done  chan struct{}      // closed when the server is stopped for good
 }
 
+// Fleeting are settings of a server on which nothing depends. It writes what it commits, and does not wait until that is on the disk: it
+// loses its data if the machine fails, and takes no flush of the disk from others.
+var Fleeting = []string{"fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "checkpoint_timeout=1h"}
+
 // Start starts the server of the data in dir, made at the first start; when another usher already runs it, it is
 // used and left running. A server that dies is started again. Extra settings are given as "name=value".
 func Start(ctx context.Context, dir string, log *slog.Logger, settings ...string) (*Server, error) {

@@ -28,20 +28,37 @@ type Server struct {
 	URL string
 
 	program string
+	shadow  bool
 	dir     string
 	cmd     *exec.Cmd
+	input   *os.File // the server ends when this is closed, also by a SIGKILL of this process
 	exit    chan error
 	log     *tail
 }
 
+// What the environment says to a program that belongs to another one.
+const (
+	EndsWithInput = "USHER_ENDS_WITH_INPUT" // it ends when its standard input does
+	Shadow        = "USHER_SHADOW"          // nothing depends on its database, which need not survive a crash of the machine
+)
+
 // StartServer opens a box office on a free port of this machine. program is the file of usher. Stop ends it.
 func StartServer(ctx context.Context, program string, watchers int) (*Server, error) {
-	dir, err := os.MkdirTemp("", "usher-rush-")
-	if err != nil {
+	return startServer(ctx, &Server{program: program}, watchers)
+}
+
+// StartShadow is StartServer for a box office that takes less of the disk: its PostgreSQL does not wait until data are on it.
+func StartShadow(ctx context.Context, program string, watchers int) (*Server, error) {
+	return startServer(ctx, &Server{program: program, shadow: true}, watchers)
+}
+
+func startServer(ctx context.Context, s *Server, watchers int) (_ *Server, err error) {
+	sweep(os.TempDir())
+	if s.dir, err = os.MkdirTemp("", folders); err != nil {
 		return nil, err
 	}
-	s := &Server{program: program, dir: dir, exit: make(chan error, 1), log: &tail{}}
-	if err := errors.Join(os.Chmod(dir, 0o755), s.start(ctx, watchers)); err != nil { // the server's user has to pass through
+	s.exit, s.log = make(chan error, 1), &tail{}
+	if err := errors.Join(os.Chmod(s.dir, 0o755), s.start(ctx, watchers)); err != nil { // the server's user has to pass through
 		ended := s.Stop()
 		if ctx.Err() != nil { // it was stopped in the middle of its start, which it may call a failure
 			return nil, ctx.Err()
@@ -56,14 +73,21 @@ var opened = regexp.MustCompile(`http://[0-9.]+:\d+`)
 func (s *Server) start(ctx context.Context, watchers int) error {
 	s.cmd = exec.Command(s.program, "serve", "--addr", "127.0.0.1:0", "--address-header", addressHeader, "--data", s.Data(), "--demo=false",
 		"--sockets-per-address", fmt.Sprint(watchers+100), "--joins-per-network", "0")
-	s.cmd.Env = withoutSettings(os.Environ())
+	s.cmd.Env = append(s.environment(), EndsWithInput+"=1")
 	s.cmd.Stderr = s.log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the crowd, which then ends its server
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := s.cmd.Start(); err != nil {
+	input, ours, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	s.cmd.Stdin, s.input = input, ours
+	err = s.cmd.Start()
+	_ = input.Close() // the server has it
+	if err != nil {
 		s.cmd = nil
 		return fmt.Errorf("rush: start %s: %w", s.program, err)
 	}
@@ -128,7 +152,7 @@ func (s *Server) do(ctx context.Context, args ...string) error {
 // ask is do, and returns what the command printed.
 func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", s.Data())...)
-	cmd.Env = withoutSettings(os.Environ())
+	cmd.Env = s.environment()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("rush: usher %s %s: %w\n%s", args[0], args[1], err, bytes.TrimSpace(out))
@@ -141,7 +165,11 @@ func (s *Server) Log() string { return s.log.String() }
 
 // Stop ends the server, this one process only, and removes its folder.
 func (s *Server) Stop() error {
-	return errors.Join(s.end(), s.clear())
+	err := s.end()
+	if s.input != nil {
+		_ = s.input.Close() // nothing was written to it
+	}
+	return errors.Join(err, s.clear())
 }
 
 func (s *Server) end() error {
@@ -163,12 +191,45 @@ func (s *Server) end() error {
 }
 
 // clear removes the folder, and the data where they were put elsewhere because that folder was closed to the server.
-func (s *Server) clear() error {
+func (s *Server) clear() error { return clearFolder(s.dir) }
+
+func clearFolder(dir string) error {
 	var errs []error
-	if elsewhere, err := os.Readlink(filepath.Join(s.Data(), "postgres")); err == nil {
+	if elsewhere, err := os.Readlink(filepath.Join(dir, "data", "postgres")); err == nil {
 		errs = append(errs, os.RemoveAll(elsewhere))
 	}
-	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+	return errors.Join(append(errs, os.RemoveAll(dir))...)
+}
+
+// folders begins the names of folders of servers.
+const folders = "usher-rush-"
+
+// sweep removes folders of servers that ended without Stop: their programs were killed. A server locks its folder while it runs, within
+// openTime of its start. What cannot be removed stays for the next one.
+func sweep(in string) {
+	dirs, _ := filepath.Glob(filepath.Join(in, folders+"*")) // the pattern is well formed
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < 2*openTime {
+			continue
+		}
+		owner, err := os.Open(filepath.Join(dir, "data", "owner"))
+		if err == nil {
+			err = syscall.Flock(int(owner.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+			_ = owner.Close() // nothing was written to it
+		}
+		if err == nil || errors.Is(err, os.ErrNotExist) {
+			_ = clearFolder(dir) // the next one tries again
+		}
+	}
+}
+
+// environment is that of the server and of commands on its database.
+func (s *Server) environment() []string {
+	env := withoutSettings(os.Environ())
+	if s.shadow {
+		env = append(env, Shadow+"=1")
+	}
+	return env
 }
 
 // withoutSettings keeps the settings and the database of the operator out of it.
