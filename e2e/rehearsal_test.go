@@ -19,7 +19,7 @@ say '{"state":"done","people":9880,"over":600,"progress":{"arrived":9880,"bought
 "sections":[{"name":"Floor left","seats":400,"sold":400,"after":212},{"name":"Floor right","seats":400,"sold":400,"after":272.5},{"name":"Balcony","seats":188,"sold":150,"after":null}],
 "prices":[{"name":"Category A","seats":800,"sold":800,"after":272.5},{"name":"Category B","seats":188,"sold":150,"after":null}],
 "waits":{"p50":61,"p95":400,"max":730,"promised":4100,"kept":4018},"claims":{"count":21480,"p50_ms":12.4,"p99_ms":180.2,"refused":9120},"money":4200000,"currency":"EUR",
-"machine":{"cpu_seconds":412,"peak_memory":536870912,"needed":"2 cores and 1 GB of memory"},"broke":["3 requests were answered with status 503"]}'
+"machine":{"cpu_seconds":412,"peak_memory":536870912,"busy":0.7,"cores":2},"broken":[{"what":"unanswered","count":3}]}'
 `
 
 // inEverySize is inBothLights on a phone and on a desktop.
@@ -71,7 +71,7 @@ func TestRehearsal_PageFollowsItAndShowsHowItWent(t *testing.T) {
 
 	check(t, os.WriteFile(goOn, nil, 0o600))
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Last rehearsal"}))
-	ann.sees(ann.page.GetByText("3 requests were answered with status 503"))
+	ann.sees(ann.page.GetByText("3 requests got no proper answer."))
 	ann.sees(ann.page.GetByText("4:33 minutes").First())
 	ann.inEverySize("desk-rehearsal-done")
 	ann.at("table")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,13 +28,13 @@ import (
 // rehearseCommand sends the crowd that an organizer expects to a copy of an event. Pointers are flags with a default of the preset.
 type rehearseCommand struct {
 	Slug    string         `arg:"" help:"The event's word in addresses."`
-	People  *int           `placeholder:"PEOPLE" help:"How many people come: 1000, or as many as with the preset."`
-	Over    *time.Duration `placeholder:"TIME" help:"The time within which they come: 1m, or as long as with the preset."`
+	People  *int           `placeholder:"PEOPLE" help:"How many people come: 2000, or as many as with the preset."`
+	Over    *time.Duration `placeholder:"TIME" help:"The time within which they come: 10m, or as long as with the preset."`
 	Phones  *share         `placeholder:"SHARE" help:"Share that comes with a phone, and asks for the best seats instead of pointing at some: 70%."`
 	Party   string         `placeholder:"PARTIES" help:"How many tickets people want, each size with its share, as 1:20,2:60,4:20."`
-	Bots    *share         `placeholder:"SHARE" help:"Share that are programs, which come first and take as much as they may get: none."`
-	Preset  string         `placeholder:"NAME" help:"Figures of a known sale, for the flags that are left out: camp, conference, hall, stadium."`
-	Faster  float64        `default:"1" placeholder:"TIMES" help:"Speed of the rehearsal: so many times as fast as the sale. All times of the report are those of the sale."`
+	Bots    *share         `placeholder:"SHARE" help:"Share that are programs, which come first and take as much as they may get: 2%, or as with the preset."`
+	Preset  string         `placeholder:"NAME" help:"A usual crowd, for the flags that are left out: quiet, popular, rush, hype, camp."`
+	Faster  float64        `default:"1" placeholder:"TIMES" help:"Speed of the rehearsal: so many times as fast as the sale. All times of the report are those of the sale. With a waiting room: 1."`
 	Absent  share          `default:"35%" placeholder:"SHARE" help:"Share that does not come when called from the waiting room."`
 	Report  string         `placeholder:"FILE" help:"File for the report in JSON, which is written again each second; empty: none."`
 	Seed    uint64         `default:"1" placeholder:"NUMBER" help:"Number that makes two crowds alike."`
@@ -43,16 +44,30 @@ type rehearseCommand struct {
 
 // Run is the command.
 func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
-	crowd, err := c.crowd()
-	if err != nil {
+	if _, err := c.crowd(1000); err != nil { // before anything is opened
 		return misuse(err)
 	}
 	if err := beGentle(); err != nil {
 		return err
 	}
+	capacity, room := 0, false
+	err = c.inHouse(ctx, sh, func(house *pgx.Conn) (err error) {
+		capacity, room, err = rehearsal.Sale(ctx, house, c.Slug)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if room && c.Faster != 1 {
+		return misuse(errors.New("--faster is of no use here: the event has a waiting room, and its pace is part of the sale"))
+	}
+	crowd, err := c.crowd(capacity)
+	if err != nil {
+		return misuse(err)
+	}
 	r := &rehearsing{faster: c.Faster, file: c.Report, report: rehearsal.Report{
 		State: rehearsal.Running, Event: c.Slug, Preset: c.Preset, People: crowd.People, Over: rehearsal.SecondsOf(time.Duration(float64(crowd.Over) * c.Faster)), Started: time.Now().UTC().Truncate(time.Second),
-		Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broke: []string{},
+		Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broken: []rehearsal.Broken{}, Details: []string{},
 	}}
 	if err := r.write(); err != nil {
 		return misuse(err)
@@ -129,43 +144,49 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 
 // copy copies the event from the house.
 func (c *rehearseCommand) copy(ctx context.Context, sh *shell, to *pgx.Conn) (room *rehearsal.Room, err error) {
+	err = c.inHouse(ctx, sh, func(house *pgx.Conn) error {
+		room, err = rehearsal.Copy(ctx, house, to, c.Slug, c.Faster)
+		return err
+	})
+	return room, err
+}
+
+// inHouse does something with the database of the house.
+func (c *rehearseCommand) inHouse(ctx context.Context, sh *shell, do func(house *pgx.Conn) error) (err error) {
 	db, err := startDatabase(ctx, &c.DatabaseSettings, newLog(sh.stderr, "text"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer closing(&err, db.close)
 	house, err := seatsdb.Dial(ctx, db.dsn)
 	if err != nil {
-		return nil, fmt.Errorf("the database cannot be reached: %w", err)
+		return fmt.Errorf("the database cannot be reached: %w", err)
 	}
 	defer func() { _ = house.Close(ctx) }() // nothing was left undone on it
 	if err := c.enter(ctx, house); err != nil {
-		return nil, err
+		return err
 	}
-	room, err = rehearsal.Copy(ctx, house, to, c.Slug, c.Faster)
+	err = do(house)
 	switch {
 	case errors.Is(err, rehearsal.ErrNoEvent):
-		return nil, fmt.Errorf("there is no event %q; nothing was rehearsed", c.Slug)
+		return fmt.Errorf("there is no event %q; nothing was rehearsed", c.Slug)
 	case errors.Is(err, rehearsal.ErrVersion):
-		return nil, errors.New("the box office runs another version of usher: rehearse with that one, or update it first")
+		return errors.New("the box office runs another version of usher: rehearse with that one, or update it first")
 	}
-	return room, err
+	return err
 }
 
 // openRoom puts a waiting room with the same settings before the event of the shadow.
 func (c *rehearseCommand) openRoom(ctx context.Context, server *rush.Server, room *rehearsal.Room, crowd *rush.Crowd) error {
-	short := func(d time.Duration) string {
-		return max(time.Second, time.Duration(float64(d)/c.Faster)).Round(time.Millisecond).String()
-	}
 	rate := 0.0
 	if room.Rate != nil {
-		rate = *room.Rate * c.Faster
+		rate = *room.Rate
 	}
 	flags := []string{
 		"--name", "Rehearsal", "--slug", "rehearsal", "--events", c.Slug, "--slots", strconv.Itoa(room.Slots), "--rate", fmt.Sprintf("%g", rate),
-		"--valid", short(room.Valid), "--idle", short(room.Idle), "--stay", short(room.Stay),
+		"--valid", room.Valid.String(), "--idle", room.Idle.String(), "--stay", room.Stay.String(),
 	}
-	crowd.Scenario, crowd.Room, crowd.Slots, crowd.Faster = rush.Room, "rehearsal", room.Slots, c.Faster
+	crowd.Scenario, crowd.Room, crowd.Slots, crowd.Faster = rush.Room, "rehearsal", room.Slots, 1
 	crowd.Absent, crowd.Looks = float64(c.Absent), 500
 	if !room.Scheduled {
 		return server.CreateOpenRoom(ctx, flags...)
@@ -222,8 +243,9 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 	if room { // which spreads the work
 		within = took
 	}
-	p.Machine = machine(after.CPU-before.CPU, max(r.memory, after.MemoryMB), within)
-	p.Broke = broke(crowded)
+	p.Machine = rehearsal.MachineOf(after.CPU-before.CPU, int64(max(r.memory, after.MemoryMB)*(1<<20)), within)
+	p.Late = rehearsal.SecondsOf(time.Duration(float64(crowded.Late) * r.faster))
+	p.Broken, p.Details = broken(crowded), append(p.Details, crowded.Lies()...)
 	return unwritten
 }
 
@@ -251,11 +273,17 @@ func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
 		t.add("Waits: half of those let in up to %s, 95 of 100 up to %s, the longest %s. %d of %d promised times held.", r.Waits.P50, r.Waits.P95, r.Waits.Max, r.Waits.Kept, r.Waits.Promised)
 	}
 	t.add("Claims: %d, half answered within %.0f ms, 99 of 100 within %.0f ms. %d found a seat taken.", r.Claims.Count, r.Claims.P50, r.Claims.P99, r.Claims.Refused)
-	t.add("Machine: %s.", r.Machine.Needed)
-	for _, what := range r.Broke {
-		t.add("Broke: %s", what)
+	t.add("Machine: %.2f cores on average for this pace, so %d with a reserve for peaks; %d MB of memory.", r.Machine.Busy, r.Machine.Cores, r.Machine.PeakMemory>>20)
+	if r.Slow() {
+		t.add("This machine was too busy: people came up to %s late. The times above are longer than those of the sale.", r.Late)
 	}
-	if len(r.Broke) == 0 {
+	for _, b := range r.Broken {
+		t.add("Broke: %s %s", thousands(b.Count), brokenWords[b.What])
+	}
+	for _, what := range r.Details {
+		t.add("  %s", what)
+	}
+	if len(r.Broken) == 0 {
 		t.add("Nothing broke.")
 	}
 	return t.err
@@ -273,27 +301,12 @@ func (l *lines) add(format string, args ...any) {
 	}
 }
 
-// machine says what the sale needs: twice the cores that the box office and PostgreSQL worked on average, for the peaks.
-func machine(cpu, memory float64, within time.Duration) rehearsal.Machine {
-	cores := cpu / max(within.Seconds(), 1)
-	return rehearsal.Machine{
-		CPUSeconds: math.Round(cpu*100) / 100, PeakMemory: int64(memory * (1 << 20)),
-		Needed: fmt.Sprintf("%.2f cores on average for this pace, so %d with a reserve for peaks; %.0f MB of memory", cores, int(math.Ceil(2*cores)), memory),
-	}
-}
+var brokenWords = map[string]string{rehearsal.SoldTwice: "seats sold twice", rehearsal.Untrue: "untrue answers", rehearsal.Unanswered: "requests without a proper answer"}
 
-// broke lists what went wrong, and how often.
-func broke(p *rush.Report) []string {
-	list := []string{}
-	for _, one := range []struct {
-		n    int
-		what string
-	}{{p.Oversold, "seats sold twice"}, {p.Untrue, "untrue answers"}, {p.Errors, "requests without a proper answer"}} {
-		if one.n > 0 {
-			list = append(list, thousands(one.n)+" "+one.what)
-		}
-	}
-	return append(list, p.Lies()...)
+// broken lists what went wrong, and how often.
+func broken(p *rush.Report) []rehearsal.Broken {
+	list := []rehearsal.Broken{{What: rehearsal.SoldTwice, Count: p.Oversold}, {What: rehearsal.Untrue, Count: p.Untrue}, {What: rehearsal.Unanswered, Count: p.Errors}}
+	return slices.DeleteFunc(list, func(b rehearsal.Broken) bool { return b.Count == 0 })
 }
 
 // lowest is the priority of a rehearsal, as nice(1) counts.
@@ -311,28 +324,16 @@ func beGentle() error {
 	return nil
 }
 
-// preset is a crowd of a known sale.
-type preset struct {
-	people  int
-	over    time.Duration
-	parties string
-	phones  share
-}
-
-// presets are named for what was sold. docs/rehearsal.md says where their figures come from.
-var presets = map[string]preset{
-	"":           {people: 1000, over: time.Minute, parties: "1:20,2:60,3:8,4:12", phones: 0.7},
-	"camp":       {people: 967, over: 17 * time.Second, parties: "1:100", phones: 0.5},
-	"conference": {people: 200_000, over: 5 * time.Second, parties: "1:1,2:1,3:1,4:1,5:1,6:1", phones: 0.5},
-	"hall":       {people: 1200, over: 10 * time.Second, parties: "1:100", phones: 0.5},
-	"stadium":    {people: 2_000_000, over: 400 * time.Second, parties: "1:1,2:1,3:1,4:1,5:1,6:1", phones: 0.5},
-}
-
-// crowd is the crowd of the flags, with times as short as the rehearsal is faster.
-func (c *rehearseCommand) crowd() (*rush.Crowd, error) {
-	p, known := presets[c.Preset]
-	if !known {
-		return nil, fmt.Errorf("--preset is %q; there are camp, conference, hall and stadium", c.Preset)
+// crowd is the crowd of the flags at an event with so many seats, with times as short as the rehearsal is faster.
+func (c *rehearseCommand) crowd(capacity int) (*rush.Crowd, error) {
+	p := rehearsal.Standard
+	if c.Preset != "" {
+		list := rehearsal.Presets(capacity)
+		i := slices.IndexFunc(list, func(p rehearsal.Crowd) bool { return p.Preset == c.Preset })
+		if i < 0 {
+			return nil, fmt.Errorf("--preset is %q; there are quiet, popular, rush, hype and camp, without those of more than %d people at this event", c.Preset, rehearsal.MostPeople)
+		}
+		p = list[i]
 	}
 	if c.Faster < 1 || c.Faster > 1000 {
 		return nil, fmt.Errorf("--faster is %g; it is 1 to 1000", c.Faster)
@@ -340,27 +341,21 @@ func (c *rehearseCommand) crowd() (*rush.Crowd, error) {
 	if c.Absent < 0 || c.Absent > 1 {
 		return nil, fmt.Errorf("--absent is %g; it is a share, 0%% to 100%%", float64(c.Absent))
 	}
-	if c.Party != "" {
-		p.parties = c.Party
-	}
-	parties, err := readParties(p.parties)
+	parties, err := readParties(cmp.Or(c.Party, p.Party))
 	if err != nil {
 		return nil, err
 	}
 	short := func(d time.Duration) time.Duration { return time.Duration(float64(d) / c.Faster) }
 	crowd := &rush.Crowd{
-		Own: true, Scenario: rush.Stadium, People: or(c.People, p.people), Over: short(or(c.Over, p.over)), Think: short(4 * time.Second),
-		Parties: parties, Phones: float64(or(c.Phones, p.phones)), Bots: float64(or(c.Bots, 0)), Pays: true, Buy: true,
+		Own: true, Scenario: rush.Stadium, People: or(c.People, p.People), Over: short(or(c.Over, p.Over.Duration())), Think: short(4 * time.Second),
+		Parties: parties, Phones: float64(or(c.Phones, share(p.Phones)/100)), Bots: float64(or(c.Bots, share(p.Bots)/100)), Pays: true, Buy: true,
 		Expire: 0.05, GiveUp: 0.05, Watchers: c.Sockets, Seed: c.Seed, Connections: 128,
 	}
-	if crowd.People > mostPeople {
-		return nil, fmt.Errorf("--people is %d; the most is %d", crowd.People, mostPeople)
+	if crowd.People > rehearsal.MostPeople {
+		return nil, fmt.Errorf("--people is %d; the most is %d", crowd.People, rehearsal.MostPeople)
 	}
 	return crowd, crowd.Check()
 }
-
-// mostPeople is a bound on the memory of the crowd.
-const mostPeople = 5_000_000
 
 // readParties reads "1:20,2:60": sizes with their shares, of any sum.
 func readParties(text string) (list []rush.Party, err error) {

@@ -121,8 +121,8 @@ func rehearseTheatre(t *testing.T, program string) {
 	if r.State != rehearsal.Done || r.People != 250 || r.Over != 8 || r.Ended.Before(r.Started) {
 		t.Errorf("the report says %+v", r)
 	}
-	if len(r.Broke) > 0 {
-		t.Errorf("it broke: %v\n%s", r.Broke, said)
+	if len(r.Broken) > 0 {
+		t.Errorf("it broke: %v\n%s", r.Details, said)
 	}
 	sold := 0
 	for _, s := range r.Sections {
@@ -282,17 +282,17 @@ func TestRehearse_RefusesWhatMakesNoSense(t *testing.T) {
 	}
 }
 
-func TestRehearse_PresetsAreCrowds(t *testing.T) {
+func TestRehearse_PresetsAreThoseOfTheDesk(t *testing.T) {
 	t.Parallel()
-	if len(presets) < 4 {
-		t.Errorf("only %d presets", len(presets))
-	}
-	for name := range presets {
-		c := rehearseCommand{Preset: name, Faster: 1}
-		crowd, err := c.crowd()
-		if err != nil || crowd.People != presets[name].people || len(crowd.Parties) == 0 {
-			t.Errorf("preset %q: %+v, %v", name, crowd, err)
+	for _, p := range rehearsal.Presets(1000) {
+		c := rehearseCommand{Preset: p.Preset, Faster: 1}
+		crowd, err := c.crowd(1000)
+		if err != nil || crowd.People != p.People || crowd.Over != p.Over.Duration() || crowd.Bots*100 != float64(p.Bots) || crowd.Phones*100 != float64(p.Phones) || len(crowd.Parties) == 0 {
+			t.Errorf("preset %q: %+v, %v", p.Preset, crowd, err)
 		}
+	}
+	if _, err := (&rehearseCommand{Preset: "hype", Faster: 1}).crowd(50_000); err == nil {
+		t.Error("two million people come")
 	}
 }
 

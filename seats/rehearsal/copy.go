@@ -27,7 +27,21 @@ var (
 	ErrVersion = errors.New("the two databases do not have the same migrations")
 )
 
-const eventSQL = `SELECT id, seats FROM event WHERE slug = $1`
+const saleSQL = `SELECT seats, room_id IS NOT NULL FROM event WHERE slug = $1`
+
+// Sale returns how many seats an event of a house has, and whether it has a waiting room. Errors: ErrNoEvent; the database's.
+func Sale(ctx context.Context, house *pgx.Conn, slug string) (count int, room bool, err error) {
+	err = house.QueryRow(ctx, saleSQL, slug).Scan(&count, &room)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, ErrNoEvent
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("rehearsal: read event %q: %w", slug, err)
+	}
+	return count, room, nil
+}
+
+const eventSQL = `SELECT id FROM event WHERE slug = $1`
 
 const roomSQL = `
 SELECT slots, rate::float8, mode = 'scheduled', valid, idle, stay FROM room WHERE id = (SELECT room_id FROM event WHERE id = $1)`
@@ -44,8 +58,7 @@ func Copy(ctx context.Context, house, to *pgx.Conn, slug string, faster float64)
 	}
 	defer func() { _ = read.Rollback(ctx) }() // it changed nothing
 	var event int64
-	var count int
-	if err := read.QueryRow(ctx, eventSQL, slug).Scan(&event, &count); errors.Is(err, pgx.ErrNoRows) {
+	if err := read.QueryRow(ctx, eventSQL, slug).Scan(&event); errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNoEvent
 	} else if err != nil {
 		return nil, fmt.Errorf("rehearsal: read event %q: %w", slug, err)

@@ -23,16 +23,19 @@ type Crowd struct {
 // Standard is what the form says before an organizer changes it.
 var Standard = Crowd{People: 2000, Over: 600, Phones: 70, Party: "1:20,2:60,4:20", Bots: 2}
 
-const (
-	mostPeople = 200_000
-	mostOver   = 6 * time.Hour
-	mostParty  = 20
+// MostPeople come to a rehearsal.
+const MostPeople = 200_000
 
-	longest = 10 * time.Minute // people of a rehearsal come within this time: one of a longer sale runs faster
+const (
+	mostOver  = 6 * time.Hour
+	mostParty = 20
+
+	longest     = 10 * time.Minute // people of a rehearsal come within this time: one of a longer sale runs faster
+	longestRoom = 40 * time.Minute // the same in front of a waiting room, which runs as fast as the sale: its pace is part of it
 )
 
-// Presets are crowds of usual sales of an event with so many seats, the smallest first, without those of more people than can come. How many people come for each seat is what decides
-// about a sale; docs/rehearsal.md says where the figures come from.
+// Presets are crowds of usual sales of an event with so many seats, without those of more people than can come, at the desk and for the command. How many people come for each
+// seat is what decides about a sale; docs/rehearsal.md says where the figures come from.
 func Presets(capacity int) []Crowd {
 	people := func(perSeat float64) int { return max(int(perSeat*float64(capacity)), 1) }
 	return slices.DeleteFunc([]Crowd{
@@ -40,7 +43,8 @@ func Presets(capacity int) []Crowd {
 		{Preset: "popular", People: people(2), Over: 1800, Phones: 70, Party: "1:20,2:60,4:20", Bots: 1},
 		{Preset: "rush", People: people(10), Over: 600, Phones: 80, Party: "1:10,2:60,4:30", Bots: 5},
 		{Preset: "hype", People: people(40), Over: 600, Phones: 90, Party: "1:5,2:55,4:40", Bots: 20},
-	}, func(c Crowd) bool { return c.People > mostPeople })
+		{Preset: "camp", People: 967, Over: 17, Phones: 50, Party: "1:100"},
+	}, func(c Crowd) bool { return c.People > MostPeople })
 }
 
 // Fill returns the crowd, or that of its preset.
@@ -58,7 +62,7 @@ func (c Crowd) Check(capacity int) error {
 	switch {
 	case c.Preset != "" && !slices.ContainsFunc(Presets(capacity), func(p Crowd) bool { return p.Preset == c.Preset }):
 		return seats.Unchanged(text.Say("There is no crowd of that name."))
-	case c.People < 1 || c.People > mostPeople:
+	case c.People < 1 || c.People > MostPeople:
 		return seats.Unchanged(text.Say("Enter how many people you expect, from 1 to 200,000."))
 	case !(c.Over >= 1 && c.Over <= SecondsOf(mostOver)):
 		return seats.Unchanged(text.Say("Enter within how many minutes they come, up to 360."))
@@ -85,9 +89,12 @@ func checkParty(party string) error {
 	return nil
 }
 
-// args are the arguments of the program that rehearses the sale of an event and writes its report into a file.
-func (c Crowd) args(slug, file string) []string {
+// args are the arguments of the program that rehearses the sale of an event, which may have a waiting room, and writes its report into a file.
+func (c Crowd) args(slug string, room bool, file string) []string {
 	faster := max(1, c.Over.Duration().Seconds()/longest.Seconds())
+	if room {
+		faster = 1
+	}
 	return []string{
 		"rehearse", slug, "--report", file, "--people", strconv.Itoa(c.People), "--over", c.Over.Duration().String(), "--phones", strconv.Itoa(c.Phones) + "%",
 		"--party", strings.ReplaceAll(c.Party, " ", ""), "--bots", strconv.Itoa(c.Bots) + "%",

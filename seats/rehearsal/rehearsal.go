@@ -80,12 +80,14 @@ func (rs *Rehearsals) Job() *jobs.Job { return rs.job }
 
 var errUnder = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A sale is being rehearsed, and one is rehearsed at a time. Nothing was changed. Wait until it is over. Its team can stop it on the page of its event.")}
 
-const askSQL = `INSERT INTO rehearsal (id, event_id, crowd) VALUES ($1, $2, $3)`
+var errRoomLong = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("This event has a waiting room, so its rehearsal runs as fast as the sale. Enter up to 40 minutes in which people come.")}
+
+const askSQL = `INSERT INTO rehearsal (id, event_id, crowd) SELECT $1, id, $3 FROM event WHERE id = $2 AND (room_id IS NULL OR $4)`
 
 // Ask has the sale of an event of the member's team rehearsed. A node begins within a second.
 //
-// Errors: a *seats.ValidationError about the crowd; a *seats.Conflict if a sale of this database is being rehearsed, or the event is a test
-// sale; those of organizers.Desk.Change; the database's.
+// Errors: a *seats.ValidationError about the crowd; a *seats.Conflict if a sale of this database is being rehearsed, the event is a test
+// sale, or it has a waiting room and people come for longer than its rehearsal may take; those of organizers.Desk.Change; the database's.
 func (rs *Rehearsals) Ask(ctx context.Context, m organizers.Member, e seats.Event, c Crowd, key string) error {
 	c = c.Fill(e.Seats)
 	if err := c.Check(e.Seats); err != nil {
@@ -95,8 +97,12 @@ func (rs *Rehearsals) Ask(ctx context.Context, m organizers.Member, e seats.Even
 		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("A test sale is not rehearsed. Nothing was changed. Rehearse the event itself.")}
 	}
 	err := rs.desk.Change(ctx, m, key, []any{"rehearsal", e.Slug, c}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, askSQL, seats.NewID(), e.ID, c); err != nil {
+		tag, err := tx.Exec(ctx, askSQL, seats.NewID(), e.ID, c, c.Over <= SecondsOf(longestRoom))
+		if err != nil {
 			return err
+		}
+		if tag.RowsAffected() == 0 { // the event is there: the member is on its page
+			return errRoomLong
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("rehearsed the sale of the event"), "events/"+e.Slug, c)
 	})
@@ -155,7 +161,7 @@ SELECT id::text, CASE state WHEN 'asked' THEN asked_at ELSE seen_at + interval '
 const takeSQL = `
 UPDATE rehearsal r SET state = 'running', seen_at = clock_timestamp()
   FROM event e WHERE r.id = $1 AND r.state = 'asked' AND e.id = r.event_id
-RETURNING e.slug, r.crowd`
+RETURNING e.slug, e.room_id IS NOT NULL, r.crowd`
 
 const breakSQL = `
 UPDATE rehearsal SET state = 'broken', ended_at = clock_timestamp()
@@ -164,8 +170,9 @@ UPDATE rehearsal SET state = 'broken', ended_at = clock_timestamp()
 // run runs a rehearsal that was asked for until it is over, or marks one whose node ended.
 func (rs *Rehearsals) run(ctx context.Context, id string) (int, error) {
 	var slug string
+	var room bool
 	var c Crowd
-	err := rs.db.QueryRow(ctx, takeSQL, id).Scan(&slug, &c)
+	err := rs.db.QueryRow(ctx, takeSQL, id).Scan(&slug, &room, &c)
 	if errors.Is(err, pgx.ErrNoRows) {
 		tag, err := rs.db.Exec(ctx, breakSQL, id)
 		return int(tag.RowsAffected()), err
@@ -179,7 +186,7 @@ func (rs *Rehearsals) run(ctx context.Context, id string) (int, error) {
 		return 1, errors.Join(err, rs.end(ctx, id, StateFailed, nil))
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // what stays is only untidy
-	state, report := rs.program(ctx, id, c.args(slug, filepath.Join(folder, "report.json")), filepath.Join(folder, "report.json"))
+	state, report := rs.program(ctx, id, c.args(slug, room, filepath.Join(folder, "report.json")), filepath.Join(folder, "report.json"))
 	return 1, rs.end(ctx, id, state, report)
 }
 

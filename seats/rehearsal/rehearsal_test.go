@@ -81,6 +81,43 @@ func TestRehearsal_ItsProgramIsToldOfTheEventAndTheCrowd(t *testing.T) {
 	}
 }
 
+func TestRehearsal_WaitingRoomRunsAsFastAsTheSale(t *testing.T) {
+	t.Parallel()
+	to := filepath.Join(t.TempDir(), "arguments")
+	h := open(t, `echo "$@" > `+to+`; `+finished)
+	if _, err := h.db.Exec(t.Context(), `WITH r AS (INSERT INTO room (slug, name, mode, phase, slots) VALUES ('r', 'R', 'auto', 'open', 10) RETURNING id) UPDATE event SET room_id = r.id FROM r`); err != nil {
+		t.Fatal(err)
+	}
+	long := Standard
+	long.Over = SecondsOf(longestRoom) + 1
+	err := h.Ask(t.Context(), h.ann, h.event, long, "long")
+	if refused, is := errors.AsType[*seats.Conflict](err); !is || !strings.Contains(refused.Error(), "up to 40 minutes") {
+		t.Fatalf("more than 40 minutes: %v", err)
+	}
+	long.Over--
+	if err := h.Ask(t.Context(), h.ann, h.event, long, "as long as it may be"); err != nil {
+		t.Fatal(err)
+	}
+	seatstest.Run(t, h.db, h.Job())
+	h.until(t, in(StateDone))
+	said, err := os.ReadFile(to)
+	if err != nil || !strings.HasSuffix(string(said), " --over 40m0s --phones 70% --party 1:20,2:60,4:20 --bots 2% --faster 1.00\n") {
+		t.Errorf("%v %s", err, said)
+	}
+}
+
+func TestReport_SlowMachineIsTold(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		over, late Seconds
+		slow       bool
+	}{{600, 30, false}, {600, 31, true}, {10, 2, false}, {10, 2.1, true}} {
+		if r := (&Report{Over: test.over, Late: test.late}); r.Slow() != test.slow {
+			t.Errorf("%v late of %v: %v", test.late, test.over, r.Slow())
+		}
+	}
+}
+
 func TestRehearsal_OneSaleIsRehearsedAtATime(t *testing.T) {
 	t.Parallel()
 	h := open(t, "")

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -42,7 +43,9 @@ type Report struct {
 	Money    int64     `json:"money"` // of all orders, minor units
 	Currency string    `json:"currency"`
 	Machine  Machine   `json:"machine"`
-	Broke    []string  `json:"broke"`           // what failed, in words
+	Late     Seconds   `json:"late"`            // the most that a person came too late, as the machine was busy
+	Broken   []Broken  `json:"broken"`          // what failed; empty: nothing
+	Details  []string  `json:"details"`         // the same in words for developers, with examples
 	Error    string    `json:"error,omitempty"` // why the rehearsal itself failed
 }
 
@@ -84,8 +87,31 @@ type Claims struct {
 type Machine struct {
 	CPUSeconds float64 `json:"cpu_seconds"` // of the box office and its PostgreSQL
 	PeakMemory int64   `json:"peak_memory"` // bytes, of both together
-	Needed     string  `json:"needed"`      // in words: cores for the pace at which people came
+	Busy       float64 `json:"busy"`        // cores at work on average, at the pace at which people came
+	Cores      int     `json:"cores"`       // to have: twice as many, for peaks
 }
+
+// MachineOf returns what a sale needs that took so many seconds of processors, and so many bytes of memory at most, within a time.
+func MachineOf(cpu float64, memory int64, within time.Duration) Machine {
+	busy := cpu / max(within.Seconds(), 1)
+	return Machine{CPUSeconds: math.Round(cpu*100) / 100, PeakMemory: memory, Busy: math.Round(busy*1000) / 1000, Cores: int(math.Ceil(2 * busy))}
+}
+
+// Broken is something that failed, and how often.
+type Broken struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// What fails in a rehearsal.
+const (
+	SoldTwice  = "sold_twice" // seats
+	Untrue     = "untrue"     // answers
+	Unanswered = "unanswered" // requests without a proper answer
+)
+
+// Slow reports whether the machine did not keep up: people came so late that the times of the report are longer than those of the sale.
+func (r *Report) Slow() bool { return r.Late > max(2, r.Over/20) }
 
 // Write puts the report into a file, whole: a reader sees the report before or this one.
 func (r *Report) Write(file string) error {

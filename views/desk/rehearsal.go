@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ var severityWords = map[rehearsal.Severity]string{rehearsal.Stops: text.Mark("Mu
 
 var presetWords = map[string]string{
 	"quiet": text.Mark("A quiet sale: one person for two seats, within two hours"), "popular": text.Mark("A popular event: two people for each seat, within half an hour"),
+	"camp": text.Mark("A festival camp as it was sold: 967 people within 17 seconds, one ticket each"),
 	"rush": text.Mark("A rush: ten people for each seat, within ten minutes"), "hype": text.Mark("A hype: forty people for each seat, within ten minutes, with many bots"),
 }
 
@@ -78,6 +80,21 @@ func (p RehearsalPage) party(size int) string {
 		}
 	}
 	return "0"
+}
+
+// minutes is within how many minutes people come in the form, which takes whole ones.
+func (p RehearsalPage) minutes() int { return int(math.Ceil(p.Crowd.Over.Duration().Minutes())) }
+
+// brokenWords say what failed, and how often.
+func brokenWords(ctx context.Context, b rehearsal.Broken) string {
+	switch b.What {
+	case rehearsal.SoldTwice:
+		return text.N(ctx, "%d seat was sold twice.", "%d seats were sold twice.", b.Count)
+	case rehearsal.Untrue:
+		return text.N(ctx, "%d answer was not true.", "%d answers were not true.", b.Count)
+	default: // rehearsal.Unanswered
+		return text.N(ctx, "%d request got no proper answer.", "%d requests got no proper answer.", b.Count)
+	}
 }
 
 // crowd says who comes to a rehearsal.

@@ -58,6 +58,8 @@ type Report struct {
 	Claims   int     `json:"-"` // that were answered
 	Taken    int     `json:"-"` // claims that were refused because other people were faster
 
+	Late time.Duration `json:"-"` // the most that a person had to wait for a connection to come with
+
 	requests int64
 	seats    int // of the event
 	taken    int // that are the crowd's at the end
@@ -76,6 +78,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
 		Room: r.roomReport(seconds), ClaimP50: r.asked.at(50), ClaimP99: r.asked.at(99), Claims: int(r.claims.Load()), Taken: int(r.taken.Load()), requests: r.latencies.count(), seats: len(r.venue.seats), lies: r.books.lies,
 	}
+	p.Late = time.Duration(r.latest.Load())
 	if p.Orders > 0 {
 		p.OrdersPerS = float64(p.Orders) / p.OrdersIn
 		p.Published = publishedPerMinute / 60.0

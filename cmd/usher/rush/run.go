@@ -31,6 +31,7 @@ type run struct {
 	asked     *latencies   // of every claim, the same
 	claims    atomic.Int64 // that were answered
 	taken     atomic.Int64 // that were refused because other people were faster
+	latest    atomic.Int64 // the most that a person came too late
 	back      atomic.Int64 // people who give their seats back, or let them expire
 	worked    atomic.Int64 // browsers that were checked
 	orders    atomic.Int64 // that were confirmed
@@ -153,6 +154,9 @@ func (r *run) serve(ctx context.Context) {
 			continue
 		}
 		joins, claims := r.people[t.who].step == stepJoin, r.people[t.who].step == stepClaim
+		if t.at == r.schedule.arrivals[t.who] {
+			r.cameLate(r.now() - t.at)
+		}
 		l.from, l.spread = t.who, r.crowd.Own && !r.crowd.OneAddress
 		err := r.act(ctx, l, t.who)
 		if joins && err == nil {
@@ -166,6 +170,12 @@ func (r *run) serve(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			r.wentWrong(t.who, err)
 		}
+	}
+}
+
+// cameLate notes that a person came too late by so many nanoseconds: all connections were taken, or this process did not run.
+func (r *run) cameLate(by int64) {
+	for most := r.latest.Load(); by > most && !r.latest.CompareAndSwap(most, by); most = r.latest.Load() {
 	}
 }
 
