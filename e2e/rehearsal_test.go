@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -76,4 +80,105 @@ func TestRehearsal_PageFollowsItAndShowsHowItWent(t *testing.T) {
 	ann.inEverySize("desk-rehearsal-done")
 	ann.at("table")
 	ann.inEverySize("desk-rehearsal-sold-out")
+}
+
+// rehearsed is 300 where time is short: they come within a minute, and 20,000 within ten.
+var rehearsed = flag.Int("rehearse", 300, "so many `people` come to a rehearsal in front of a theatre, 2,000 a minute at most")
+
+// An organizer makes two mistakes, rehearses the sale with a real crowd, mends both where the page leads, and starts the sale.
+func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	ann := someone(t, o, "ann", phone)
+	ann.entersDesk(o.owner(t))
+	exactly := playwright.Bool(true)
+	link := func(name string) playwright.Locator {
+		return ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: name})
+	}
+	save := ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Save", Exact: exactly})
+	ann.press(link("New event"))
+	check(t, ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: exactly}).Fill("First night"))
+	ann.press(ann.button("Create draft"))
+	ann.visit("/desk/events/first-night/settings")
+	hold := ann.page.GetByLabel("Hold length (minutes)")
+	check(t, hold.Fill("1"))
+	check(t, ann.page.GetByLabel("By bank transfer").Check())
+	ann.press(save)
+
+	ann.visit("/desk/events/first-night/checklist")
+	ann.press(link("Rehearse this sale"))
+	const short, account = "Seats are held for less than 2 minutes. Few people can pay within that time.", "Buyers may pay by bank transfer, and no bank account is entered."
+	ann.sees(link(short))
+	ann.sees(link(account))
+	minutes := (*rehearsed + 1999) / 2000
+	check(t, ann.page.GetByLabel("People", playwright.PageGetByLabelOptions{Exact: exactly}).Fill(strconv.Itoa(*rehearsed)))
+	check(t, ann.page.GetByLabel("Minutes in which they come").Fill(strconv.Itoa(minutes)))
+	ann.inEverySize("desk-rehearsal-crowd")
+	ann.press(ann.button("Rehearse this sale"))
+	ann.sees(ann.page.GetByText("It runs."))
+	eventually(t, time.Duration(minutes)*time.Minute+patience, "people who bought", func() bool { return ann.rehearsal().Progress.Bought > 0 })
+	ann.inEverySize("desk-rehearsal-real-runs")
+	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "the end of the rehearsal", func() bool { return ann.rehearsal().State == "done" })
+	ann.tells(*rehearsed)
+	ann.sees(ann.page.GetByText("Nothing broke: every answer was right, and no seat was sold twice."))
+	ann.inEverySize("desk-rehearsal-real")
+	ann.at("table")
+	ann.inEverySize("desk-rehearsal-real-sections")
+	ann.at("#faults-title")
+	ann.inEverySize("desk-rehearsal-real-mistakes")
+
+	ann.press(link(account))
+	ann.fills("Account owner", "The First Theatre", "IBAN", "AT61 1904 3002 3457 3201")
+	ann.press(ann.button("Save account"))
+	ann.visit("/desk/events/first-night/rehearsal")
+	ann.press(link(short))
+	check(t, hold.Fill("8"))
+	ann.press(save)
+	ann.visit("/desk/events/first-night/rehearsal")
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Last rehearsal"}))
+	for _, mended := range []string{short, account} {
+		n, err := link(mended).Count()
+		check(t, err)
+		if n > 0 {
+			t.Errorf("it was mended: %q", mended)
+		}
+	}
+	ann.at("#faults-title")
+	ann.inEverySize("desk-rehearsal-mended")
+	ann.visit("/desk/events/first-night/checklist")
+	ann.press(ann.button("Put on sale now"))
+	ann.press(ann.button("Put on sale without it")) // the house has no legal texts
+	ann.sees(ann.page.Locator(".badge").GetByText("On sale").First())
+}
+
+// aReport is what a program reads of a rehearsal.
+type aReport struct {
+	State    string
+	Currency string
+	Money    int64
+	Progress struct{ Arrived, Holding, Bought, Left int }
+	Sections []struct{ Seats, Sold int }
+	Broken   []struct{ What string }
+	Details  []string
+}
+
+// rehearsal reads the report of the last rehearsal of the first night.
+func (p *person) rehearsal() (r aReport) {
+	p.t.Helper()
+	text, err := p.page.Evaluate(`fetch("/desk/events/first-night/rehearsal", {headers: {Accept: "application/json"}}).then(a => a.json()).then(a => JSON.stringify(a.rehearsal.report || {}))`)
+	check(p.t, err)
+	check(p.t, json.Unmarshal([]byte(text.(string)), &r))
+	return r
+}
+
+// tells checks the figures of a rehearsal of so many people against each other.
+func (p *person) tells(people int) {
+	p.t.Helper()
+	r, seats, sold := p.rehearsal(), 0, 0
+	for _, s := range r.Sections {
+		seats, sold = seats+s.Seats, sold+s.Sold
+	}
+	if r.Progress.Arrived != people || r.Progress.Bought+r.Progress.Left != people || r.Progress.Holding != 0 || sold < r.Progress.Bought || sold > seats || r.Money < int64(sold)*100 || len(r.Broken)+len(r.Details) > 0 {
+		p.t.Errorf("%d of %d seats were sold to %d people: %+v", sold, seats, people, r)
+	}
 }
