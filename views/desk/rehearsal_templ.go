@@ -441,9 +441,9 @@ func rehearse(p RehearsalPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
-		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "It takes as long as the people come, and some minutes more. A sale of more than ten minutes runs faster, unless the event has a waiting room. After an hour the rehearsal ends. It runs beside your box office at low priority. One sale is rehearsed at a time."))
+		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "It takes as long as the people come, and some minutes more. A sale of more than ten minutes runs faster, unless the event has a waiting room. After an hour the rehearsal ends. It runs beside your box office at low priority. If more people come than this machine can serve, the report says how late they were. One sale is rehearsed at a time."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 60, Col: 292}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 60, Col: 377}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 		if templ_7745c5c3_Err != nil {
