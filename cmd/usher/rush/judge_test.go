@@ -28,6 +28,17 @@ func TestAnHonestOfficeIsNotAccused(t *testing.T) {
 	}
 }
 
+func TestCrowd_SaysHowLatePeopleCame(t *testing.T) {
+	t.Parallel()
+	report, err := Run(t.Context(), &Crowd{URL: openOffice(t, 60, ""), Event: "evening", Scenario: Places, People: 40, Connections: 1, Seed: 7, Own: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Late <= 0 || report.Late.Seconds() > report.Seconds { // they came at once, and one after the other
+		t.Errorf("people came up to %v late within %v s", report.Late, report.Seconds)
+	}
+}
+
 func TestTheJudgeFindsEveryPlantedLie(t *testing.T) {
 	t.Parallel()
 	for lie, found := range map[string]func(*Report) int{
