@@ -327,3 +327,20 @@ func TestRehearsal_ItsProgramGetsNoSecretButTheDatabase(t *testing.T) {
 		t.Error("it does not end with its node")
 	}
 }
+
+func TestShadow_OnlyItsPrivateDatabaseMayLoseData(t *testing.T) {
+	t.Parallel()
+	dsn := seatstest.DSN(t) + " options='-c synchronous_commit=off'"
+	for _, test := range []struct {
+		cfg  DatabaseSettings
+		good bool
+	}{
+		{DatabaseSettings{shadow: true}, true},
+		{DatabaseSettings{}, false},
+		{DatabaseSettings{shadow: true, DatabaseURL: dsn}, false},
+	} {
+		if err := prepare(t.Context(), dsn, &test.cfg); (err == nil) != test.good {
+			t.Errorf("shadow %v, address %v: %v", test.cfg.shadow, test.cfg.DatabaseURL != "", err)
+		}
+	}
+}
