@@ -218,6 +218,13 @@ func stopRehearsal(t *testing.T, program string) {
 
 func killRehearsal(t *testing.T, program string) {
 	a := startRehearsal(t, program)
+	t.Cleanup(func() {
+		for _, pid := range a.children {
+			if goesOn(pid) {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may end by itself
+			}
+		}
+	})
 	if err := a.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
