@@ -56,12 +56,12 @@ func rehearse(t *testing.T, slug string) (stop func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for began := time.Now(); ; {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		if r, err := rehearsal.Read(file); err == nil && r.Progress.Arrived > 0 {
 			break
 		}
-		if time.Since(began) > time.Minute {
-			t.Fatalf("no person came to the rehearsal within a minute: %s", said.String())
+		if time.Since(began) > 3*time.Minute {
+			t.Fatalf("no person came to the rehearsal within three minutes: %s", said.String())
 		}
 	}
 	return func() {
