@@ -104,7 +104,7 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	check(t, hold.Fill("1"))
 	check(t, ann.page.GetByLabel("By bank transfer").Check())
 	ann.press(save)
-
+	ann.sees(ann.page.GetByText("Saved."))
 	ann.visit("/desk/events/first-night/checklist")
 	ann.press(link("Rehearse this sale"))
 	const short, account = "Seats are held for less than 2 minutes. Few people can pay within that time.", "Buyers may pay by bank transfer, and no bank account is entered."
@@ -131,10 +131,12 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	ann.press(link(account))
 	ann.fills("Account owner", "The First Theatre", "IBAN", "AT61 1904 3002 3457 3201")
 	ann.press(ann.button("Save account"))
+	ann.sees(ann.page.GetByText("Saved."))
 	ann.visit("/desk/events/first-night/rehearsal")
 	ann.press(link(short))
 	check(t, hold.Fill("8"))
 	ann.press(save)
+	ann.sees(ann.page.GetByText("Saved."))
 	ann.visit("/desk/events/first-night/rehearsal")
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Last rehearsal"}))
 	for _, mended := range []string{short, account} {

@@ -244,7 +244,7 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		within = took
 	}
 	p.Machine = rehearsal.MachineOf(after.CPU-before.CPU, int64(max(r.memory, after.MemoryMB)*(1<<20)), within)
-	p.Late = rehearsal.SecondsOf(time.Duration(float64(crowded.Late) * r.faster))
+	p.Late = rehearsal.SecondsOf(crowded.Late)
 	p.Broken, p.Details = broken(crowded), append(p.Details, crowded.Lies()...)
 	return unwritten
 }

@@ -43,7 +43,7 @@ type Report struct {
 	Money    int64     `json:"money"` // of all orders, minor units
 	Currency string    `json:"currency"`
 	Machine  Machine   `json:"machine"`
-	Late     Seconds   `json:"late"`            // the most that a person came too late, as the machine was busy
+	Late     Seconds   `json:"late"`            // the most that a person came too late, as the machine was busy: by the clock, whatever the speed
 	Broken   []Broken  `json:"broken"`          // what failed; empty: nothing
 	Details  []string  `json:"details"`         // the same in words for developers, with examples
 	Error    string    `json:"error,omitempty"` // why the rehearsal itself failed
@@ -111,7 +111,7 @@ const (
 )
 
 // Slow reports whether the machine did not keep up: people came so late that the times of the report are longer than those of the sale.
-func (r *Report) Slow() bool { return r.Late > max(2, r.Over/20) }
+func (r *Report) Slow() bool { return r.Late > 2 }
 
 // Write puts the report into a file, whole: a reader sees the report before or this one.
 func (r *Report) Write(file string) error {
