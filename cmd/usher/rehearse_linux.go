@@ -50,9 +50,7 @@ func yieldThread(id int, core *unix.CPUSet) error {
 	if err := unix.Setpriority(unix.PRIO_PROCESS, id, lowest); err != nil {
 		return fmt.Errorf("lower the priority: %w", err)
 	}
-	// The longer its slice, the later its deadline, and the more others go before it. Linux before 6.12 has no slices of tasks, and ignores it.
-	const slice = 100_000_000 // nanoseconds, the most
-	if err := unix.SchedSetAttr(id, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE, Nice: lowest, Runtime: slice}, 0); err != nil {
+	if err := unix.SchedSetAttr(id, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE, Nice: lowest}, 0); err != nil {
 		return fmt.Errorf("lower the priority: %w", err)
 	}
 	if err := unix.SchedSetaffinity(id, core); err != nil {
