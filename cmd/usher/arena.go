@@ -17,6 +17,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/arena"
 	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -55,8 +56,8 @@ func (c *arenaCommand) check(sh *shell) error {
 		return fmt.Errorf("--for is %s and --every %s; a sale lasts a second or longer, and the next one opens after its end", c.For, c.Every)
 	case c.Seats < 1 || c.Seats > mostArenaSeats:
 		return fmt.Errorf("--seats is %d; it is 1 to %d", c.Seats, mostArenaSeats)
-	case c.People < 0 || c.People > mostPeople:
-		return fmt.Errorf("--people is %d; it is 0 to %d", c.People, mostPeople)
+	case c.People < 0 || c.People > rehearsal.MostPeople:
+		return fmt.Errorf("--people is %d; it is 0 to %d", c.People, rehearsal.MostPeople)
 	case c.Sales < 0:
 		return fmt.Errorf("--sales is %d; 0 is no end", c.Sales)
 	}
