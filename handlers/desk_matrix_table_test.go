@@ -299,6 +299,7 @@ var matrix = map[string]access{
 	"GET /events/{slug}/badge":                   anyone,
 	"GET /events/{slug}/log":                     anyone,
 	"GET /events/{slug}/log/checkpoint":          anyone,
+	"GET /events/{slug}/log/cosigned":            anyone,
 	"GET /events/{slug}/log/key":                 anyone,
 	"GET /events/{slug}/log/tile/{tile...}":      anyone,
 	"GET /series/{slug}/embed":                   anyone,

@@ -80,6 +80,7 @@ func (h *Handlers) table() []route {
 
 		{"GET /events/{slug}/log", h.With(h.shop.PublicLog), listRule},
 		{"GET /events/{slug}/log/checkpoint", h.With(h.shop.PublicCheckpoint), rootRule},
+		{"GET /events/{slug}/log/cosigned", h.With(h.shop.PublicCosigned), rootRule},
 		{"GET /events/{slug}/log/key", h.With(h.shop.PublicLogKey), feedRule},
 		{"GET /events/{slug}/log/tile/{tile...}", h.With(h.shop.PublicTile), tileRule},
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	cosignature "github.com/transparency-dev/formats/note"
+
 	"github.com/usherbox/usher/cmd/usher/audit"
 )
 
@@ -17,6 +19,8 @@ type auditLog struct {
 	Since  string `placeholder:"FILE" help:"File with what an audit printed before, of you or of others: the log must continue it."`
 	Key    string `placeholder:"KEY" help:"The key of the log that you know; empty: the one that the house shows."`
 	Ticket string `placeholder:"CODE" help:"Code of a ticket, or the proof on its page: it must be in the log."`
+
+	Witness []string `placeholder:"KEY" help:"Key of a witness that must have cosigned the log; may be repeated."`
 }
 
 // falseLog is the error of an audit that found something.
@@ -35,6 +39,13 @@ func (c *auditLog) Run(ctx context.Context, sh *shell) error {
 			return blind{err}
 		}
 		o.Since = string(text)
+	}
+	for _, key := range c.Witness {
+		w, err := cosignature.NewVerifierForCosignatureV1(key)
+		if err != nil {
+			return misuse(fmt.Errorf("--witness %q: %w", key, err))
+		}
+		o.Witnesses = append(o.Witnesses, w)
 	}
 	began := time.Now()
 	r, err := audit.Run(ctx, o)
@@ -84,7 +95,10 @@ func printAudit(w io.Writer, r *audit.Report, took time.Duration) error {
 	if r.Ticket != "" {
 		say("Ticket     %s", r.Ticket)
 	}
-	if r.Cosigners > 0 {
+	for _, w := range r.Witnessed {
+		say("Witness    %s", w)
+	}
+	if r.Cosigners > 0 && len(r.Witnessed) == 0 {
 		say("Witnesses  %s on the checkpoint, not checked", counted(r.Cosigners, "signature"))
 	}
 	say("\nKeep this checkpoint, and compare it with others:\n\n%s", r.Checkpoint)

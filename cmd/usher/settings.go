@@ -25,6 +25,7 @@ import (
 	seatsdb "github.com/usherbox/usher/seats/database"
 	post "github.com/usherbox/usher/seats/mail"
 	"github.com/usherbox/usher/seats/openid"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/wallets"
 )
 
@@ -79,6 +80,7 @@ type Config struct {
 	StripeKey     string        `name:"stripe-key" setting:"USHER_STRIPE_KEY" type:"secret" placeholder:"KEY" help:"Secret key of an account at Stripe, to be paid by card; empty: no cards."`
 	StripeWebhook string        `name:"stripe-webhook-secret" setting:"USHER_STRIPE_WEBHOOK_SECRET" type:"secret" placeholder:"SECRET" help:"Secret of the webhook at Stripe that leads to /webhooks/stripe; two with a comma between while it changes."`
 	Contact       string        `name:"security-contact" setting:"USHER_SECURITY_CONTACT" placeholder:"ADDRESS" help:"Address for reports of security holes, such as mailto:security@example.org or an https page; shown at /.well-known/security.txt; empty: not shown."`
+	Witnesses     string        `name:"witnesses" setting:"USHER_WITNESSES" placeholder:"LIST" help:"Witnesses that cosign the public logs of sales (C2SP tlog-witness): of each its key (vkey) and its address, with a comma between two; empty: none."`
 	StripeURL     string        `name:"stripe-url" setting:"USHER_STRIPE_URL" placeholder:"ADDRESS" help:"Address of a stand-in for Stripe, for tests; empty: Stripe."`
 
 	PassCertificate string `name:"apple-pass-certificate" setting:"USHER_APPLE_PASS_CERTIFICATE" type:"secret" placeholder:"PEM" help:"Certificate of a pass type id at Apple, in PEM, to make passes for Apple Wallet; empty: none."`
@@ -102,9 +104,10 @@ type Config struct {
 	provider  *openid.Provider // made of the OIDC settings by check; nil: none
 	headers   http.Header      // made of TraceHeaders by check
 
-	nats    realtime.NATSAddress // made of NATS by check
-	proxies []netip.Prefix       // made of Proxies by check; nil: the usual ones
-	arena   *arena.Arena         // of a house that anybody may attack; nil: this is none
+	nats      realtime.NATSAddress // made of NATS by check
+	proxies   []netip.Prefix       // made of Proxies by check; nil: the usual ones
+	arena     *arena.Arena         // of a house that anybody may attack; nil: this is none
+	witnesses []publiclog.Witness  // made of Witnesses by check
 }
 
 // check refuses settings that could only fail later and less clearly.
@@ -152,6 +155,11 @@ func (cfg *Config) check() error {
 	if cfg.Joins < 0 {
 		return usageError{fmt.Sprintf("--joins-per-network is %d; 0 is no limit", cfg.Joins)}
 	}
+	witnesses, err := publiclog.ParseWitnesses(cfg.Witnesses)
+	if err != nil {
+		return usageError{"--witnesses: " + err.Error()}
+	}
+	cfg.witnesses = witnesses
 	if err := cfg.checkProxies(); err != nil {
 		return err
 	}

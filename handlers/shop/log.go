@@ -46,6 +46,15 @@ func (h *Handlers) PublicCheckpoint(w http.ResponseWriter, r *http.Request, s *s
 	return writeLog(w, "text/plain; charset=utf-8", []byte(signed))
 }
 
+// PublicCosigned answers GET /events/{slug}/log/cosigned
+func (h *Handlers) PublicCosigned(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	signed, err := h.Logs.Cosigned(r.Context(), s.Event.ID)
+	if err != nil {
+		return noLog(err)
+	}
+	return writeLog(w, "text/plain; charset=utf-8", []byte(signed))
+}
+
 // PublicLogKey answers GET /events/{slug}/log/key
 func (h *Handlers) PublicLogKey(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
 	_, key, err := h.Logs.Checkpoint(r.Context(), s.Event.ID)

@@ -30,6 +30,8 @@ type Logs struct {
 	home string
 	job  *jobs.Job
 
+	witnesses *witnesses // nil: none
+
 	making chan struct{} // bundles at once
 	known  sync.Map      // by event: known
 
@@ -76,6 +78,14 @@ func (l *Logs) SealWith(box *seal.Box) { l.box = box }
 
 // Job is the job that appends changes to logs.
 func (l *Logs) Job() *jobs.Job { return l.job }
+
+// Jobs are all jobs of logs.
+func (l *Logs) Jobs() []*jobs.Job {
+	if l.witnesses == nil {
+		return []*jobs.Job{l.job}
+	}
+	return []*jobs.Job{l.job, l.witnesses.job}
+}
 
 // Follow makes this node look at an event, at most once a second. It returns at once. Call it after a change of the event was committed.
 func (l *Logs) Follow(event int64) {
@@ -148,6 +158,9 @@ func (l *Logs) extend(ctx context.Context, key string) (n int, err error) {
 	})
 	if err != nil {
 		return 0, fmt.Errorf("public log: extend the log of event %d: %w", event, err)
+	}
+	if n > 0 && l.witnesses != nil {
+		l.witnesses.job.WakeFor(key)
 	}
 	return n, nil
 }

@@ -73,12 +73,22 @@ func (l *Logs) Has(ctx context.Context, event int64) bool {
 	return err == nil
 }
 
-const checkpointSQL = `SELECT checkpoint, verifier FROM public_log WHERE event_id = $1 AND enabled AND size > 0`
+const checkpointSQL = `
+SELECT CASE WHEN cosigned_size = size THEN cosigned ELSE checkpoint END, verifier FROM public_log WHERE event_id = $1 AND enabled AND size > 0`
 
-// Checkpoint returns the newest signed root of an event's log, and the key that verifies it. Errors: ErrNone; the database's.
+// Checkpoint returns the newest signed root of an event's log, with the signatures of witnesses that are there, and the key that verifies it.
+// Errors: ErrNone; the database's.
 func (l *Logs) Checkpoint(ctx context.Context, event int64) (signed, verifier string, err error) {
 	err = l.db.QueryRow(ctx, checkpointSQL, event).Scan(&signed, &verifier)
 	return signed, verifier, none("read a checkpoint", err)
+}
+
+const newestCosignedSQL = `SELECT cosigned FROM public_log WHERE event_id = $1 AND enabled AND cosigned_size > 0`
+
+// Cosigned returns the newest root that witnesses cosigned, with their signatures. Errors: ErrNone; the database's.
+func (l *Logs) Cosigned(ctx context.Context, event int64) (signed string, err error) {
+	err = l.db.QueryRow(ctx, newestCosignedSQL, event).Scan(&signed)
+	return signed, none("read a cosigned root", err)
 }
 
 func none(what string, err error) error {

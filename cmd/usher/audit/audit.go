@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	cosignature "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/errgroup"
@@ -27,6 +28,8 @@ type Options struct {
 	Key    string // the vkey that the auditor knows; empty: the one that the house shows
 	Since  string // text with checkpoints that were seen before, as a report prints them
 	Ticket string // code of a ticket, or its whole proof
+
+	Witnesses []note.Verifier // that must have cosigned a root
 	Client *http.Client
 }
 
@@ -35,7 +38,8 @@ type Report struct {
 	Origin     string
 	Key        string
 	Checkpoint string
-	Cosigners  int // signatures of others on the checkpoint
+	Cosigners  int      // signatures of others on the checkpoint
+	Witnessed  []string // what each witness cosigned
 	Leaves     int64
 	Versions   int64
 	Bytes      int64
@@ -77,6 +81,7 @@ type auditor struct {
 	verifier note.Verifier
 	root     tlog.Hash
 	leaves   [][]byte
+	cosigned string // the newest root that witnesses cosigned
 	tree     stored
 	shown    *shown
 }
@@ -91,7 +96,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("audit: %q is not the address of a public log, such as https://tickets.example.org/events/evening/log", o.URL)
 	}
 	a := &auditor{Options: o, Report: &Report{Shown: -1}}
-	for _, step := range []func(context.Context) error{a.readShown, a.readCheckpoint, a.readLeaves, a.checkTree, a.checkTiles, a.replay, a.checkTicket} {
+	for _, step := range []func(context.Context) error{a.readShown, a.readCosigned, a.readCheckpoint, a.readLeaves, a.checkTree, a.checkWitnesses, a.checkTiles, a.replay, a.checkTicket} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("audit: %w", err)
 		}
@@ -140,6 +145,19 @@ func (a *auditor) readShown(ctx context.Context) error {
 	if err := json.Unmarshal(body, a.shown); err != nil {
 		return fmt.Errorf("read the map that is shown: %w", err)
 	}
+	return nil
+}
+
+// readCosigned comes before the checkpoint, which has as many leaves at least.
+func (a *auditor) readCosigned(ctx context.Context) error {
+	if len(a.Options.Witnesses) == 0 {
+		return nil
+	}
+	signed, err := a.get(ctx, a.URL+"/cosigned")
+	if err != nil && !errors.Is(err, errNotThere) {
+		return err
+	}
+	a.cosigned = string(signed)
 	return nil
 }
 
@@ -305,6 +323,39 @@ func (a *auditor) continues(before string) error {
 	}
 	if now != root {
 		a.wrong("The first %d leaves are not those that were signed before: a leaf was changed, removed or inserted, or two logs are shown.", size)
+	}
+	return nil
+}
+
+// checkWitnesses demands that each witness cosigned a root, and that the log continues it.
+func (a *auditor) checkWitnesses(context.Context) error {
+	if len(a.Options.Witnesses) == 0 || int64(len(a.tree)) == 0 {
+		return nil
+	}
+	opened, err := note.Open([]byte(a.cosigned), note.VerifierList(a.Options.Witnesses...))
+	times := map[string]string{}
+	if err == nil {
+		for _, s := range opened.Sigs {
+			at, err := cosignature.CoSigV1Timestamp(s)
+			if err != nil {
+				return err
+			}
+			times[s.Name] = at.UTC().Format(time.DateTime)
+		}
+		if err := a.continues(a.cosigned); err != nil {
+			return err
+		}
+	}
+	for _, w := range a.Options.Witnesses {
+		if times[w.Name()] == "" {
+			a.wrong("The house shows no root that %s cosigned: it may show another log to others.", w.Name())
+			continue
+		}
+		_, size, _, err := parseTree(opened.Text)
+		if err != nil {
+			return err
+		}
+		a.Witnessed = append(a.Witnessed, fmt.Sprintf("%s cosigned %d leaves at %s UTC", w.Name(), size, times[w.Name()]))
 	}
 	return nil
 }
