@@ -73,6 +73,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 	@$(COMPILE) $(call TOOL,staticcheck) ./...
 	@for patch in tools/mutants/*.patch tools/attack/planted/*.patch tools/planted/planted.patch; do git apply --check $$patch || { echo "$$patch does not fit the source any more"; exit 1; }; done
 	@for patch in tools/mutants/*.patch; do read -r _ _ package test <$$patch; grep -q "^func $$test(" $$package/*_test.go || { echo "$$patch names $$test, which $$package does not have"; exit 1; }; done
+	@cd tools/witness && GOWORK=off $(COMPILE) go vet .
 	@cd tools && $(COMPILE) go vet ./... && $(COMPILE) go vet -tags citus ./citus && $(COMPILE) $$(go tool -n staticcheck) ./...
 
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
@@ -82,6 +83,7 @@ unit: postgres schema poppler openssl pgbackrest ## all tests but those in a bro
 	@$(TEST) -race -timeout 20m $(RACED)
 	@$(TEST) -timeout 20m $(OTHERS)
 	@cd tools && $(TEST) -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)' # they mostly wait
+	@cd tools/witness && GOWORK=off $(TEST) .
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 

@@ -46,6 +46,9 @@ func ParseWitnesses(list string) (all []Witness, err error) {
 		if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return nil, fmt.Errorf("the address of witness %s, %q, is none such as https://witness.example.org", w.Key.Name(), fields[1])
 		}
+		if slices.ContainsFunc(all, func(other Witness) bool { return other.Key.Name() == w.Key.Name() }) {
+			return nil, fmt.Errorf("two witnesses have the name %s", w.Key.Name())
+		}
 		all = append(all, w)
 	}
 	return all, nil

@@ -29,6 +29,8 @@ type house struct {
 	leaves [][]byte
 	tree   stored
 	map_   string // what map.bin answers; empty: it is not there
+
+	cosigned string // the root that witnesses cosigned; empty: it is not there
 }
 
 const doorsAt = int64(1_900_000_000_000_000)
@@ -82,6 +84,8 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 	case path == "checkpoint":
 		fmt.Fprint(w, h.checkpoint())
+	case path == "cosigned" && h.cosigned != "":
+		fmt.Fprint(w, h.cosigned)
 	case path == "key":
 		fmt.Fprintln(w, h.key)
 	default:
