@@ -77,7 +77,6 @@ type inFlight struct {
 	err         error         // why
 	version     atomic.Int64  // what it was committed as; 0 until then, and if it changed nothing
 	ended       chan struct{} // closed when it was written and answered, or undone
-	took        time.Duration // to write it
 	span        trace.Span    // nil if none of its commands is traced
 }
 
@@ -125,9 +124,8 @@ func (s *Sale) end(t *inFlight) {
 	defer func() { t.batch.before = nil }() // the batch before can be freed
 	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
 	defer cancel()
-	if began := time.Now(); t.err == nil {
+	if t.err == nil {
 		t.err = s.write(ctx, t)
-		t.took = time.Since(began)
 		s.inventory.count(t.err)
 	}
 	t.release()

@@ -195,7 +195,7 @@ func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 	return commands, false
 }
 
-// gatherTime is the most time that callers are waited for after a batch; less than a quarter of what it took, too.
+// gatherTime is the most time that callers are waited for after a batch; 64 of one process need nearly as much.
 const gatherTime = 200 * time.Microsecond
 
 // mostSkips is how many batches go without a wait at most, after waits for which too few came back.
@@ -217,10 +217,17 @@ func (s *Sale) gather(before *inFlight, most time.Duration) {
 	}
 	answered, came := len(before.batch.commands), len(l.waiting)
 	all := min(came+answered, batchCommands)
-	for end := time.Now().Add(min(before.took/4, most)); len(l.waiting) < all && time.Now().Before(end); {
+	end := time.NewTimer(most)
+	defer end.Stop()
+	for over := false; len(l.waiting) < all && !over; {
 		s.mu.Unlock()
 		runtime.Gosched()
 		s.mu.Lock()
+		select {
+		case <-end.C:
+			over = true
+		default:
+		}
 	}
 	if came = len(l.waiting) - came; 2*came >= answered {
 		l.missed = 0

@@ -7,7 +7,7 @@ import (
 
 // answered is a batch of so many commands that has ended.
 func answered(commands int) *inFlight {
-	t := &inFlight{batch: &batch{commands: make([]*command, commands)}, took: time.Hour, ended: make(chan struct{})}
+	t := &inFlight{batch: &batch{commands: make([]*command, commands)}, ended: make(chan struct{})}
 	close(t.ended)
 	return t
 }
@@ -49,7 +49,7 @@ func TestGather_IsSkippedWhereCallersDoNotComeBack(t *testing.T) {
 			s.gather(answered(2), time.Hour) // or the test takes as long
 		}
 	}
-	under := &inFlight{batch: &batch{commands: make([]*command, 2)}, took: time.Hour, ended: make(chan struct{})}
+	under := &inFlight{batch: &batch{commands: make([]*command, 2)}, ended: make(chan struct{})}
 	s.gather(under, time.Hour) // it has not ended, so there is no answer
 	if s.queue.skip != 0 {
 		t.Errorf("a batch under way was waited for: %d", s.queue.skip)
