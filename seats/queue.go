@@ -29,7 +29,7 @@ type commandQueue struct {
 	leads   *inFlight     // under way in its caller's goroutine, with no other caller yet; nil for none
 	want    int           // signal arrived when so many wait; 0 for never
 	arrived chan struct{} // has room for one
-	missed  int           // waits for callers in a row for which too few came back
+	missed  int           // waits for callers in a row for which too few came back, up to mostMissed
 	skip    int           // batches that are not waited for, because of that
 }
 
@@ -198,8 +198,8 @@ func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 // gatherTime is the most time that callers are waited for after a batch; 64 of one process need nearly as much.
 const gatherTime = 200 * time.Microsecond
 
-// mostSkips is how many batches go without a wait at most, after waits for which too few came back.
-const mostSkips = 64
+// mostMissed bounds how many batches go without a wait after waits for which too few came back: 64.
+const mostMissed = 6
 
 // gather waits a moment for callers that a batch has answered, if it has ended: clients that ask again at once are then in one batch with those
 // that came meanwhile. Else they take turns in two batches of half the size, and most of a small batch is what any batch costs (seen: 1.4
@@ -229,12 +229,12 @@ func (s *Sale) gather(before *inFlight, most time.Duration) {
 		default:
 		}
 	}
-	if came = len(l.waiting) - came; 2*came >= answered {
+	if came = len(l.waiting) - came; 2*came >= answered || len(l.waiting) >= all {
 		l.missed = 0
 		return
 	}
-	l.missed++
-	l.skip = min(1<<l.missed, mostSkips)
+	l.missed = min(l.missed+1, mostMissed)
+	l.skip = 1 << l.missed
 }
 
 // enough is how many commands are worth a batch of their own while this one is under way; 0 if there is none.
