@@ -44,13 +44,15 @@ const pauseSQL = `
 INSERT INTO wait_list (event_id, paused_at, note) VALUES ($1, CASE WHEN $2 THEN clock_timestamp() END, $3)
     ON CONFLICT (event_id) DO UPDATE SET paused_at = excluded.paused_at, note = excluded.note`
 
-// A round of offers under way has read that the list is not paused. It has this lock until it ends.
+// awaitRoundSQL takes the lock of rounds: one under way has read that the list is not paused.
+const awaitRoundSQL = `SELECT pg_advisory_xact_lock($1 # (house_seed() % 2147483647)::integer, $2::integer)`
+
 const (
-	roundTimeSQL  = `SET LOCAL lock_timeout = '10s'`
-	awaitRoundSQL = `SELECT pg_advisory_xact_lock($1 # (house_seed() % 2147483647)::integer, $2::integer)`
+	patienceSQL    = `SET LOCAL lock_timeout = '10s'`
+	endPatienceSQL = `SET LOCAL lock_timeout = DEFAULT`
 )
 
-// Pause stops offers until Resume: once it returns, none is made. Returned seats stay reserved for the waitlist meanwhile, and open offers stay valid.
+// Pause stops offers until Resume: once it returns, no round makes one. Returned seats stay reserved for the waitlist meanwhile, and open offers stay valid.
 // Every waiting person reads the reason.
 func (c Control) Pause(ctx context.Context, slug, reason string) error {
 	reason, err := reasonOf(reason)
@@ -84,8 +86,9 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 		}
 		return c.Also.Run(ctx, tx)
 	})
-	if timedOut(err) {
-		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Offers are being made at this moment. Nothing was changed. Pause the list again.")}
+	var refusal *seats.Conflict
+	if errors.As(err, &refusal) {
+		return refusal
 	}
 	if err != nil {
 		return fmt.Errorf("waitlist: %s: %w", what, err)
@@ -94,19 +97,20 @@ func (c Control) pause(ctx context.Context, slug string, on bool, reason, what s
 	return nil
 }
 
-// awaitRound returns once no round makes offers; none begins before the transaction ends.
+// awaitRound returns once no round makes offers; none begins before the transaction ends. It refuses after ten seconds.
 func awaitRound(ctx context.Context, tx pgx.Tx, event int64) error {
-	if _, err := tx.Exec(ctx, roundTimeSQL); err != nil {
+	if _, err := tx.Exec(ctx, patienceSQL); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, awaitRoundSQL, lockNumber, event)
-	return err
-}
-
-// timedOut reports whether a lock was not to be had in time.
-func timedOut(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "55P03"
+	if errors.As(err, &pg) && pg.Code == "55P03" {
+		return &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Offers are being made at this moment. Nothing was changed. Pause the list again.")}
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, endPatienceSQL)
+	}
+	return err
 }
 
 // entry finds a waiting entry by email.
