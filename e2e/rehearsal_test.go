@@ -116,7 +116,7 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	ann.inEverySize("desk-rehearsal-crowd")
 	ann.press(ann.button("Rehearse this sale"))
 	ann.sees(ann.page.GetByText("It runs."))
-	eventually(t, time.Duration(minutes)*time.Minute+patience, "people who bought", func() bool { return ann.rehearsal().Progress.Bought > 0 })
+	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "people who bought", func() bool { return ann.rehearsal().Progress.Bought > 0 })
 	ann.sees(ann.page.Locator("[data-under] div:has(dt:text-is('Bought')) dd:not(:text-is('0'))"))
 	ann.inEverySize("desk-rehearsal-real-runs")
 	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "the end of the rehearsal", func() bool { return ann.rehearsal().State == "done" })

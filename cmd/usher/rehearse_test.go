@@ -169,7 +169,7 @@ func startRehearsal(t *testing.T, program string) aRehearsal {
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, time.Minute, "no person came", func() bool {
+	within(t, 3*time.Minute, "no person came", func() bool {
 		r, err := rehearsal.Read(a.report)
 		return err == nil && r.State == rehearsal.Running && r.Progress.Arrived > 0
 	})

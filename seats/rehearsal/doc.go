@@ -18,7 +18,7 @@
 //	R4  What is sold or blocked in the house cannot be bought in the shadow.
 //	R5  One sale of a database is rehearsed at a time, whatever nodes there are (a unique index).
 //	R6  A rehearsal that is stopped ends its program within seconds. One whose node ended is marked as broken off. A killed program takes
-//	    its shadow with it, and the next rehearsal removes its folder.
+//	    its shadow with it, and a rehearsal of an hour later removes its folder.
 //	R7  Each check finds its mistake, and none in an event that is well set up. What another team set up is not looked at.
 //	R8  The program of a rehearsal gets the address of the database, and no other secret of this process (cmd/usher/rehearse.go).
 //

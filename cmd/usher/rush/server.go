@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	openTime  = 60 * time.Second // in which a server must be open
+	openTime  = 3 * time.Minute  // in which a server must be open; one that lets others go before it may need it
 	closeTime = 10 * time.Second // in which it must have ended
 )
 
@@ -209,7 +209,8 @@ const folders = "usher-rush-"
 func sweep(in string) {
 	dirs, _ := filepath.Glob(filepath.Join(in, folders+"*")) // the pattern is well formed
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < 2*openTime {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || !ours(info) || time.Since(info.ModTime()) < 2*openTime {
 			continue
 		}
 		owner, err := os.Open(filepath.Join(dir, "data", "owner"))
@@ -221,6 +222,12 @@ func sweep(in string) {
 			_ = clearFolder(dir) // the next one tries again
 		}
 	}
+}
+
+// ours reports whether a folder is of the user of this program. In a folder such as /tmp anybody may make one, with links to what is not theirs.
+func ours(info os.FileInfo) bool {
+	owner, known := info.Sys().(*syscall.Stat_t)
+	return known && int(owner.Uid) == os.Geteuid()
 }
 
 // environment is that of the server and of commands on its database.

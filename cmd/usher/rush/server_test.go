@@ -37,6 +37,13 @@ func TestSweep_RemovesFoldersOfKilledProgramsOnly(t *testing.T) {
 		return dir
 	}
 	stays := []string{folder(folders+"runs", time.Hour), folder(folders+"begins", time.Second), folder("other", time.Hour)}
+	if os.Geteuid() == 0 { // only root may give a folder to another user
+		foreign := folder(folders+"foreign", time.Hour)
+		if err := os.Chown(foreign, 1, -1); err != nil {
+			t.Fatal(err)
+		}
+		stays = append(stays, foreign)
+	}
 	sweep(in)
 	if _, err := os.Stat(elsewhere); err != nil {
 		t.Error("the data of a running server were removed")
