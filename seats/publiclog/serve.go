@@ -80,12 +80,16 @@ SELECT CASE WHEN cosigned_size = size THEN cosigned ELSE checkpoint END, verifie
 // Errors: ErrNone; the database's.
 func (l *Logs) Checkpoint(ctx context.Context, event int64) (signed, verifier string, err error) {
 	err = l.db.QueryRow(ctx, checkpointSQL, event).Scan(&signed, &verifier)
+	if list := Checkpoints(signed); len(list) > 0 {
+		signed = list[0] // others are older
+	}
 	return signed, verifier, none("read a checkpoint", err)
 }
 
 const newestCosignedSQL = `SELECT cosigned FROM public_log WHERE event_id = $1 AND enabled AND cosigned_size > 0`
 
-// Cosigned returns the newest root that witnesses cosigned, with their signatures. Errors: ErrNone; the database's.
+// Cosigned returns the newest root that a witness cosigned, with all signatures, and after an empty line the newest of each witness that has not
+// cosigned that one. Errors: ErrNone; the database's.
 func (l *Logs) Cosigned(ctx context.Context, event int64) (signed string, err error) {
 	err = l.db.QueryRow(ctx, newestCosignedSQL, event).Scan(&signed)
 	return signed, none("read a cosigned root", err)

@@ -37,7 +37,7 @@ func ParseWitnesses(list string) (all []Witness, err error) {
 			return nil, nil
 		}
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("a witness is its key and its address, such as example.org/witness+a1b2c3d4+BASE64 https://witness.example.org: %q", strings.TrimSpace(one))
+			return nil, fmt.Errorf("a witness is its key and its address, such as example.org/witness+a1b2c3d4+BA… https://witness.example.org: %q", strings.TrimSpace(one))
 		}
 		w := Witness{URL: strings.TrimSuffix(fields[1], "/")}
 		if w.Key, err = cosignature.NewVerifierForCosignatureV1(fields[0]); err != nil {
@@ -147,20 +147,52 @@ func (l *Logs) askWitnesses(ctx context.Context, key string) (n int, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("public log: ask the witnesses of event %d: %w", event, err)
 	}
-	lines := r.cosignatures(cosigned, l.witnesses.list)
-	before := len(lines)
-	l.askAll(ctx, &r, lines)
-	if len(lines) == before {
-		return 0, nil
+	lines, before := map[string]string{}, Checkpoints(cosigned)
+	for _, c := range before {
+		maps.Copy(lines, r.cosignatures(c, l.witnesses.list))
 	}
+	had := len(lines)
+	l.askAll(ctx, &r, lines)
+	if len(lines) == had && had < len(l.witnesses.list) {
+		return 0, nil // nothing new
+	}
+	if _, err := l.db.Exec(ctx, cosignedSQL, event, r.cosigned(lines, before, l.witnesses.list), r.size, len(lines) < len(l.witnesses.list)); err != nil {
+		return 0, fmt.Errorf("public log: store the cosignatures of event %d: %w", event, err)
+	}
+	return len(lines) - had, nil
+}
+
+// cosigned is this root with the lines of witnesses, and after it, for each witness that has none, the newest of the roots before that it cosigned.
+func (r *root) cosigned(lines map[string]string, before []string, list []Witness) string {
 	all := r.signed
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		all += lines[name]
 	}
-	if _, err := l.db.Exec(ctx, cosignedSQL, event, all, r.size, len(lines) < len(l.witnesses.list)); err != nil {
-		return 0, fmt.Errorf("public log: store the cosignatures of event %d: %w", event, err)
+	for _, c := range before {
+		needed := slices.ContainsFunc(list, func(w Witness) bool {
+			return lines[w.Key.Name()] == "" && strings.Contains(c, "\n— "+w.Key.Name()+" ")
+		})
+		if needed && !strings.HasPrefix(c, r.text()) {
+			all += "\n" + c
+		}
 	}
-	return len(lines) - before, nil
+	return all
+}
+
+// Checkpoints finds the signed roots in a text, such as what witnesses cosigned, or reports of audits.
+func Checkpoints(text string) (list []string) {
+	lines := strings.SplitAfter(text, "\n")
+	for i := 3; i+1 < len(lines); i++ {
+		if lines[i] != "\n" || !strings.HasPrefix(lines[i+1], "— ") {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && strings.HasPrefix(lines[end], "— ") {
+			end++
+		}
+		list = append(list, strings.Join(lines[i-3:end], ""))
+	}
+	return list
 }
 
 // askAll asks those witnesses of which no line is there, and adds theirs.

@@ -149,6 +149,7 @@ func (h *house) cosigned(t *testing.T, sentries ...*sentry) (size int, by []stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	signed = publiclog.Checkpoints(signed)[0]
 	var keys []note.Verifier
 	for _, s := range sentries {
 		key, err := cosignature.NewVerifierForCosignatureV1(s.key)
@@ -221,8 +222,25 @@ func TestWitness_ThatWasAwayCosignsTheSameRootLater(t *testing.T) {
 	if size, by := h.cosigned(t, first, second); size != h.size(t) || len(by) != 2 {
 		t.Errorf("%v cosigned %d leaves", by, size)
 	}
-	if first.asks != 1 {
+	if first.asks != 1 { // it had cosigned
 		t.Errorf("the first one was asked %d times about one root", first.asks)
+	}
+	second.away = true
+	h.sell(t, 2)
+	if size, by := h.cosigned(t, first, second); size != h.size(t) || len(by) != 1 {
+		t.Errorf("%v cosigned %d leaves", by, size)
+	}
+	signed, err := h.Cosigned(t.Context(), h.sale.Event.ID)
+	if behind := publiclog.Checkpoints(signed); err != nil || len(behind) != 2 || !strings.Contains(behind[1], "— example.org/second ") {
+		t.Errorf("what the second one cosigned before is not shown: %v, %s", err, signed)
+	}
+	if newest, _, err := h.Checkpoint(t.Context(), h.sale.Event.ID); err != nil || len(publiclog.Checkpoints(newest)) != 1 {
+		t.Errorf("the checkpoint is %s, %v", newest, err)
+	}
+	second.away = false
+	h.sell(t, 0)
+	if signed, err := h.Cosigned(t.Context(), h.sale.Event.ID); err != nil || len(publiclog.Checkpoints(signed)) != 1 {
+		t.Errorf("both cosigned one root, and shown is %s, %v", signed, err)
 	}
 	first.away, second.away = true, true
 	before := h.size(t)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
 
@@ -30,7 +31,7 @@ type Options struct {
 	Ticket string // code of a ticket, or its whole proof
 
 	Witnesses []note.Verifier // that must have cosigned a root
-	Client *http.Client
+	Client    *http.Client
 }
 
 // Report is what an audit found.
@@ -273,7 +274,7 @@ func (a *auditor) checkTree(context.Context) error {
 	} else if root != a.root {
 		a.wrong("The leaves are not those that were signed: their root is %v, the signed one is %v.", root, a.root)
 	}
-	before := checkpointsIn(a.Options.Since)
+	before := publiclog.Checkpoints(a.Options.Since)
 	if len(before) == 0 && strings.TrimSpace(a.Options.Since) != "" {
 		return errors.New("there is no checkpoint in what was seen before")
 	}
@@ -283,22 +284,6 @@ func (a *auditor) checkTree(context.Context) error {
 		}
 	}
 	return nil
-}
-
-// checkpointsIn finds the signed checkpoints in a text, such as reports that were kept.
-func checkpointsIn(text string) (list []string) {
-	lines := strings.SplitAfter(text, "\n")
-	for i := 3; i+1 < len(lines); i++ {
-		if lines[i] != "\n" || !strings.HasPrefix(lines[i+1], "— ") {
-			continue
-		}
-		end := i + 1
-		for end < len(lines) && strings.HasPrefix(lines[end], "— ") {
-			end++
-		}
-		list = append(list, strings.Join(lines[i-3:end], ""))
-	}
-	return list
 }
 
 // continues holds the tree against a checkpoint that was signed before.
@@ -329,33 +314,38 @@ func (a *auditor) continues(before string) error {
 
 // checkWitnesses demands that each witness cosigned a root, and that the log continues it.
 func (a *auditor) checkWitnesses(context.Context) error {
-	if len(a.Options.Witnesses) == 0 || int64(len(a.tree)) == 0 {
+	if len(a.Options.Witnesses) == 0 || len(a.tree) == 0 {
 		return nil
 	}
-	opened, err := note.Open([]byte(a.cosigned), note.VerifierList(a.Options.Witnesses...))
-	times := map[string]string{}
-	if err == nil {
-		for _, s := range opened.Sigs {
-			at, err := cosignature.CoSigV1Timestamp(s)
-			if err != nil {
-				return err
-			}
-			times[s.Name] = at.UTC().Format(time.DateTime)
-		}
-		if err := a.continues(a.cosigned); err != nil {
-			return err
-		}
-	}
-	for _, w := range a.Options.Witnesses {
-		if times[w.Name()] == "" {
-			a.wrong("The house shows no root that %s cosigned: it may show another log to others.", w.Name())
-			continue
+	said := map[string]string{}
+	for _, c := range publiclog.Checkpoints(a.cosigned) {
+		opened, err := note.Open([]byte(c), note.VerifierList(a.Options.Witnesses...))
+		if err != nil {
+			continue // none of these witnesses signed it
 		}
 		_, size, _, err := parseTree(opened.Text)
 		if err != nil {
 			return err
 		}
-		a.Witnessed = append(a.Witnessed, fmt.Sprintf("%s cosigned %d leaves at %s UTC", w.Name(), size, times[w.Name()]))
+		for _, s := range opened.Sigs {
+			at, err := cosignature.CoSigV1Timestamp(s)
+			if err != nil {
+				return err
+			}
+			if said[s.Name] == "" {
+				said[s.Name] = fmt.Sprintf("%s cosigned %d leaves at %s UTC", s.Name, size, at.UTC().Format(time.DateTime))
+			}
+		}
+		if err := a.continues(c); err != nil {
+			return err
+		}
+	}
+	for _, w := range a.Options.Witnesses {
+		if said[w.Name()] == "" {
+			a.wrong("The house shows no root that %s cosigned: it may show another log to others.", w.Name())
+			continue
+		}
+		a.Witnessed = append(a.Witnessed, said[w.Name()])
 	}
 	return nil
 }

@@ -51,6 +51,7 @@ func TestAudit_WitnessMustHaveCosignedThisLog(t *testing.T) {
 	sale := newStory(4)
 	before := house.with(slices.Clone(sale.leaves)).checkpoint()
 	sale.version(nil, [2]int{0, 5})
+	now := house.with(slices.Clone(sale.leaves)).checkpoint()
 	other := newStory(4)
 	other.at++
 	other.version(nil, [2]int{1, 5})
@@ -61,6 +62,7 @@ func TestAudit_WitnessMustHaveCosignedThisLog(t *testing.T) {
 		problem  string // part of it; empty: there is none
 	}{
 		"cosigned by both":             {bob.cosign(t, ann.cosign(t, before)), ""},
+		"one witness is behind":        {ann.cosign(t, now) + "\n" + bob.cosign(t, before), ""},
 		"nothing is cosigned":          {"", "no root that example.org/ann cosigned"},
 		"one witness is missing":       {ann.cosign(t, before), "no root that example.org/bob cosigned"},
 		"another key of that name":     {bob.cosign(t, newWitness(t, "example.org/ann").cosign(t, before)), "no root that example.org/ann cosigned"},
