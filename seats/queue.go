@@ -198,6 +198,9 @@ func (s *Sale) dequeue(before *inFlight) (commands []*command, rest bool) {
 // gatherTime is the most time that callers are waited for after a batch; 64 of one process need nearly as much.
 const gatherTime = 200 * time.Microsecond
 
+// mostLooks is how often it looks for them; where time stands still until all goroutines rest, as in synctest, no timer ends it.
+const mostLooks = 5000
+
 // mostMissed bounds how many batches go without a wait after waits for which too few came back: 64.
 const mostMissed = 6
 
@@ -219,7 +222,8 @@ func (s *Sale) gather(before *inFlight, most time.Duration) {
 	all := min(came+answered, batchCommands)
 	end := time.NewTimer(most)
 	defer end.Stop()
-	for over := false; len(l.waiting) < all && !over; {
+	over := false
+	for looks := 0; len(l.waiting) < all && !over && looks < mostLooks; looks++ {
 		s.mu.Unlock()
 		runtime.Gosched()
 		s.mu.Lock()
