@@ -9,6 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/usherbox/usher/handlers/shop"
@@ -64,14 +67,23 @@ func (c *arenaCommand) check(sh *shell) error {
 	return nil
 }
 
-// stateFile is the name of the state in the folder of an arena.
-const stateFile = "arena.json"
+// Names in the folder of an arena.
+const (
+	stateFile   = "arena.json"
+	lockFile    = "arena.lock" // locked by the process in use
+	housePrefix = "house-"     // of the data folders of houses
+)
 
 // Run is the command.
-func (c *arenaCommand) Run(ctx context.Context, sh *shell) error {
+func (c *arenaCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if err := c.check(sh); err != nil {
 		return misuse(err)
 	}
+	lock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, lock.Close)
 	a, err := c.open()
 	if err != nil {
 		return err
@@ -91,10 +103,9 @@ func (c *arenaCommand) Run(ctx context.Context, sh *shell) error {
 	}
 }
 
-// open reads the state of the arena. It refuses the folder of a real box office.
-func (c *arenaCommand) open() (*arena.Arena, error) {
-	file := filepath.Join(c.Data, stateFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+// lock makes this process the one that uses the folder, until the file is closed. It refuses the folder of a real box office, and one in use.
+func (c *arenaCommand) lock() (*os.File, error) {
+	if _, err := os.Stat(filepath.Join(c.Data, stateFile)); errors.Is(err, fs.ErrNotExist) {
 		for _, name := range []string{"postgres", "secret.key"} {
 			if _, err := os.Lstat(filepath.Join(c.Data, name)); err == nil {
 				return nil, usageError{fmt.Sprintf("%s is the data folder of a box office, which is not to be attacked: choose another --data", c.Data)}
@@ -104,7 +115,23 @@ func (c *arenaCommand) open() (*arena.Arena, error) {
 	if err := os.MkdirAll(c.Data, 0o755); err != nil { // the user of PostgreSQL passes through
 		return nil, err
 	}
-	a, err := arena.Open(file)
+	file, err := os.OpenFile(filepath.Join(c.Data, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = usageError{fmt.Sprintf("another usher arena uses %s: end that one first, or choose another --data", c.Data)}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// open reads the state of the arena.
+func (c *arenaCommand) open() (*arena.Arena, error) {
+	a, err := arena.Open(filepath.Join(c.Data, stateFile))
 	if err != nil {
 		return nil, err
 	}
@@ -161,15 +188,14 @@ const houseFor = 24 * time.Hour
 
 // folderOf is the data folder of a house.
 func (r *arenaRun) folderOf(house int) string {
-	return filepath.Join(r.Data, fmt.Sprintf("house-%d", house))
+	return filepath.Join(r.Data, housePrefix+strconv.Itoa(house))
 }
 
-// settings are those of the house.
-func (r *arenaRun) settings(house int) (*Config, error) {
+// settings are those of a house that has no data folder yet.
+func (r *arenaRun) settings() (*Config, error) {
 	cfg := &Config{
 		Addr: r.Address, URL: r.URL, Log: "text", Sockets: realtime.SocketsPerAddress, PerProgram: web.RequestsPerProgram, Claims: shop.ClaimsPerVisitor,
 		Joins: web.JoinsPerNetwork, Looks: waitingroom.LooksPerSecond, Header: r.Header, Proxies: r.Proxies, Requests: "off", TraceRatio: 1, Contact: r.Contact,
-		DatabaseSettings: DatabaseSettings{Data: r.folderOf(house)},
 	}
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -178,24 +204,37 @@ func (r *arenaRun) settings(house int) (*Config, error) {
 	return cfg, nil
 }
 
-// enter returns the number of the house in use. It makes the next one where there is none, or the old one was used for long enough, and
-// removes those that are of no more use.
+// enter returns the number of the house in use. It makes the next one where there is none or the old one is used up, and removes those
+// that are of no more use: also what a crash left of them.
 func (r *arenaRun) enter() (house int, err error) {
-	house, since := r.arena.House()
-	sales, _ := r.arena.Sales()
-	if _, under := r.arena.Sale(); under || house > 0 && time.Since(since) < houseFor && sales%arena.MostSales != 0 {
-		return house, nil
+	house, _ = r.arena.House()
+	if _, under := r.arena.Sale(); !under && r.usedUp() {
+		if house, err = r.arena.Move(time.Now()); err != nil {
+			return 0, err
+		}
 	}
-	house, useless, err := r.arena.Move(time.Now())
+	entries, err := os.ReadDir(r.Data)
 	if err != nil {
 		return 0, err
 	}
-	for _, old := range useless {
-		if err := removeHouse(r.folderOf(old)); err != nil {
+	for _, entry := range entries {
+		number, is := strings.CutPrefix(entry.Name(), housePrefix)
+		if old, err := strconv.Atoi(number); !is || err != nil || r.arena.Needs(old) {
+			continue
+		}
+		if err := removeHouse(filepath.Join(r.Data, entry.Name())); err != nil {
 			return 0, err
 		}
 	}
 	return house, nil
+}
+
+// usedUp reports whether the next sale needs another house: there is none, this one had enough sales or time, or it has a finding, which
+// would be found again in each sale.
+func (r *arenaRun) usedUp() bool {
+	house, since := r.arena.House()
+	sales, _ := r.arena.Sales()
+	return house == 0 || time.Since(since) >= houseFor || sales%arena.MostSales == 0 || r.arena.IsBroken()
 }
 
 // removeHouse removes a data folder, and the data where they were put elsewhere because that folder was closed to the server.
@@ -209,11 +248,7 @@ func removeHouse(dir string) error {
 
 // house opens a house, and runs its sales until it is to be left.
 func (r *arenaRun) house(ctx context.Context) (err error) {
-	number, err := r.enter()
-	if err != nil {
-		return err
-	}
-	cfg, err := r.settings(number)
+	cfg, err := r.settings()
 	if err != nil {
 		return err
 	}
@@ -222,6 +257,11 @@ func (r *arenaRun) house(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing(&err, listener.Close)
+	number, err := r.enter()
+	if err != nil {
+		return err
+	}
+	cfg.Data = r.folderOf(number)
 	db, err := openDatabase(ctx, &cfg.DatabaseSettings, r.log)
 	if err != nil {
 		return err
@@ -230,10 +270,11 @@ func (r *arenaRun) house(ctx context.Context) (err error) {
 	if err := db.sealSecrets(ctx, &cfg.DatabaseSettings, r.log); err != nil {
 		return err
 	}
+	defer closing(&err, r.arena.Save) // when all requests are answered
 	node, group := open(ctx, cfg, db, listener, nil, &leaving{}, r.log)
 	defer closing(&err, group.stop)
 	r.node, r.own = node, ownAddress(listener)
-	r.arena.Count = countSeats(node.office)
+	r.arena.CountBy(countSeats(node.office))
 	if _, err := fmt.Fprintf(r.shell.stdout, "\n  The arena is at %s/arena\n\n", address(cfg, listener)); err != nil {
 		return err
 	}

@@ -29,16 +29,10 @@ func (r *arenaRun) run(ctx context.Context) error {
 		if err := r.sell(ctx, s); err != nil {
 			return err
 		}
-		if r.ended() || s.Number%arena.MostSales == 0 || r.old() {
+		if r.ended() || r.usedUp() {
 			return nil
 		}
 	}
-}
-
-// old reports whether the house was used for long enough.
-func (r *arenaRun) old() bool {
-	_, since := r.arena.House()
-	return time.Since(since) >= houseFor
 }
 
 // soon is how long after its event is made a sale opens at the earliest: visitors see it, and may try to come before the doors.
@@ -95,8 +89,11 @@ func (r *arenaRun) sell(ctx context.Context, s arena.Sale) error {
 		return err
 	}
 	crowd, dismiss := context.WithCancel(ctx)
-	defer dismiss()
 	came := make(chan struct{})
+	defer func() {
+		dismiss()
+		<-came
+	}()
 	go func() {
 		defer close(came)
 		r.send(crowd, s)
@@ -130,16 +127,23 @@ const (
 	looksRest  = 4                // a look is followed by so many times its length without one
 )
 
-// watch has the referees look again and again until the sale is to end.
+// watch has the referees look again and again until the sale is to end. That cuts off a look: the last ones are lookLast's.
 func (r *arenaRun) watch(ctx context.Context, s arena.Sale) error {
+	selling, cancel := context.WithDeadline(ctx, s.Ends)
+	defer cancel()
+	err := r.lookOn(selling, s)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// lookOn looks and counts until the context ends, and returns its error, or that of the state's file.
+func (r *arenaRun) lookOn(ctx context.Context, s arena.Sale) error {
 	every := min(lookAtMost, s.Ends.Sub(s.Opens)/looksIn)
 	next := time.Now()
 	for {
-		now := time.Now()
-		if !now.Before(s.Ends) {
-			return nil
-		}
-		if !now.Before(next) {
+		if now := time.Now(); !now.Before(next) {
 			if _, err := r.look(ctx, s); err != nil {
 				return err
 			}
@@ -148,7 +152,7 @@ func (r *arenaRun) watch(ctx context.Context, s arena.Sale) error {
 		if err := r.count(ctx, s); err != nil {
 			return err
 		}
-		if err := seats.Sleep(ctx, min(time.Second, max(0, time.Until(s.Ends)))); err != nil {
+		if err := seats.Sleep(ctx, time.Second); err != nil {
 			return err
 		}
 	}
@@ -194,18 +198,28 @@ func (r *arenaRun) look(ctx context.Context, s arena.Sale) (whole bool, err erro
 		within, cancel := context.WithTimeout(ctx, lookWithin)
 		l, found, seen := referee(within, s)
 		cancel()
-		if ctx.Err() != nil {
-			return false, ctx.Err()
+		if l.Error != "" {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			whole = false
+			r.log.Warn("a referee of the arena could not look", "referee", l.Referee, "error", l.Error)
 		}
-		whole = whole && l.Error == ""
-		for _, f := range found {
-			r.log.Error("a finding in the arena", "referee", l.Referee, "promise", f.Promise, "words", f.Words)
-		}
+		before := r.arena.Found()
 		if err := r.arena.Looked(l, found, seen); err != nil {
 			return false, err
 		}
+		r.tell(r.arena.Found() - before)
 	}
 	return whole, nil
+}
+
+// tell logs the newest n findings.
+func (r *arenaRun) tell(n int) {
+	list := r.arena.Screen(time.Now()).Findings
+	for _, f := range list[:min(n, len(list))] {
+		r.log.Error("a finding in the arena", "referee", f.Referee, "promise", f.Promise, "words", f.Words)
+	}
 }
 
 // verify looks at all of the books of the house, as "usher verify" does.

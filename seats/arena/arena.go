@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,9 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,7 +22,8 @@ import (
 const (
 	MostSales    = 24
 	mostFindings = 100
-	mostWords    = 600 // bytes of the words of a finding
+	mostKinds    = 1000 // of findings that count in one sale
+	mostWords    = 600  // bytes of the words of a finding
 )
 
 // The referees.
@@ -75,7 +80,7 @@ type Look struct {
 	Seconds  float64   `json:"seconds"`
 	Findings int       `json:"findings"`
 	Of       int       `json:"of"`              // promises, or leaves of the log
-	Error    string    `json:"error,omitempty"` // why it could not look
+	Error    string    `json:"error,omitempty"` // of a look that did not come to its end; the page and programs are not told why
 }
 
 // Finding is a broken promise, in the words of the referee.
@@ -105,8 +110,9 @@ type state struct {
 	Past     []Sale    `json:"past"`  // the newest first
 	Found    int       `json:"found"` // findings in all
 	Findings []Finding `json:"findings"`
+	Known    []string  `json:"known"`  // kinds of findings that counted in the last sale
 	Seen     string    `json:"seen"`   // the last checkpoint of the log that was right
-	Broken   []int     `json:"broken"` // houses with findings, which are kept for a while
+	Broken   []int     `json:"broken"` // houses with findings, which stay for a while
 }
 
 // Arena is the state of a public house. Its methods may be called by many goroutines.
@@ -114,14 +120,25 @@ type Arena struct {
 	Every, For time.Duration
 	Contact    string // whom to tell of a hole in the site; empty: not known
 	Twin       []Caught
-	Count      func(slug string) (free, held, sold int, known bool) // the seats of an event as its map shows them
 
 	file string
+	now  atomic.Pointer[answers] // of the sale under way, since they were last added to it; nil: there is none
 
 	mu    sync.Mutex
 	state state
+	count Counter
 	looks map[string]Look
 	rates rates
+}
+
+// Counter counts the seats of an event as its map shows them; known is false without such an event.
+type Counter func(slug string) (free, held, sold int, known bool)
+
+// CountBy sets who counts the seats from now on: each house counts its own.
+func (a *Arena) CountBy(count Counter) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.count = count
 }
 
 // Open reads the state in a file. A file that is not there is an arena without sales.
@@ -136,6 +153,9 @@ func Open(file string) (*Arena, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the state of the arena in %s: %w", file, err)
+	}
+	if a.state.Sale != nil {
+		a.now.Store(&answers{})
 	}
 	return a, nil
 }
@@ -156,10 +176,22 @@ func (a *Arena) save() error {
 	if err == nil {
 		err = os.Rename(f.Name(), a.file)
 	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(a.file))
+	}
 	if err != nil {
 		return fmt.Errorf("write the state of the arena: %w", err)
 	}
 	return nil
+}
+
+// syncFolder puts the names in a folder on the disk.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // House returns the number of the house in use, and when it was made; 0 if there is none yet.
@@ -172,20 +204,30 @@ func (a *Arena) House() (number int, since time.Time) {
 // mostBroken is how many houses with findings stay.
 const mostBroken = 3
 
-// Move notes that the next house is in use from now on, and returns the houses that are of no more use. A house with findings stays, but only
-// the newest three of them.
-func (a *Arena) Move(now time.Time) (number int, useless []int, err error) {
+// Move notes that the next house is in use from now on.
+func (a *Arena) Move(now time.Time) (number int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := &a.state
-	if s.House > 0 && !slices.Contains(s.Broken, s.House) {
-		useless = append(useless, s.House)
-	}
 	if n := len(s.Broken) - mostBroken; n > 0 {
-		useless, s.Broken = append(useless, s.Broken[:n]...), slices.Clone(s.Broken[n:])
+		s.Broken = slices.Clone(s.Broken[n:])
 	}
 	s.House, s.Since = s.House+1, now
-	return s.House, useless, a.save()
+	return s.House, a.save()
+}
+
+// Needs reports whether a house is in use, or is one of the newest three with findings. The others are of no more use.
+func (a *Arena) Needs(house int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return house == a.state.House || slices.Contains(a.state.Broken, house)
+}
+
+// IsBroken reports whether the house in use has a finding. Its books would be found wrong again in each later sale.
+func (a *Arena) IsBroken() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.state.Broken, a.state.House)
 }
 
 // Sale returns the sale under way; false if there is none.
@@ -195,6 +237,7 @@ func (a *Arena) Sale() (Sale, bool) {
 	if a.state.Sale == nil {
 		return Sale{}, false
 	}
+	a.addAnswers()
 	return a.state.Sale.clone(), true
 }
 
@@ -226,9 +269,10 @@ func (a *Arena) Begin(slug string, opens, ends time.Time, seats int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.state.Sales++
-	a.state.Last, a.state.Seen = opens, ""
+	a.state.Last, a.state.Seen, a.state.Known = opens, "", nil
 	a.state.Sale = &Sale{Number: a.state.Sales, Slug: slug, Opens: opens.UTC(), Ends: ends.UTC(), Seats: seats, Free: seats, Refused: map[string]int64{}}
 	a.rates = rates{}
+	a.now.Store(&answers{})
 	return a.save()
 }
 
@@ -236,6 +280,8 @@ func (a *Arena) Begin(slug string, opens, ends time.Time, seats int) error {
 func (a *Arena) End(whole bool) (Sale, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.addAnswers()
+	a.now.Store(nil)
 	s := a.state.Sale
 	switch {
 	case s.Findings > 0:
@@ -261,12 +307,13 @@ func (a *Arena) Update(now time.Time, c Counted) error {
 	if s == nil {
 		return nil
 	}
+	a.addAnswers()
 	s.Orders = c.Orders
 	for _, kind := range []string{Taken, Limit, Rules} {
 		s.Refused[kind] = c.Refused[kind]
 	}
-	if a.Count != nil {
-		if free, held, sold, known := a.Count(s.Slug); known {
+	if a.count != nil {
+		if free, held, sold, known := a.count(s.Slug); known {
 			s.Free, s.Held, s.Sold = free, held, sold
 		}
 	}
@@ -281,12 +328,25 @@ func (a *Arena) Seen() string {
 	return a.state.Seen
 }
 
+// Save stores what was answered since the last Update.
+func (a *Arena) Save() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.addAnswers()
+	return a.save()
+}
+
+// couldNotLook is all that strangers read of the error of a look, which may name users, addresses and paths of the machine.
+const couldNotLook = "could not look"
+
 // Looked notes a look of a referee at the sale under way, and what it found. seen is the checkpoint of an audit that found nothing.
 func (a *Arena) Looked(l Look, found []Finding, seen string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l.Findings = len(found)
-	l.Error = shorten(l.Error)
+	if l.Error != "" {
+		l.Error = couldNotLook
+	}
 	s := a.state.Sale
 	if s != nil && l.Error == "" {
 		s.Looks++
@@ -302,15 +362,27 @@ func (a *Arena) Looked(l Look, found []Finding, seen string) error {
 	return err
 }
 
-// add adds a finding that was not found before in this sale. It needs mu.
+// changing are the words of a finding that differ from one look to the next: numbers, moments, hashes.
+var changing = regexp.MustCompile(`\S*[0-9]\S*`)
+
+// kind is by what a finding is known again: its promise, or what the referee says of it without numbers.
+func (f Finding) kind() string {
+	kind := f.Promise
+	if kind == "" {
+		kind = changing.ReplaceAllString(f.Words, "#")
+	}
+	sum := sha256.Sum256([]byte(f.Referee + " " + kind))
+	return hex.EncodeToString(sum[:8])
+}
+
+// add adds a finding of a kind that was not found before in this sale. It needs mu.
 func (a *Arena) add(s *Sale, l Look, f Finding) {
 	f.At, f.Sale, f.Referee, f.Words = l.At.UTC(), s.Number, l.Referee, shorten(f.Words)
-	known := func(g Finding) bool {
-		return g.Sale == f.Sale && g.Referee == f.Referee && g.Promise == f.Promise && (f.Promise != "" || g.Words == f.Words)
-	}
-	if slices.ContainsFunc(a.state.Findings, known) {
+	kind := f.kind()
+	if slices.Contains(a.state.Known, kind) || len(a.state.Known) == mostKinds {
 		return
 	}
+	a.state.Known = append(a.state.Known, kind)
 	s.Findings++
 	a.state.Found++
 	a.state.Findings = append([]Finding{f}, a.state.Findings...)
@@ -332,31 +404,43 @@ func shorten(words string) string {
 // claims is the route by which seats are asked for.
 const claims = "POST /events/{slug}/claims"
 
-// Answered counts an answer of the house during a sale.
-func (a *Arena) Answered(route string, status int) {
-	if status < 400 && route != claims {
+// answers are counted without mu, so that no visitor waits for the disk.
+type answers struct{ claims, holds, failed, tooMany, guard, input atomic.Int64 }
+
+// addAnswers adds what was answered to the sale under way, if there is one. It needs mu.
+func (a *Arena) addAnswers() {
+	s, n := a.state.Sale, a.now.Load()
+	if s == nil || n == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.state.Sale
-	if s == nil {
+	s.Holds += n.holds.Swap(0)
+	s.Failed += n.failed.Swap(0)
+	s.Refused[TooMany] += n.tooMany.Swap(0)
+	s.Refused[Guard] += n.guard.Swap(0)
+	s.Refused[Input] += n.input.Swap(0)
+	s.Claims += n.claims.Swap(0) // at last: each was counted before its outcome, so that there are never more outcomes than claims
+}
+
+// Answered counts an answer of the house during a sale. It waits for nothing.
+func (a *Arena) Answered(route string, status int) {
+	n := a.now.Load()
+	if n == nil || status < 400 && route != claims {
 		return
 	}
 	if route == claims {
-		s.Claims++
+		n.claims.Add(1)
 	}
 	switch {
 	case status >= http.StatusInternalServerError:
-		s.Failed++
+		n.failed.Add(1)
 	case status == http.StatusTooManyRequests || status == http.StatusPreconditionRequired: // or a proof of work is asked for
-		s.Refused[TooMany]++
+		n.tooMany.Add(1)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		s.Refused[Guard]++
+		n.guard.Add(1)
 	case status == http.StatusConflict && route == claims: // counted by reason in the database
 	case status >= http.StatusBadRequest:
-		s.Refused[Input]++
+		n.input.Add(1)
 	case route == claims:
-		s.Holds++
+		n.holds.Add(1)
 	}
 }

@@ -27,7 +27,7 @@ func begun(t *testing.T) (a *Arena, file string) {
 	file = filepath.Join(t.TempDir(), "arena.json")
 	a = opened(t, file)
 	a.Every, a.For = time.Hour, 20*time.Minute
-	if _, _, err := a.Move(noon); err != nil {
+	if _, err := a.Move(noon); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Begin("sale-1", noon, noon.Add(20*time.Minute), 500); err != nil {
@@ -82,8 +82,8 @@ func TestArena_FileAndMemoryHaveABound(t *testing.T) {
 	a, file := begun(t)
 	for n := range 3 * MostSales {
 		for i := range 5 {
-			words := strings.Repeat("ü", 5000) + fmt.Sprint(i)
-			if err := a.Looked(Look{Referee: Audit, At: noon}, []Finding{{Words: fmt.Sprint(n, i, words)}}, ""); err != nil {
+			words := string(rune('a'+i)) + strings.Repeat("ü", 5000)
+			if err := a.Looked(Look{Referee: Audit, At: noon}, []Finding{{Words: words}}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -106,25 +106,127 @@ func TestArena_FileAndMemoryHaveABound(t *testing.T) {
 func TestArena_MoveKeepsTheNewestHousesWithFindings(t *testing.T) {
 	t.Parallel()
 	a, _ := begun(t)
-	removed := map[int]bool{}
 	for house := 1; house <= 8; house++ {
 		if house%2 == 0 { // 2, 4, 6, 8
 			if err := a.Looked(Look{Referee: Verify, At: noon}, []Finding{{Promise: fmt.Sprint("P", house), Words: "Broken."}}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, useless, err := a.Move(noon)
-		if err != nil {
+		if a.IsBroken() != (house%2 == 0) {
+			t.Errorf("house %d has a finding: %t", house, a.IsBroken())
+		}
+		if _, err := a.Move(noon); err != nil {
 			t.Fatal(err)
 		}
-		for _, old := range useless {
-			removed[old] = true
+	}
+	for house, want := range map[int]bool{1: false, 2: false, 3: false, 4: true, 5: false, 6: true, 7: false, 8: true, 9: true, 10: false} {
+		if a.Needs(house) != want {
+			t.Errorf("house %d is needed: %t", house, a.Needs(house))
 		}
 	}
-	for house := 1; house <= 8; house++ {
-		if want := house%2 == 1 || house == 2; removed[house] != want {
-			t.Errorf("house %d is removed: %t", house, removed[house])
+}
+
+func TestArena_FindingCountsOnceASaleInWhateverNumbers(t *testing.T) {
+	t.Parallel()
+	a, file := begun(t)
+	look := func(words ...string) {
+		t.Helper()
+		var found []Finding
+		for _, w := range words {
+			found = append(found, Finding{Words: w})
 		}
+		if err := a.Looked(Look{Referee: Audit, At: noon}, found, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look("The log has 7 leaves, and had 9 before: some were removed.", "Tile tile/0/x001 is not that of the leaves.")
+	look("The log has 8 leaves, and had 9 before: some were removed.", "Tile tile/0/x002 is not that of the leaves.")
+	a = opened(t, file)
+	look("The log has 12 leaves, and had 13 before: some were removed.")
+	if s, _ := a.Sale(); s.Findings != 2 || a.Found() != 2 {
+		t.Errorf("two problems count as %d in the sale, %d in all", s.Findings, a.Found())
+	}
+}
+
+func TestArena_FindingBeyondTheBoundDoesNotCountAgain(t *testing.T) {
+	t.Parallel()
+	a, file := begun(t)
+	var found []Finding
+	for i := range mostFindings + 20 {
+		found = append(found, Finding{Promise: fmt.Sprint("P", i), Words: "Broken."})
+	}
+	for range 2 {
+		if err := a.Looked(Look{Referee: Verify, At: noon}, found, ""); err != nil {
+			t.Fatal(err)
+		}
+		a = opened(t, file)
+	}
+	if a.Found() != mostFindings+20 {
+		t.Errorf("%d findings count as %d", mostFindings+20, a.Found())
+	}
+}
+
+func TestArena_AnswerDoesNotWaitForTheFile(t *testing.T) {
+	t.Parallel()
+	a, _ := begun(t)
+	counted := make(chan struct{})
+	a.mu.Lock() // as while the file is written
+	go func() {
+		defer close(counted)
+		a.Answered(claims, 201)
+	}()
+	select {
+	case <-counted:
+	case <-time.After(20 * time.Second):
+		t.Error("an answer waits for the file")
+	}
+	a.mu.Unlock()
+	<-counted
+	if s, _ := a.Sale(); s.Claims != 1 || s.Holds != 1 {
+		t.Errorf("a claim that was granted counts as %+v", s)
+	}
+}
+
+func TestArena_StrangersDoNotReadWhyARefereeCouldNotLook(t *testing.T) {
+	t.Parallel()
+	a, _ := begun(t)
+	if err := a.Looked(Look{Referee: Verify, At: noon, Error: "failed to connect to `user=postgres database=usher`: /srv/arena/s: refused"}, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(a.Screen(noon))
+	if err != nil || strings.Contains(string(text), "postgres") || strings.Contains(string(text), "/srv") || !strings.Contains(string(text), couldNotLook) {
+		t.Errorf("strangers read %s, %v", text, err)
+	}
+}
+
+func TestArena_NextSaleIsNamedOnceOneIsMade(t *testing.T) {
+	t.Parallel()
+	fresh, err := json.Marshal(opened(t, filepath.Join(t.TempDir(), "arena.json")).Screen(noon))
+	if err != nil || strings.Contains(string(fresh), `"next"`) {
+		t.Errorf("before the first sale there is %s, %v", fresh, err)
+	}
+	a, _ := begun(t)
+	if next := a.Screen(noon).Next; !next.Equal(noon.Add(time.Hour)) {
+		t.Errorf("the next sale opens at %s", next)
+	}
+}
+
+func TestArena_SeatsAreCountedByTheHouseInUse(t *testing.T) {
+	t.Parallel()
+	a, _ := begun(t)
+	shown := make(chan struct{})
+	go func() { // the page is open while a house comes
+		defer close(shown)
+		for range 100 {
+			a.Screen(noon)
+		}
+	}()
+	for _, free := range []int{3, 4} {
+		a.CountBy(func(string) (int, int, int, bool) { return free, 0, 0, true })
+	}
+	<-shown
+	if s := a.Screen(noon); s.Sale.Free != 4 {
+		t.Errorf("%d seats are free in the house in use, and the page shows %d", 4, s.Sale.Free)
 	}
 }
 

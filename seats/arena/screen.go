@@ -8,8 +8,8 @@ import (
 // Screen is what the page shows, and what programs read.
 type Screen struct {
 	At       time.Time `json:"at"`
-	Sale     *Running  `json:"sale"` // null between two sales
-	Next     time.Time `json:"next"` // when the next sale opens
+	Sale     *Running  `json:"sale"`          // null between two sales
+	Next     time.Time `json:"next,omitzero"` // when the next sale opens; zero: there was none yet
 	Sales    int       `json:"sales"`
 	Found    int       `json:"findings_total"`
 	Findings []Finding `json:"findings"` // the newest first
@@ -58,6 +58,7 @@ func (r *rates) perSecond(now moment) (claims, holds, orders float64) {
 func (a *Arena) Screen(now time.Time) Screen {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.addAnswers()
 	s := Screen{
 		At: now.UTC(), Sales: a.state.Sales, Found: a.state.Found, Findings: append([]Finding{}, a.state.Findings...), Referees: []Look{}, Past: append([]Sale{}, a.state.Past...),
 		Twin: append([]Caught{}, a.Twin...), Contact: a.Contact,
@@ -74,8 +75,8 @@ func (a *Arena) Screen(now time.Time) Screen {
 		return s
 	}
 	r := &Running{Sale: a.state.Sale.clone()}
-	if a.Count != nil {
-		if free, held, sold, known := a.Count(r.Slug); known {
+	if a.count != nil {
+		if free, held, sold, known := a.count(r.Slug); known {
 			r.Free, r.Held, r.Sold = free, held, sold
 		}
 	}
