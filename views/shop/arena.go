@@ -143,5 +143,5 @@ func verdict(ctx context.Context, s arena.Sale) string {
 // clock is a moment in UTC, which all readers of the screen have in common.
 func clock(at time.Time) string { return at.UTC().Format("15:04:05 MST") }
 
-// moment is the same with its day.
+// arenaMoment is the same with its day.
 func arenaMoment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
