@@ -87,10 +87,13 @@ func StartArchiving(ctx context.Context, dir, place string, log *slog.Logger) (*
 // begin runs the server, or finds the one that another process runs.
 func (p *Server) begin(ctx context.Context) (*Server, error) {
 	if p.owner == nil {
-		if err := p.ready(ctx, nil); err != nil {
+		err := p.join(ctx)
+		if err == nil && p.owner == nil {
+			return p, nil
+		}
+		if p.owner == nil {
 			return nil, fmt.Errorf("postgres: the PostgreSQL of another usher in %s does not answer: %w", p.dir, err)
 		}
-		return p, nil
 	}
 	first, err := p.firstStart(ctx)
 	if err != nil {
@@ -101,6 +104,34 @@ func (p *Server) begin(ctx context.Context) (*Server, error) {
 	go p.keepAlive(running, first)
 	return p, nil
 }
+
+// join waits until the server that another process runs answers. It takes the lock if that process ends meanwhile: it may have been one that was
+// just forked from the owner, and has the owner's files until it runs its own program.
+func (p *Server) join(ctx context.Context) (err error) {
+	waiting, end := context.WithCancel(ctx)
+	free, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-waiting.Done():
+				done <- nil
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			var err error
+			if p.owner, err = own(p.ownerFile()); err != nil || p.owner != nil {
+				close(free)
+				done <- err
+				return
+			}
+		}
+	}()
+	err = p.ready(ctx, free)
+	end()
+	return errors.Join(err, <-done)
+}
+
+func (p *Server) ownerFile() string { return filepath.Join(filepath.Dir(p.logFile), "owner") }
 
 func newServer(dir string, log *slog.Logger, settings []string) (*Server, error) {
 	dir, err := filepath.Abs(dir)
@@ -116,7 +147,7 @@ func newServer(dir string, log *slog.Logger, settings []string) (*Server, error)
 	}
 	p.socket = socketFolder(p.dir)
 	p.DSN = p.address("usher")
-	p.owner, err = own(filepath.Join(dir, "owner"))
+	p.owner, err = own(p.ownerFile())
 	return p, err
 }
 

@@ -260,6 +260,34 @@ func TestAFirstStartThatWasCutOffIsMadeUpFor(t *testing.T) {
 	stopped(t, again)
 }
 
+func TestStart_TakesOverFromAnOwnerThatEnds(t *testing.T) {
+	t.Parallel()
+	dir := place(t, "data")
+	other, err := newServer(dir, silent(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joins, err := newServer(dir, silent(), nil)
+	if err != nil || joins.owner != nil {
+		t.Fatalf("two processes have the lock: %v", err)
+	}
+	ends := make(chan error, 1)
+	go func() {
+		time.Sleep(300 * time.Millisecond) // the other one waits by then, or does not have to
+		ends <- other.owner.Close()
+	}()
+	if _, err := joins.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ends; err != nil {
+		t.Error(err)
+	}
+	if joins.owner == nil {
+		t.Error("it runs no server")
+	}
+	stopped(t, joins)
+}
+
 func TestAServerThatDoesNotHearYetIsToldToEndAgain(t *testing.T) {
 	t.Parallel()
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
