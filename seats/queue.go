@@ -206,7 +206,7 @@ const mostMissed = 6
 
 // gather waits a moment for callers that a batch has answered, if it has ended: clients that ask again at once are then in one batch with those
 // that came meanwhile. Else they take turns in two batches of half the size, and most of a small batch is what any batch costs (seen: 1.4
-// times the claims of 16 clients and of 64). Where fewer than half come back, it looks again only now and then. The queue is locked.
+// times the claims of 16 clients). Where fewer than half come back, it looks again only now and then. The queue is locked.
 func (s *Sale) gather(before *inFlight, most time.Duration) {
 	l := &s.queue
 	select {

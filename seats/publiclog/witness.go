@@ -120,7 +120,7 @@ func (r *root) cosignatures(signed string, list []Witness) map[string]string {
 		keys[i] = w.Key
 	}
 	opened, err := note.Open([]byte(signed), note.VerifierList(keys...))
-	if err != nil || !strings.HasPrefix(r.signed, opened.Text+"\n") {
+	if err != nil || opened.Text != r.text() {
 		return lines // no witness signed it, or it is older
 	}
 	for _, s := range opened.Sigs {
@@ -250,7 +250,10 @@ func (l *Logs) ask(ctx context.Context, w Witness, r *root) (line string, err er
 }
 
 // text is the part of the checkpoint that is signed.
-func (r *root) text() string { return fmt.Sprintf("%s\n%d\n%s\n", r.origin, r.size, r.hash) }
+func (r *root) text() string {
+	text, _, _ := strings.Cut(r.signed, "\n\n")
+	return text + "\n"
+}
 
 // addCheckpoint sends a root to a witness that saw so many leaves. It returns its answer, and how many leaves it saw.
 func (l *Logs) addCheckpoint(ctx context.Context, w Witness, r *root, saw int64) (answer string, other int64, err error) {
