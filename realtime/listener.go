@@ -86,6 +86,11 @@ func (l *Listener) follow(ctx context.Context) error {
 			return err
 		}
 	}
+	for range 2 { // and once more below: a first answer may be slow
+		if err := within(ctx, func(ctx context.Context) error { return l.askTime(ctx, conn) }); err != nil {
+			return err
+		}
+	}
 	var polled, asked time.Time
 	for {
 		if time.Since(asked) >= clockEvery {
@@ -212,6 +217,7 @@ func (l *Listener) catchUp(ctx context.Context, newest map[int64]int64) error {
 
 const clockSQL = `SELECT clock_timestamp()`
 
+// askTime reads the database's clock.
 func (l *Listener) askTime(ctx context.Context, conn *pgx.Conn) error {
 	var there time.Time
 	asked := time.Now()
@@ -222,12 +228,23 @@ func (l *Listener) askTime(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// clock estimates the database's time: this machine's time and an offset.
-type clock struct{ offset atomic.Int64 }
+// clock estimates the database's time: this machine's time and an offset. Of readings that agree the one with the shortest round
+// trip counts: pages weigh what they are told by how fast they are told it, and do not see how slow the database was.
+type clock struct {
+	offset atomic.Int64
+	trip   time.Duration // of the reading that counts, 0 before the first; for set
+}
 
-// set measures the offset: the database answered there between the local times asked and answered.
+// set measures the offset: the database answered there between the local times asked and answered. One goroutine calls it.
 func (c *clock) set(there, asked, answered time.Time) {
-	c.offset.Store(int64(there.Sub(asked.Add(answered.Sub(asked) / 2))))
+	trip := answered.Sub(asked)
+	offset := there.Sub(asked.Add(trip / 2))
+	agree := (offset - time.Duration(c.offset.Load())).Abs() <= (trip+c.trip)/2 // otherwise a clock was set, or drifted
+	if c.trip > 0 && agree && trip > c.trip {
+		return
+	}
+	c.offset.Store(int64(offset))
+	c.trip = trip
 }
 
 // Now is the database's time, give or take half a round trip.
