@@ -84,7 +84,7 @@ func (l *Logs) Jobs() []*jobs.Job {
 	if l.witnesses == nil {
 		return []*jobs.Job{l.job}
 	}
-	return []*jobs.Job{l.job, l.witnesses.job}
+	return []*jobs.Job{l.job, l.witnesses.job, jobs.Hourly("find logs that a new witness has not cosigned", l.findNewWitnesses)}
 }
 
 // Follow makes this node look at an event, at most once a second. It returns at once. Call it after a change of the event was committed.

@@ -84,6 +84,26 @@ func (l *Logs) WitnessedBy(list []Witness) {
 	l.witnesses.job.DueOf, l.witnesses.job.AtOnce = askOfSQL, 2
 }
 
+const newWitnessSQL = `
+UPDATE public_log SET unanswered = true
+ WHERE enabled AND NOT unanswered AND size = cosigned_size AND EXISTS (SELECT FROM unnest($1::text[]) w WHERE position(E'\n— ' || w || ' ' IN cosigned) = 0)`
+
+// findNewWitnesses has witnesses that were named after the end of a sale cosign the last root of its log, too.
+func (l *Logs) findNewWitnesses(ctx context.Context) error {
+	var names []string
+	for _, w := range l.witnesses.list {
+		names = append(names, w.Key.Name())
+	}
+	found, err := l.db.Exec(ctx, newWitnessSQL, names)
+	if err != nil {
+		return fmt.Errorf("public log: find logs that a new witness has not cosigned: %w", err)
+	}
+	if found.RowsAffected() > 0 {
+		l.witnesses.job.Wake()
+	}
+	return nil
+}
+
 // The time is written first, so one node asks.
 const askSQL = `
 UPDATE public_log SET asked_at = clock_timestamp()

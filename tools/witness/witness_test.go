@@ -142,6 +142,14 @@ func (h *house) sell(t *testing.T, claims int) {
 	seatstest.Do(t.Context(), t, h.db, h.Jobs()[1])
 }
 
+// hourly does what a node does each hour.
+func (h *house) hourly(t *testing.T) {
+	t.Helper()
+	if _, err := h.Jobs()[2].Do(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // cosigned returns how many leaves the root has that witnesses cosigned, and which of them did.
 func (h *house) cosigned(t *testing.T, sentries ...*sentry) (size int, by []string) {
 	t.Helper()
@@ -247,6 +255,29 @@ func TestWitness_ThatWasAwayCosignsTheSameRootLater(t *testing.T) {
 	h.sell(t, 3)
 	if size, by := h.cosigned(t, first, second); size != before || len(by) != 2 {
 		t.Errorf("while all are away, %v cosigned %d leaves, and %d are signed", by, size, before)
+	}
+}
+
+func TestWitness_NamedAfterTheSaleCosignsItsLastRoot(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first, late := newSentry(t, h, "example.org/first"), newSentry(t, h, "example.org/late")
+	h.node(t, first)
+	h.sell(t, 3)
+	h.node(t, first, late)
+	h.hourly(t)
+	h.sell(t, 0)
+	if size, by := h.cosigned(t, first, late); size != h.size(t) || len(by) != 2 || first.asks != 1 || late.asks != 1 {
+		t.Errorf("%v cosigned %d leaves of %d after %d and %d questions", by, size, h.size(t), first.asks, late.asks)
+	}
+	var before, after string
+	row := `SELECT xmin::text FROM public_log`
+	if err := h.db.QueryRow(t.Context(), row).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	h.hourly(t)
+	if err := h.db.QueryRow(t.Context(), row).Scan(&after); err != nil || after != before {
+		t.Errorf("a log that all witnesses cosigned was written to, %v", err)
 	}
 }
 
