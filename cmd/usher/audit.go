@@ -84,7 +84,7 @@ func printAudit(w io.Writer, r *audit.Report, took time.Duration) error {
 	if r.Shown >= 0 {
 		say("Shown      the same, at version %s", thousands(int(r.Shown)))
 	} else {
-		say("Shown      not compared: the map moved on meanwhile")
+		say("Shown      no map, so nothing was compared")
 	}
 	for _, size := range r.Since {
 		say("Continues  the log of %s", thousands(int(size))+" leaves")

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -32,6 +33,8 @@ type Options struct {
 
 	Witnesses []note.Verifier // that must have cosigned a root
 	Client    *http.Client
+
+	patience time.Duration // for the log to have the map that is shown; 0: as long as docs/audit-log.md says that it may take
 }
 
 // Report is what an audit found.
@@ -56,7 +59,7 @@ type Report struct {
 	Returned    int // sold seats that one change freed and gave on
 	Since       []int64
 	Draws       []string
-	Shown       int64  // the version of the map that the house showed; -1: none was compared
+	Shown       int64  // the version of the map that the house showed; -1: it showed none
 	Ticket      string // what is known of the ticket; empty: none was asked about
 
 	Problems []string
@@ -67,6 +70,7 @@ const (
 	filesAtOnce = 8
 	skew        = 5 * time.Second // that clocks of a house may be set back
 	mostSaid    = 20
+	followsIn   = 40 * time.Second // a change that a node made before it died is in the log after 30 s
 )
 
 func (r *Report) wrong(format string, args ...any) {
@@ -97,7 +101,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("audit: %q is not the address of a public log, such as https://tickets.example.org/events/evening/log", o.URL)
 	}
 	a := &auditor{Options: o, Report: &Report{Shown: -1}}
-	for _, step := range []func(context.Context) error{a.readShown, a.readCosigned, a.readCheckpoint, a.readLeaves, a.checkTree, a.checkWitnesses, a.checkTiles, a.replay, a.checkTicket} {
+	if a.patience == 0 {
+		a.patience = followsIn
+	}
+	for _, step := range []func(context.Context) error{a.readShown, a.readCosigned, a.readKey, a.readLog, a.checkTree, a.checkWitnesses, a.checkTiles, a.replay, a.checkTicket} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("audit: %w", err)
 		}
@@ -162,7 +169,7 @@ func (a *auditor) readCosigned(ctx context.Context) error {
 	return nil
 }
 
-func (a *auditor) readCheckpoint(ctx context.Context) error {
+func (a *auditor) readKey(ctx context.Context) (err error) {
 	if a.Report.Key = a.Options.Key; a.Report.Key == "" {
 		key, err := a.get(ctx, a.URL+"/key")
 		if err != nil {
@@ -170,10 +177,41 @@ func (a *auditor) readCheckpoint(ctx context.Context) error {
 		}
 		a.Report.Key = strings.TrimSpace(string(key))
 	}
-	var err error
 	if a.verifier, err = note.NewVerifier(a.Report.Key); err != nil {
 		return fmt.Errorf("read the key %q: %w", a.Report.Key, err)
 	}
+	return nil
+}
+
+// readLog downloads the log. The map was shown before, and the log follows it: it is read again until it has that version.
+func (a *auditor) readLog(ctx context.Context) error {
+	for end := time.Now().Add(a.patience); ; {
+		if err := a.readCheckpoint(ctx); err != nil {
+			return err
+		}
+		if err := a.readLeaves(ctx); err != nil {
+			return err
+		}
+		if a.shown == nil || a.newest() >= a.shown.Version || time.Now().After(end) {
+			return nil
+		}
+		if err := seats.Sleep(ctx, min(time.Second, a.patience/4)); err != nil {
+			return err
+		}
+	}
+}
+
+// newest is the last version of the log; -1: there is none.
+func (a *auditor) newest() int64 {
+	for i := len(a.leaves) - 1; i >= 0; i-- {
+		if leaf, err := publiclog.ParseLeaf(a.leaves[i]); err == nil && leaf.Kind == publiclog.Version {
+			return int64(leaf.Version)
+		}
+	}
+	return -1
+}
+
+func (a *auditor) readCheckpoint(ctx context.Context) error {
 	signed, err := a.get(ctx, a.URL+"/checkpoint")
 	if err != nil {
 		return err
@@ -228,22 +266,25 @@ func tilePath(level int, n int64, width int) string {
 	return strings.Replace(path, "tile/8/", "tile/", 1)
 }
 
-// readLeaves downloads all bundles and makes the tree of their leaves.
+// readLeaves downloads all bundles but whole ones that it has.
 func (a *auditor) readLeaves(ctx context.Context) error {
-	bundles := make([][]byte, (a.Leaves+255)/256)
+	have := min(int64(len(a.leaves)), a.Leaves) / 256
+	bundles := make([][]byte, (a.Leaves+255)/256-have)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(filesAtOnce)
-	for n := range bundles {
+	for i := range bundles {
 		g.Go(func() (err error) {
-			bundles[n], err = a.get(ctx, a.URL+"/"+tilePath(-1, int64(n), int(min(256, a.Leaves-int64(n)*256))))
+			n := have + int64(i)
+			bundles[i], err = a.get(ctx, a.URL+"/"+tilePath(-1, n, int(min(256, a.Leaves-n*256))))
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	a.leaves = make([][]byte, 0, a.Leaves)
-	for n, b := range bundles {
+	a.leaves = a.leaves[:have*256]
+	for i, b := range bundles {
+		n := have + int64(i)
 		a.Bytes += int64(len(b))
 		for len(b) >= 2 {
 			end := 2 + int(binary.BigEndian.Uint16(b))
@@ -380,34 +421,41 @@ func (a *auditor) checkTiles(ctx context.Context) error {
 	return nil
 }
 
-// checkDraw holds a statement about a draw against the record of the house.
-func (a *auditor) checkDraw(ctx context.Context, room, epoch, commitment string, early bool) error {
-	if !early {
-		a.wrong("The draw of room %s was committed to after the doors opened.", room)
+// checkDraws holds the commitments of draws in the log against the records of the house.
+func (s *sale) checkDraws(ctx context.Context) error {
+	home, _, _ := strings.Cut(s.URL, "/events/")
+	for _, room := range s.rooms {
+		body, err := s.get(ctx, home+"/rooms/"+url.PathEscape(room)+"/draw.json")
+		if errors.Is(err, errNotThere) {
+			s.Draws = append(s.Draws, fmt.Sprintf("Room %s committed to its draw, and shows no record of one yet.", room))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		var record waitingroom.Record
+		if err := json.Unmarshal(body, &record); err != nil {
+			return fmt.Errorf("read the draw of room %s: %w", room, err)
+		}
+		s.checkDraw(room, &record)
 	}
-	home, _, _ := strings.Cut(a.URL, "/events/")
-	body, err := a.get(ctx, home+"/rooms/"+url.PathEscape(room)+"/draw.json")
-	if errors.Is(err, errNotThere) {
-		a.Draws = append(a.Draws, fmt.Sprintf("Room %s committed to its draw %s; it shows no record of one.", room, commitment))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var record waitingroom.Record
-	if err := json.Unmarshal(body, &record); err != nil {
-		return fmt.Errorf("read the draw of room %s: %w", room, err)
-	}
-	if strconv.Itoa(int(record.Epoch)) != epoch {
-		a.Draws = append(a.Draws, fmt.Sprintf("Room %s shows draw %d; the log has the commitment %s of draw %s.", room, record.Epoch, commitment, epoch))
-		return nil
-	}
-	if record.Commitment.String() != commitment {
-		a.wrong("The draw of room %s is of the commitment %s, and the log has %s.", room, record.Commitment, commitment)
-	}
-	for _, wrong := range waitingroom.Verify(&record) {
-		a.wrong("The draw of room %s: %s", room, wrong)
-	}
-	a.Draws = append(a.Draws, fmt.Sprintf("Room %s drew %d numbers as committed.", room, record.People))
 	return nil
+}
+
+func (s *sale) checkDraw(room string, record *waitingroom.Record) {
+	committed, is := s.draws[draw{room, strconv.Itoa(int(record.Epoch))}]
+	switch {
+	case !is:
+		s.wrong("Room %s shows the draw %d, and the log has no commitment to it.", room, record.Epoch)
+	case record.Commitment.String() != committed.to:
+		s.wrong("The draw of room %s is of the commitment %s, and the log has %s.", room, record.Commitment, committed.to)
+	case record.ClosedAt.IsZero():
+		s.wrong("The draw of room %s does not say when its lobby closed.", room)
+	case committed.at > record.ClosedAt.UnixMicro():
+		s.wrong("The draw of room %s was committed to after its lobby closed: the commitment stands behind a leaf of %s, and it closed at %s.", room, moment(committed.at), moment(record.ClosedAt.UnixMicro()))
+	}
+	for _, wrong := range waitingroom.Verify(record) {
+		s.wrong("The draw of room %s: %s", room, wrong)
+	}
+	s.Draws = append(s.Draws, fmt.Sprintf("Room %s drew %d numbers; its lobby closed at %s.", room, record.People, moment(record.ClosedAt.UnixMicro())))
 }

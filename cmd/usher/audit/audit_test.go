@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/publiclog"
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 // house serves logs as a house does that has the key, also forged ones.
@@ -28,7 +31,9 @@ type house struct {
 	key    string
 	leaves [][]byte
 	tree   stored
-	map_   string // what map.bin answers; empty: it is not there
+	map_   string       // what map.bin answers; empty: it is not there
+	draw   string       // the record of the draw of room lobby; empty: it is not there
+	behind atomic.Int64 // leaves that are not signed yet; they are once the checkpoint was asked for
 
 	cosigned string // the root that witnesses cosigned; empty: it is not there
 }
@@ -64,11 +69,12 @@ func (h *house) with(leaves []publiclog.Leaf) *house {
 }
 
 func (h *house) checkpoint() string {
-	root, err := tlog.TreeHash(int64(len(h.leaves)), h.tree)
+	size := int64(len(h.leaves)) - h.behind.Swap(0)
+	root, err := tlog.TreeHash(size, h.tree)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%v\n", h.signer.Name(), len(h.leaves), root)}, h.signer)
+	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%v\n", h.signer.Name(), size, root)}, h.signer)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -80,6 +86,8 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/events/evening/map.bin" && h.map_ != "":
 		fmt.Fprint(w, h.map_)
+	case r.URL.Path == "/rooms/lobby/draw.json" && h.draw != "":
+		fmt.Fprint(w, h.draw)
 	case !found:
 		http.NotFound(w, r)
 	case path == "checkpoint":
@@ -167,6 +175,21 @@ func (s *story) version(rules *publiclog.Rules, change ...[2]int) {
 	s.leaves, s.next, s.at = append(s.leaves, l), s.next+1, s.at+int64(time.Millisecond/time.Microsecond)
 }
 
+// shown is the map that a house shows after the last version.
+func (s *story) shown() string {
+	digits := make([]byte, len(s.states))
+	for i, state := range s.states {
+		digits[i] = [...]byte{'0', '1', '0', '1', '2', '3'}[state]
+	}
+	l := s.leaves[len(s.leaves)-1]
+	return fmt.Sprintf(`{"version":%d,"states":%q,"counts":[{"free":%d,"held":%d,"sold":%d,"blocked":%d}]}`, l.Version, digits, l.Free, l.Held, l.Sold, l.Blocked)
+}
+
+// state adds a statement.
+func (s *story) state(text string) {
+	s.leaves = append(s.leaves, publiclog.Leaf{Kind: publiclog.Statement, At: s.at, Text: text})
+}
+
 // evening is an honest sale: two seats are blocked and one of them is sold before the doors open, then the crowd comes.
 func evening(n int) *story {
 	s := newStory(n)
@@ -198,13 +221,7 @@ func TestAudit_HonestSaleIsRight(t *testing.T) {
 	t.Parallel()
 	s := evening(400)
 	h := newHouse(t).with(s.leaves)
-	h.map_ = fmt.Sprintf(`{"version":%d,"states":%q,"counts":[{"free":0,"held":79,"sold":320,"blocked":1}]}`, s.next-1, func() string {
-		digits := make([]byte, len(s.states))
-		for i, state := range s.states {
-			digits[i] = [...]byte{'0', '1', '0', '1', '2', '3'}[state]
-		}
-		return string(digits)
-	}())
+	h.map_ = s.shown()
 	r := h.audit(Options{Ticket: s.proof(3), Since: "kept:\n\n" + h.with(s.leaves[:300]).checkpoint()})
 	if len(r.Problems) > 0 {
 		t.Fatalf("%q", r.Problems)
@@ -272,6 +289,97 @@ func TestAudit_FindsEachPlantedFraud(t *testing.T) {
 				t.Errorf("the audit says %q", r.Problems)
 			}
 		})
+	}
+}
+
+func TestAudit_MapThatIsNotOfTheLogIsFound(t *testing.T) {
+	t.Parallel()
+	s := evening(20)
+	right := s.shown()
+	s.version(nil, [2]int{5, 0})
+	for name, c := range map[string]struct{ shown, says string }{
+		"fewer free seats":                     {strings.Replace(s.shown(), `"free":1,`, `"free":0,`, 1), "The house shows 0"},
+		"a free seat that is shown as sold":    {strings.Replace(s.shown(), `"states":"23222`, `"states":"23232`, 1), "shows seat 3 as 3"},
+		"a seat too many":                      {strings.Replace(s.shown(), `"states":"`, `"states":"0`, 1), "shows 21 seats"},
+		"a version that is not there yet":      {strings.Replace(s.shown(), fmt.Sprintf(`"version":%d`, s.next-1), fmt.Sprintf(`"version":%d`, s.next), 1), "its log ends with version"},
+		"a version that the log does not have": {strings.Replace(s.shown(), fmt.Sprintf(`"version":%d`, s.next-1), `"version":-5`, 1), "which is not in the log"},
+		"an older version with newer seats":    {strings.Replace(s.shown(), fmt.Sprintf(`"version":%d`, s.next-1), fmt.Sprintf(`"version":%d`, s.next-2), 1), "The house shows"},
+	} {
+		h := newHouse(t).with(s.leaves)
+		if h.map_ = c.shown; c.shown == s.shown() {
+			t.Fatalf("%s: the map is the right one, %s", name, c.shown)
+		}
+		if r := h.audit(Options{patience: 10 * time.Millisecond}); len(r.Problems) == 0 || !strings.Contains(r.Problems[0], c.says) {
+			t.Errorf("%s: the audit says %q", name, r.Problems)
+		}
+	}
+	h := newHouse(t).with(s.leaves)
+	h.map_ = right
+	if r := h.audit(Options{}); len(r.Problems) > 0 || r.Shown != int64(s.next)-2 {
+		t.Errorf("a map of a moment ago: %q, compared with version %d", r.Problems, r.Shown)
+	}
+}
+
+func TestAudit_LogFollowsTheMapThatWasShown(t *testing.T) {
+	t.Parallel()
+	s := evening(400)
+	for _, behind := range []int64{1, 5, 300} {
+		h := newHouse(t).with(s.leaves)
+		h.map_ = s.shown()
+		h.behind.Store(behind)
+		r := h.audit(Options{patience: time.Minute, Since: h.with(s.leaves[:300]).checkpoint()})
+		if len(r.Problems) > 0 || r.Shown != int64(s.next)-1 || r.Leaves != int64(len(s.leaves)) {
+			t.Errorf("the log was %d leaves behind: %q, %d leaves, compared with version %d", behind, r.Problems, r.Leaves, r.Shown)
+		}
+	}
+}
+
+func TestAudit_DrawIsTheOneThatWasCommittedTo(t *testing.T) {
+	t.Parallel()
+	closed := time.UnixMicro(doorsAt).UTC()
+	record := func(epoch int32, secret byte, closed time.Time) waitingroom.Record {
+		r := waitingroom.RecordOf(waitingroom.Draw{Room: 1, Epoch: epoch, Secret: [32]byte{secret}, People: 50})
+		r.ClosedAt = closed
+		return r
+	}
+	forged := record(1, 1, closed)
+	forged.People = 51
+	for name, c := range map[string]struct {
+		late  bool // the commitment stands in the log after the lobby closed
+		shown *waitingroom.Record
+		says  string // empty: all is right
+	}{
+		"the draw as committed":                   {false, new(record(1, 1, closed)), ""},
+		"no draw yet":                             {false, nil, ""},
+		"another secret":                          {false, new(record(1, 2, closed)), "of the commitment"},
+		"a draw that was made again":              {false, new(record(2, 2, closed)), "the log has no commitment to it"},
+		"a commitment after the lobby closed":     {true, new(record(1, 1, closed)), "after its lobby closed"},
+		"a lobby that closes when the room likes": {false, new(record(1, 1, time.Time{})), "does not say when its lobby closed"},
+		"a person more":                           {false, &forged, "The draw of room lobby: The seed does not follow"},
+		// A room that an event on sale was given: its doors are open, its lobby is not closed.
+		"a lobby that closes after the doors open": {true, new(record(1, 1, closed.Add(time.Hour))), ""},
+	} {
+		s := evening(20)
+		commit := fmt.Sprintf("draw\nroom lobby\nepoch 1\ncommitment %s\n", record(1, 1, closed).Commitment)
+		if c.late {
+			s.state(commit)
+		} else {
+			s.leaves = slices.Insert(s.leaves, 2, publiclog.Leaf{Kind: publiclog.Statement, At: s.leaves[1].At, Text: commit})
+		}
+		h := newHouse(t).with(s.leaves)
+		if c.shown != nil {
+			body, err := json.Marshal(c.shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.draw = string(body)
+		}
+		switch r := h.audit(Options{}); {
+		case c.says == "" && (len(r.Problems) > 0 || len(r.Draws) != 1):
+			t.Errorf("%s: the audit says %q, %q", name, r.Problems, r.Draws)
+		case c.says != "" && !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, c.says) }):
+			t.Errorf("%s: the audit says %q", name, r.Problems)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,15 @@ type sale struct {
 	version int64 // -1: none yet
 	part    publiclog.Leaf
 	at      int64
-	commits map[string]string // draws: commitment by room and epoch
+	rooms   []string // that committed to a draw
+	draws   map[draw]commitment
+}
+
+type draw struct{ room, epoch string }
+
+type commitment struct {
+	to string
+	at int64 // the newest time in the log up to it
 }
 
 func moment(micros int64) string {
@@ -40,7 +49,7 @@ func moment(micros int64) string {
 
 // replay plays all leaves and holds each against the rules of docs/audit-log.md.
 func (a *auditor) replay(ctx context.Context) error {
-	s := &sale{auditor: a, version: -1, commits: map[string]string{}}
+	s := &sale{auditor: a, version: -1, draws: map[draw]commitment{}}
 	for i, b := range a.leaves {
 		leaf, err := publiclog.ParseLeaf(b)
 		if err != nil {
@@ -52,9 +61,7 @@ func (a *auditor) replay(ctx context.Context) error {
 		}
 		s.at = max(s.at, leaf.At)
 		if leaf.Kind == publiclog.Statement {
-			if err := s.state(ctx, leaf.Text); err != nil {
-				return err
-			}
+			s.state(leaf.Text)
 			continue
 		}
 		s.play(int64(i), &leaf)
@@ -64,14 +71,18 @@ func (a *auditor) replay(ctx context.Context) error {
 		a.wrong("The log ends within version %d.", s.version)
 	}
 	a.Free, a.Held, a.Sold, a.Blocked = s.counts()
-	if a.shown != nil && a.Shown < 0 && a.shown.Version < s.version {
+	switch {
+	case a.shown == nil || a.Shown >= 0:
+	case a.shown.Version > s.version:
+		a.wrong("The house shows version %d of the map, and %v later its log ends with version %d.", a.shown.Version, a.patience, s.version)
+	default:
 		a.wrong("The house shows version %d of the map, which is not in the log.", a.shown.Version)
 	}
-	return nil
+	return s.checkDraws(ctx)
 }
 
 // state takes in a statement.
-func (s *sale) state(ctx context.Context, text string) error {
+func (s *sale) state(text string) {
 	word, rest, _ := strings.Cut(text, "\n")
 	fields := map[string]string{}
 	for line := range strings.Lines(rest) {
@@ -82,14 +93,18 @@ func (s *sale) state(ctx context.Context, text string) error {
 	case "presale":
 		s.presale = true
 	case "draw":
-		of := fields["room"] + " " + fields["epoch"]
-		if before := s.commits[of]; before != "" && before != fields["commitment"] {
-			s.wrong("Room %s committed to draw %s twice, to %s and to %s.", fields["room"], fields["epoch"], before, fields["commitment"])
+		of := draw{fields["room"], fields["epoch"]}
+		before, twice := s.draws[of]
+		if twice && before.to != fields["commitment"] {
+			s.wrong("Room %s committed to draw %s twice, to %s and to %s.", of.room, of.epoch, before.to, fields["commitment"])
 		}
-		s.commits[of] = fields["commitment"]
-		return s.checkDraw(ctx, fields["room"], fields["epoch"], fields["commitment"], !s.open)
+		if !slices.Contains(s.rooms, of.room) {
+			s.rooms = append(s.rooms, of.room)
+		}
+		if !twice {
+			s.draws[of] = commitment{fields["commitment"], s.at}
+		}
 	}
-	return nil
 }
 
 // play takes in one part of a version.
