@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"net/http"
 	"os"
 	"strconv"
@@ -45,10 +46,7 @@ func root(leaves [][]byte) [32]byte {
 	if len(leaves) == 1 {
 		return sha256.Sum256(append([]byte{0}, leaves[0]...))
 	}
-	k := 1
-	for k*2 < len(leaves) {
-		k *= 2
-	}
+	k := 1 << (bits.Len(uint(len(leaves)-1)) - 1) // the largest power of two below their number
 	left, right := root(leaves[:k]), root(leaves[k:])
 	return sha256.Sum256(append(append([]byte{1}, left[:]...), right[:]...))
 }
@@ -95,6 +93,7 @@ type sale struct {
 	open, presale        bool
 	next                 uint64 // version
 	part, parts, entries int    // of the leaf before
+	counts               [6]uint32
 }
 
 func (s *sale) leaf(i int, b []byte) {
@@ -126,6 +125,7 @@ func (s *sale) leaf(i int, b []byte) {
 		if n := int(u32(b[9:])); n < len(s.seats) || n > 1<<20 {
 			wrong("version %d has %d seats; there were %d", version, n, len(s.seats))
 		} else {
+			s.counts[0] += uint32(n - len(s.seats))
 			s.seats = append(s.seats, make([]seat, n-len(s.seats))...)
 		}
 		b = b[13:]
@@ -139,10 +139,7 @@ func (s *sale) leaf(i int, b []byte) {
 		s.entry(version, int(u32(b)), b[4], bytes.Equal(b[5:37], make([]byte, 32)))
 	}
 	s.next, s.part, s.parts, s.entries = version+1, part, parts, n
-	var counts [4]uint32
-	for _, seat := range s.seats {
-		counts[[6]int{0, 1, 0, 1, 2, 3}[seat.state]]++
-	}
+	counts := [4]uint32{s.counts[0] + s.counts[2], s.counts[1] + s.counts[3], s.counts[4], s.counts[5]}
 	if part+1 == parts && counts != shown {
 		wrong("version %d was shown with %v; the seats are %v", version, shown, counts)
 	}
@@ -160,6 +157,8 @@ func (s *sale) entry(version uint64, idx int, state byte, empty bool) {
 	if taken := state == 1 || state == 3 || state == 4; !s.open && taken && !was.declared && was.state != 1 && was.state != 3 && !s.presale {
 		wrong("version %d takes seat %d before the doors open, and no block was declared", version, idx)
 	}
+	s.counts[was.state]--
+	s.counts[state]++
 	*was = seat{state, state != 0 && state != 2 && (was.declared || state == 5 && !s.open), version}
 }
 
