@@ -72,3 +72,50 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 		return strings.Contains(room, `href="/rooms/evening/fairness"`) && strings.Contains(page, `href="/rooms/evening/fairness"`)
 	})
 }
+
+// Of eight tickets ann's three orders have four, spelled in three ways; one of hers is moved, and one is cancelled. The box office counts for no person.
+func TestFairness_TicketsAreThoseOfTheOrders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	buys := func(n int, email string) string {
+		t.Helper()
+		who := person(t)
+		a, body := s.post(t, who, fill(s.held(t, who, n), "Ann", email))
+		code, ok := strings.CutPrefix(a.Header.Get("Location"), "/orders/")
+		if !ok {
+			t.Fatal(a.StatusCode, body)
+		}
+		return code
+	}
+	first := buys(2, "ann.lee@gmail.com")
+	buys(1, "Ann.Lee+spring@gmail.com")
+	buys(1, "annlee@googlemail.com")
+	buys(2, "bob@example.org")
+	owner := s.owner(t)
+	s.soldTo(t, owner, "Eve", "eve@example.org", 8)
+	s.soldTo(t, owner, "Eve", "eve@example.org", 9)
+	newRoom(t, s, waitingroom.NewRoom{Slots: 500})
+	rules := func() (r waitingroom.Rules) {
+		t.Helper()
+		_, lines := s.page(t, owner, liveDesk+"/exports/room.jsonl")
+		var e waitingroom.Evidence
+		line, _, _ := strings.Cut(lines, "\n")
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Room == nil {
+			t.Fatalf("%v: %s", err, lines)
+		}
+		return *e.Room
+	}
+	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 0 {
+		t.Errorf("%d tickets, %d of people with several orders, %d returned", r.Tickets, r.Shared, r.Returned)
+	}
+	order, err := s.sold.Find(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/desk/events/evening/orders/" + first
+	s.does(t, owner, at+"/moves", url.Values{"ticket": {order.Tickets[0].ID.String()}, "to": {s.sale.Plan.Label(7)}})
+	s.does(t, owner, at+"/cancellations", url.Values{"ticket": {order.Tickets[1].ID.String()}})
+	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 1 {
+		t.Errorf("after a move and a cancellation: %d tickets, %d of people with several orders, %d returned", r.Tickets, r.Shared, r.Returned)
+	}
+}

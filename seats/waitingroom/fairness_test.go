@@ -78,6 +78,15 @@ func TestFairness_PlantedFavouritismIsSignificantAndHonestDrawsAreNot(t *testing
 		if seed%2 > 0 {
 			continue
 		}
+		scattered, record := slices.Clone(numbers), RecordOf(d)
+		for range lobby / 200 {
+			favour(scattered, r.IntN(lobby), 1, r)
+		}
+		sum := sumOf(scattered)
+		record.Sum = sum[:]
+		if len(Verify(&record)) != 1 {
+			t.Errorf("numbers that favour scattered places are said to follow from draw %d", seed)
+		}
 		first := r.IntN(lobby - lobby/200)
 		favour(numbers, first, lobby/200, r) // 0.5 % of the places
 		if p, from, to := unevenness(numbers); p < 0.01 && from-1 < first+lobby/200 && to > first {
