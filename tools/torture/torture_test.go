@@ -59,8 +59,8 @@ func TestABoxOfficeBrokenOnPurposeKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// inEveryRun are bugs that are planted whenever the tests run, one for each judge that finds most of them. make torture plants all.
-var inEveryRun = []string{
+// withMutants are bugs that make mutants plants, one for each judge that finds most of them. make torture plants all.
+var withMutants = []string{
 	"check then update", "no idempotency key", "locks in no order", "counter after commit", "NOTIFY trusted", "granted in part", "limit ignored",
 	"another leaf served", "no inbox", "old code lives", "slot without expiry",
 }
@@ -68,9 +68,9 @@ var inEveryRun = []string{
 func TestPlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()
 	server, s := short(t)
-	list := slices.DeleteFunc(slices.Clone(Mutants), func(m Mutant) bool { return !slices.Contains(inEveryRun, m.Bug) })
-	if len(list) != len(inEveryRun) {
-		t.Fatalf("%d of %d bugs are there", len(list), len(inEveryRun))
+	list := slices.DeleteFunc(slices.Clone(Mutants), func(m Mutant) bool { return !slices.Contains(withMutants, m.Bug) })
+	if len(list) != len(withMutants) {
+		t.Fatalf("%d of %d bugs are there", len(list), len(withMutants))
 	}
 	all, err := PlantAll(t.Context(), server, s, list, func(m MutantResult) { t.Log(m, m.By.What) })
 	if err != nil {
