@@ -205,3 +205,60 @@ func TestMigrations_AreNumberedWithoutGap(t *testing.T) {
 		}
 	}
 }
+
+const columnsSQL = `
+SELECT c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+UNION ALL
+SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ')', prorettype::regtype::text, false
+  FROM pg_proc WHERE pronamespace = 'public'::regnamespace`
+
+// columns are the columns of all tables and the functions, each with its type and whether each INSERT has to name it.
+func columns(t *testing.T, conn *pgx.Conn) map[string]column {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), columnsSQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]column{}
+	var name string
+	var c column
+	if _, err := pgx.ForEachRow(rows, []any{&name, &c.kind, &c.needed}, func() error { all[name] = c; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+type column struct {
+	kind   string
+	needed bool
+}
+
+// Nodes of the release before go on while the first node of this one migrates. They were released with the migration that is named here: what they
+// read stays, and what they write is complete.
+func TestMigrations_EarlierReleaseFindsItsColumnsAndNeedsNoOther(t *testing.T) {
+	t.Parallel()
+	conn := migrated(t, "0067_plan_picture.sql", func(*pgx.Conn) {})
+	before := columns(t, conn)
+	if _, err := Up(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	after := columns(t, conn)
+	for name, was := range before {
+		if now, is := after[name]; !is || now.kind != was.kind {
+			t.Errorf("%s was %s, and is %q", name, was.kind, now.kind)
+		}
+	}
+	tables := map[string]bool{}
+	for name := range before {
+		table, _, _ := strings.Cut(name, ".")
+		tables[table] = true
+	}
+	for name, now := range after {
+		table, _, _ := strings.Cut(name, ".")
+		if tables[table] && now.needed && !before[name].needed {
+			t.Errorf("an earlier release writes rows of %s without %s, which has no default", table, name)
+		}
+	}
+}
