@@ -7,6 +7,7 @@ import (
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/seatstest"
 	"github.com/usherbox/usher/seats/waitlist"
 )
 
@@ -153,6 +154,38 @@ func TestRound_SeatOfferedBackGoesToTheFirstWhoWaits(t *testing.T) {
 	n.buys(t, ann)
 	if order, err = n.orders.Find(t.Context(), code); err != nil || !order.Tickets[2].Resold {
 		t.Errorf("the ticket is %+v, %v", order.Tickets[2], err)
+	}
+	h.wantBooks(t)
+}
+
+func TestRound_SeatsOfAnUnpaidOrderGoToTheFirstWhoWaits(t *testing.T) {
+	t.Parallel()
+	h := build(t, hall(1, 0), week/2, 1, false)
+	n := h.nodes[0]
+	n.orders.Open(n.office, "")
+	has := n.fill(t)
+	hold, err := n.sale.Hold(t.Context(), has[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := n.orders.Place(t.Context(), n.sale, has[0], orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Eve", Email: "eve@example.org", Method: payments.Door, Verified: "eve@example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := n.joins(t, "ann@example.org", one)
+	h.rounds(t)
+	h.exec(t, `UPDATE orders SET due_at = clock_timestamp(), remind_at = NULL`)
+	seatstest.Do(t.Context(), t, h.db, n.orders.Jobs()...)
+	if order, err := n.orders.Find(t.Context(), code); err != nil || order.State != orders.Cancelled {
+		t.Fatalf("after its time the order is %s, %v", order.State, err)
+	}
+	label := n.sale.Plan.Label(hold.Seats[0])
+	if _, err := n.sale.Claim(t.Context(), seats.NewID(), "", seats.ClaimRequest{Seats: []string{label}}); !errors.As(err, new(*seats.Conflict)) {
+		t.Errorf("a visitor without an entry claims a seat of the unpaid order: %v", err)
+	}
+	h.rounds(t)
+	if e := n.entry(t, ann); e.State != waitlist.Offered || len(e.Offer.Seats) != 1 {
+		t.Errorf("the first who waits has %+v", e)
 	}
 	h.wantBooks(t)
 }
