@@ -88,3 +88,30 @@ func TestBadActionsHaveTheirAnswersAndChangeNothing(t *testing.T) {
 		t.Errorf("the order is %+v", now)
 	}
 }
+
+func TestPolicy_CancellingAfterItsTimeIsRefusedOnPageByProgramAndAtTheDesk(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	at, order := s.bought(t, who, 2)
+	ann, desk := s.owner(t), "/desk/events/evening/orders/"+order.Code
+	s.exec(t, `UPDATE event SET starts_at = clock_timestamp() + interval '6 days 23 hours'`)
+	if _, page := send(t, who, "GET", at, "", "Accept", asPage); strings.Contains(page, "/cancellations") {
+		t.Error("the page offers to cancel")
+	}
+	form := url.Values{"key": {"a"}, "ticket": {order.Tickets[0].ID}}
+	if a, body := send(t, who, "POST", at+"/cancellations", form.Encode(), "Content-Type", asForm, "Accept", asPage); a.StatusCode != http.StatusConflict || !strings.Contains(body, "The time for cancelling is over") {
+		t.Errorf("the form: %d %s", a.StatusCode, words(body))
+	}
+	if a, body := send(t, who, "POST", at+"/cancellations", `{"key":"b","tickets":["`+order.Tickets[0].ID+`"]}`); a.StatusCode != http.StatusConflict || !strings.Contains(body, `"policy"`) {
+		t.Errorf("a program: %d %s", a.StatusCode, body)
+	}
+	s.refused(t, ann, desk+"/cancellations", form, http.StatusConflict)
+	if now := s.orderAt(t, at); now.Tickets[0].Revoked {
+		t.Error("a ticket was cancelled")
+	}
+	form.Set("override", "on")
+	s.does(t, ann, desk+"/cancellations", form)
+	if now := s.orderAt(t, at); !now.Tickets[0].Revoked || now.Tickets[1].Revoked {
+		t.Errorf("the organizer cancels one ticket nevertheless, and the order is %+v", now)
+	}
+}
