@@ -9,7 +9,7 @@ import {decode, ping, wanted, checksum, HELLO, SNAP, DELTA, AUDIT, PONG, MOVE, M
 import {$, data, path, say, span} from 'usher/page'
 import {T} from 'usher/text'
 
-const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000
+const POLL = 3000, BEAT = 20000, PATIENCE = 8000, ANEW = 60000, CACHED = 1000 // ms that caches may keep a map
 
 // see is a state as this visitor sees it: what is reserved for a code of theirs comes as not for sale, and is available.
 const see = (state, idx) => state > 2 && data.unlocked?.includes(` ${idx} `) ? 0 : state
@@ -108,7 +108,7 @@ export async function resync() {
   if (!answer.ok) throw answer
   const map = decode(await answer.arrayBuffer())
   const now = Number(answer.headers.get('Usher-Now'))
-  if (now && live.version < 0) clock.measure(now, performance.now() - began)
+  if (now && live.version < 0) clock.measure(now, performance.now() - began + CACHED)
   if (!greeted || map.epoch === live.epoch) live.replace(map) // while a socket is open, only that brings another epoch
   showLive()
 }
