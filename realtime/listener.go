@@ -78,7 +78,7 @@ func (l *Listener) follow(ctx context.Context) error {
 	if err := within(ctx, func(ctx context.Context) error { return database.Listen(ctx, conn, channels...) }); err != nil {
 		return err
 	}
-	if err := within(ctx, l.reload); err != nil {
+	if err := l.office.Reload(ctx); err != nil { // the changes that were missed before LISTEN
 		return err
 	}
 	for _, read := range l.others {
@@ -137,11 +137,6 @@ func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx)
-}
-
-// reload reads the changes that were missed before LISTEN.
-func (l *Listener) reload(ctx context.Context) error {
-	return l.office.Reload(ctx)
 }
 
 // wait handles one notification, or returns when it is time to poll.

@@ -181,27 +181,38 @@ func (o *Inventory) Ready(ctx context.Context) error {
 	return nil
 }
 
+// reloadTime is the most time that Reload takes for one event. All of them together may take longer: a node has hundreds.
+const reloadTime = 5 * time.Second
+
 // Reload is for the moment after a database connection was lost. If the database is no longer the same run of the same
-// server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough.
+// server, versions may have been given twice: every open map is read anew. Otherwise the change log is enough. An event without an
+// answer for five seconds is an error.
 func (o *Inventory) Reload(ctx context.Context) error {
-	epoch, err := o.readEpoch(ctx)
-	if err != nil {
+	within := func(read func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, reloadTime)
+		defer cancel()
+		return read(ctx)
+	}
+	var epoch uint32
+	if err := within(func(ctx context.Context) (err error) { epoch, err = o.readEpoch(ctx); return err }); err != nil {
 		return err
 	}
 	anew := o.epoch.Load() != 0 && o.epoch.Load() != epoch
-	bring := (*Sale).CatchUp
+	bring := (*Sale).CatchUp // which reads a stale event, too
 	if anew {
-		bring = func(s *Sale, ctx context.Context) error { return s.reload(ctx, epoch) }
+		bring = func(s *Sale, ctx context.Context) error {
+			if err := s.reload(ctx, epoch); err != nil {
+				return err
+			}
+			return o.reloadEvent(ctx, s.Event.Slug)
+		}
 	}
 	o.reading.Lock() // what is being opened comes along
 	open := o.Open()
 	o.reading.Unlock()
 	for _, s := range open {
 		s.stale.Store(true)
-		if err := bring(s, ctx); err != nil {
-			return err
-		}
-		if err := o.reloadEvent(ctx, s.Event.Slug); err != nil {
+		if err := within(func(ctx context.Context) error { return bring(s, ctx) }); err != nil {
 			return err
 		}
 	}
