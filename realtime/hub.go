@@ -18,7 +18,7 @@ import (
 
 // Hub knows the open pages of every watched event, and the version that each of them has. Without changes it does nothing.
 type Hub struct {
-	// SocketsPerAddress is the most sockets of one address. Set it before the first one.
+	// SocketsPerAddress is the most sockets of one address, or of one /56 of IPv6. Set it before the first one.
 	SocketsPerAddress int
 	// Sockets is the most sockets of this node. More are told 503 before they are sockets.
 	Sockets int
@@ -215,11 +215,13 @@ func (h *Hub) broadcast(topic *topic) {
 	h.mu.Lock()
 	topic.changed = false
 	audited := topic.auditDue
-	topic.recipients = append(topic.recipients[:0], topic.watchers...)
 	h.mu.Unlock()
 
 	now := topic.next(audited, h.clock.Now())
 	topic.frames.Store(now)
+	h.mu.Lock() // only now: a page that joined meanwhile may have the frame set before
+	topic.recipients = append(topic.recipients[:0], topic.watchers...)
+	h.mu.Unlock()
 	cost := each(topic.recipients, (*watcher).tell)
 
 	h.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,10 +21,14 @@ type hall struct {
 	hub     *Hub
 	serving atomic.Int64
 	more    string // what else a notice says
+	writes  func() // called before a notice is written; nil for nothing
 	url     string
 }
 
 func (w *hall) Notice() []byte {
+	if w.writes != nil {
+		w.writes()
+	}
 	text, err := json.Marshal(map[string]any{"serving": w.serving.Load(), "more": w.more})
 	if err != nil {
 		panic(err) // a number can be written
@@ -224,5 +229,25 @@ func TestRoom_ClosingNodeMovesItsPages(t *testing.T) {
 	}
 	if w.hub.Waiting(7) != 0 {
 		t.Error("a watcher is left")
+	}
+}
+
+func TestHub_PageThatJoinsWhileAChangeIsPreparedIsToldOfIt(t *testing.T) {
+	t.Parallel()
+	w := openHall(t)
+	w.serving.Store(3)
+	first := w.page(t)
+	told(t, first)
+	begun, joined := make(chan struct{}), make(chan struct{})
+	w.writes = sync.OnceFunc(func() { close(begun); <-joined })
+	w.serve(4)
+	<-begun
+	second := w.page(t)
+	if n := told(t, second); n != 3 {
+		t.Errorf("it is told %d at first, want 3", n)
+	}
+	close(joined)
+	if a, b := told(t, first), told(t, second); a != 4 || b != 4 {
+		t.Errorf("they are told %d and %d, want 4", a, b)
 	}
 }
