@@ -38,6 +38,22 @@ func TestAnAddressHasOnlyAsManyPagesAsItMay(t *testing.T) {
 	}
 }
 
+func TestSocket_AddressesOfOneIPv6NetworkCountAsOne(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][2]string{
+		{"[2001:db8:1:200::7]:1", "[2001:db8:1:2ff:1:2:3:4]:2"}, {"203.0.113.7:1", "[::ffff:203.0.113.7]:2"}, {"[fe80::7%eth0]:1", "[fe80::8%eth1]:2"},
+	} {
+		if a, b := addressOf(same[0]), addressOf(same[1]); a != b {
+			t.Errorf("%s and %s count as %s and %s, want one", same[0], same[1], a, b)
+		}
+	}
+	for _, other := range [][2]string{{"[2001:db8:1:200::7]:1", "[2001:db8:1:300::7]:1"}, {"203.0.113.7:1", "203.0.113.8:1"}, {"[::ffff:203.0.113.7]:1", "[::ffff:203.0.113.8]:1"}} {
+		if a := addressOf(other[0]); a == addressOf(other[1]) {
+			t.Errorf("%s and %s count as one: %s", other[0], other[1], a)
+		}
+	}
+}
+
 func TestABrowserHasOnlyAsManyPagesAsItMay(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, event(t, 3), false)

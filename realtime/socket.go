@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"sync"
@@ -88,18 +89,26 @@ const (
 
 // visitor identifies the page behind a socket, for the limits.
 type visitor struct {
-	address string
+	address string // see addressOf
 	session uint64 // hash of the session's token, which is not stored; 0 if there is none
 	waits   bool   // it is a page of a waiting room
 }
 
-func visitorOf(r *http.Request, session string) (v visitor) {
-	var err error
-	if v.address, _, err = net.SplitHostPort(r.RemoteAddr); err != nil {
-		v.address = r.RemoteAddr
+func visitorOf(r *http.Request, session string) visitor {
+	return visitor{address: addressOf(r.RemoteAddr), session: sessionOf(session)}
+}
+
+// addressOf is the address of the other end of a connection; of an IPv6 address the network (/56), all of which one browser may have.
+func addressOf(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return remote
 	}
-	v.session = sessionOf(session)
-	return v
+	ip := at.Addr().Unmap()
+	if ip.Is4() {
+		return ip.String()
+	}
+	return netip.PrefixFrom(ip, 56).Masked().String()
 }
 
 func sessionOf(token string) uint64 {
