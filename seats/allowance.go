@@ -103,8 +103,13 @@ const lessPurchasesSQL = `
 UPDATE purchase_key k SET tickets = greatest(0, k.tickets + n.tickets)
   FROM unnest($2::uuid[], $3::integer[]) AS n(key, tickets) WHERE k.event_id = $1 AND k.key = n.key`
 
-// Two statements change counts: the keys are locked in their order before both.
-const lockPurchasesSQL = `SELECT FROM purchase_key WHERE event_id = $1 AND key = ANY($2::uuid[]) ORDER BY key FOR NO KEY UPDATE`
+// Two statements change counts: the keys are locked in their order before both. Those that grow get a count if they have none, so
+// that they are locked, too; those that shrink do not, for their person may have been erased.
+const lockPurchasesSQL = `
+INSERT INTO purchase_key AS k (event_id, key, tickets)
+SELECT $1, n.key, 0 FROM unnest($2::uuid[]) AS n(key)
+ WHERE n.key = ANY($3::uuid[]) OR EXISTS (SELECT FROM purchase_key p WHERE p.event_id = $1 AND p.key = n.key) ORDER BY n.key
+    ON CONFLICT (event_id, key) DO UPDATE SET tickets = k.tickets`
 
 // queuePurchases queues the read of purchase keys.
 func (b *batch) queuePurchases(q *pgx.Batch) {
@@ -164,7 +169,7 @@ func refusePerson(limit, has int) *Conflict {
 func (b *batch) queueCounts(q *pgx.Batch) {
 	more, by, _ := b.purchases.changes(true)
 	if less, lessBy, _ := b.purchases.changes(false); len(less) > 0 {
-		q.Queue(lockPurchasesSQL, b.sale.Event.ID, slices.Concat(less, more))
+		q.Queue(lockPurchasesSQL, b.sale.Event.ID, slices.Concat(less, more), more)
 		q.Queue(lessPurchasesSQL, b.sale.Event.ID, less, lessBy)
 	}
 	if len(more) > 0 {
