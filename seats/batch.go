@@ -67,6 +67,11 @@ const (
 	priceTries = 50               // the same if its price changed: each time a batch of another node went before it
 )
 
+// batchContext is the context of one half of a batch, or of what follows it: the first half may have taken all of its time.
+func batchContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(forBatch(context.Background()), batchTime)
+}
+
 // inFlight is one batch on its way: begin locks and decides, end writes and answers. It keeps one connection between.
 type inFlight struct {
 	batch       *batch
@@ -82,7 +87,7 @@ type inFlight struct {
 
 // begin locks what the commands need and decides them. Nothing was decided when it fails, so it tries again by itself.
 func (s *Sale) begin(commands []*command, before *inFlight) *inFlight {
-	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
+	ctx, cancel := batchContext()
 	defer cancel()
 	if before != nil && (before.batch.sharesHolder(commands) || before.batch.sharesPerson(commands) || before.batch.sharesAllowance(commands)) {
 		<-before.ended // a holder's first hold cannot be locked, and a person's new count cannot be read, before it is there
@@ -122,10 +127,8 @@ func (s *Sale) lock(ctx context.Context, t *inFlight, commands []*command, befor
 func (s *Sale) end(t *inFlight) {
 	defer close(t.ended)
 	defer func() { t.batch.before = nil }() // the batch before can be freed
-	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
-	defer cancel()
 	if t.err == nil {
-		t.err = s.write(ctx, t)
+		t.err = s.write(t)
 		s.inventory.count(t.err)
 	}
 	t.release()
@@ -140,6 +143,8 @@ func (s *Sale) end(t *inFlight) {
 	}
 	t.batch.rememberVisits()
 	t.version.Store(t.batch.change.Version)
+	ctx, cancel := batchContext()
+	defer cancel()
 	s.committed(ctx, t.batch)
 	s.answer(ctx, t)
 }
@@ -174,7 +179,13 @@ func (s *Sale) latest(ctx context.Context) *Sale {
 	return s.now.Load()
 }
 
-func (s *Sale) write(ctx context.Context, t *inFlight) error {
+// errUnknown says that a batch may have been committed although its commands are refused.
+var errUnknown = errors.New("the batch may have been committed")
+
+// write writes a batch. Its error says whether that is open: see errUnknown.
+func (s *Sale) write(t *inFlight) error {
+	ctx, cancel := batchContext()
+	defer cancel()
 	if t.fast {
 		return s.send(ctx, t)
 	}
@@ -186,11 +197,14 @@ func (s *Sale) write(ctx context.Context, t *inFlight) error {
 		return errors.Join(err, rollback(t.conn.Conn()))
 	}
 	t.release() // it ended; the question needs another one
-	committed, unknown := t.batch.findCommit(s.inventory.db)
+	if len(t.batch.dirty) == 0 {
+		return errors.Join(err, errUnknown) // it is no version, so nothing is to be found
+	}
+	committed, open := t.batch.findCommit(s.inventory.db)
 	if committed {
 		return nil
 	}
-	return errors.Join(err, unknown)
+	return errors.Join(err, open)
 }
 
 // release gives the batch's connection back. What comes after a batch is written reads on connections of the pool: batches of
@@ -218,7 +232,11 @@ func (s *Sale) failed(t *inFlight) {
 		}
 		c.answer <- answer{err: err}
 	}
-	if len(again) == 0 {
+	switch {
+	case len(again) > 0:
+	case errors.Is(err, errUnknown):
+		s.inventory.log.Error("a batch failed; its commands were refused, and it may have been committed", "error", err)
+	default:
 		s.inventory.log.Error("a batch failed; its commands were refused and nothing was changed", "error", err)
 	}
 	s.requeue(again)
@@ -556,7 +574,10 @@ func connectionLost(err error) bool {
 	return err != nil && !errors.Is(err, pgx.ErrNoRows) && (!errors.As(err, &pg) || pg.Severity == "FATAL")
 }
 
-// The counter row's lock is free again once the lost batch has ended, one way or the other. To lock is to write: this statement waits
+// A lost batch with locks has those of its seats until it has ended, one way or the other, even if the server still waits for others.
+const waitForSeatSQL = `SELECT FROM seat_state WHERE event_id = $1 AND idx = $2 FOR NO KEY UPDATE`
+
+// The counter row's lock is free again once the lost batch has ended. To lock is to write: this statement waits
 // for a synchronous standby as the batch did, and once it is answered, a failover keeps what it found.
 const waitForCounterSQL = `SELECT version FROM counter WHERE event_id = $1 FOR NO KEY UPDATE`
 
@@ -564,22 +585,23 @@ const findBatchSQL = `
 SELECT version, at, free, held, sold, blocked, quota FROM change WHERE event_id = $1 AND version <= $2 AND batch = $3
  ORDER BY version DESC LIMIT 1`
 
-// findCommit resolves a lost answer to COMMIT: it reports whether the batch is in the change log after all. An error
-// leaves that open.
+// findCommit resolves a lost answer to COMMIT: it reports whether the batch is in the change log after all. An error, which is
+// errUnknown, leaves that open.
 func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 	if len(b.dirty) == 0 {
 		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(forBatch(context.Background()), batchTime)
+	ctx, cancel := batchContext()
 	defer cancel()
 	var version int64
-	wait := func() error { return db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version) }
-	err = wait()
-	for connectionLost(err) && Sleep(ctx, retryPause) == nil { // the database may be starting again
-		err = wait()
-	}
+	err = untilAnswered(ctx, func() error {
+		if _, err := db.Exec(ctx, waitForSeatSQL, b.sale.Event.ID, b.changed()[0]); err != nil {
+			return err
+		}
+		return db.QueryRow(ctx, waitForCounterSQL, b.sale.Event.ID).Scan(&version)
+	})
 	if err != nil {
-		return false, fmt.Errorf("seats: wait for a batch with a lost answer: %w", err)
+		return false, fmt.Errorf("seats: %w: wait for a batch with a lost answer: %w", errUnknown, err)
 	}
 	c := &b.change
 	err = db.QueryRow(ctx, findBatchSQL, b.sale.Event.ID, version, b.id).
@@ -588,15 +610,24 @@ func (b *batch) findCommit(db *pgxpool.Pool) (committed bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("seats: find a batch with a lost answer: %w", err)
+		return false, fmt.Errorf("seats: %w: find a batch with a lost answer: %w", errUnknown, err)
 	}
 	return true, nil
+}
+
+// untilAnswered asks again while connections break: the database may be starting again.
+func untilAnswered(ctx context.Context, ask func() error) error {
+	err := ask()
+	for connectionLost(err) && Sleep(ctx, retryPause) == nil {
+		err = ask()
+	}
+	return err
 }
 
 const endOfHoldSQL = `SELECT expires_at, clock_timestamp() FROM hold WHERE event_id = $1 AND holder = $2`
 
 // recover resolves a lost answer: either the batch was committed after all, or nothing happened and it may come again.
-func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
+func (s *Sale) recover(t *inFlight, lost error) error {
 	committed, err := t.batch.findCommit(s.inventory.db)
 	if err != nil {
 		return errors.Join(lost, err)
@@ -607,9 +638,14 @@ func (s *Sale) recover(ctx context.Context, t *inFlight, lost error) error {
 		}
 		return errNotFast
 	}
+	ctx, cancel := batchContext()
+	defer cancel()
 	var end, now time.Time
-	if err := s.inventory.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now); err != nil {
-		return fmt.Errorf("seats: event %d: read the end of holds with a lost answer: %w", s.Event.ID, err)
+	err = untilAnswered(ctx, func() error {
+		return s.inventory.db.QueryRow(ctx, endOfHoldSQL, s.Event.ID, t.batch.commands[0].holder).Scan(&end, &now)
+	})
+	if err != nil {
+		return fmt.Errorf("seats: event %d: %w: read the end of holds with a lost answer: %w", s.Event.ID, errUnknown, err)
 	}
 	t.granted(end, now)
 	return nil

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats"
@@ -164,5 +169,198 @@ func TestFastPath_ALostTryAndTheNextOneDoNotWaitForEachOther(t *testing.T) {
 	})
 	if err := b.db.QueryRow(t.Context(), `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n); err != nil || n > 0 {
 		t.Errorf("%d of two batches were undone because they waited for each other, %v", n, err)
+	}
+}
+
+// through is a node of which each connection is what of makes of it.
+func (b *bench) through(t *testing.T, log io.Writer, of func(net.Conn) net.Conn) *seats.Sale {
+	t.Helper()
+	cfg := b.db.Config()
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return of(conn), nil
+	}
+	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	sale, err := seats.NewInventory(db, slog.New(slog.NewTextHandler(log, nil))).Sale(t.Context(), "evening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sale
+}
+
+// late is a connection on which the answer to a marked statement comes only when the caller has stopped waiting for it.
+type late struct {
+	net.Conn
+	mark  []byte
+	waits atomic.Bool
+	ended chan struct{}
+	end   func()
+}
+
+func (l *late) Write(b []byte) (int, error) {
+	if bytes.Contains(b, l.mark) {
+		l.waits.Store(true)
+	}
+	return l.Conn.Write(b)
+}
+
+func (l *late) Read(b []byte) (int, error) {
+	n, err := l.Conn.Read(b)
+	if l.waits.Load() {
+		<-l.ended
+		return 0, os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+func (l *late) SetDeadline(at time.Time) error {
+	if l.waits.Load() && !at.IsZero() {
+		l.end()
+	}
+	return l.Conn.SetDeadline(at)
+}
+
+func (l *late) Close() error {
+	l.end()
+	return l.Conn.Close()
+}
+
+// It takes as long as a half of a batch may: ten seconds.
+func TestFastPath_ClaimWithALateAnswerIsGranted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(1, 4))
+	mark := []byte("the key of a claim")
+	sale := b.through(t, io.Discard, func(conn net.Conn) net.Conn {
+		ended := make(chan struct{})
+		return &late{Conn: conn, mark: mark, ended: ended, end: sync.OnceFunc(func() { close(ended) })}
+	})
+	hold, err := sale.Claim(t.Context(), seats.NewID(), string(mark), seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
+	if err != nil || hold.ExpiresAt.IsZero() {
+		t.Fatalf("the claim was committed and got %+v, %v", hold, err)
+	}
+	if state := sale.Snapshot().States[0]; state != seats.Held {
+		t.Errorf("the claim was granted, and the map of its node shows the seat as %s", state)
+	}
+}
+
+// journal is a log that is read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func TestExtend_LostAnswerIsSaidToBeOpen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(1, 4))
+	var armed atomic.Bool
+	var log journal
+	sale := b.through(t, &log, func(conn net.Conn) net.Conn { return deaf{conn, &armed} })
+	who := seats.NewID()
+	if _, err := sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}); err != nil {
+		t.Fatal(err)
+	}
+	armed.Store(true)
+	if _, err := sale.Extend(t.Context(), who, ""); err == nil || armed.Load() {
+		t.Fatalf("the extension got %v; no answer was lost: %v", err, armed.Load())
+	}
+	comesToBe(t, "it is logged", func() bool { return log.String() != "" })
+	if said := log.String(); !strings.Contains(said, "may have been committed") || strings.Contains(said, "nothing was changed") {
+		t.Errorf("of an extension that was committed the log says %s", said)
+	}
+}
+
+// cut is a connection that ends for this side only: the server goes on.
+type cut struct {
+	net.Conn
+	of *cuts
+}
+
+type cuts struct {
+	at     chan struct{} // closed when the connections end
+	marked []byte        // is in what is sent on those that end
+	ends   atomic.Pointer[cut]
+}
+
+// cancels begins a request to end a statement: 16 bytes, and this number.
+var cancels = []byte{0, 0, 0, 16, 4, 210, 22, 46}
+
+func (c *cut) Write(b []byte) (int, error) {
+	switch {
+	case bytes.HasPrefix(b, cancels): // it does not arrive
+		return len(b), nil
+	case bytes.Contains(b, c.of.marked):
+		c.of.ends.CompareAndSwap(nil, c)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *cut) Read(b []byte) (int, error) {
+	if c.of.ends.Load() != c {
+		return c.Conn.Read(b)
+	}
+	<-c.of.at
+	return 0, errDeaf
+}
+
+func (c *cut) Close() error {
+	if c.of.ends.Load() == c {
+		return nil
+	}
+	return c.Conn.Close()
+}
+
+func TestSell_LostBatchThatTheServerStillWritesIsAwaited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(1, 4))
+	of := &cuts{at: make(chan struct{}), marked: []byte("the note of an order")}
+	sale := b.through(t, io.Discard, func(conn net.Conn) net.Conn { return &cut{conn, of} })
+	who, person, order := seats.NewID(), seats.NewID(), seats.NewID()
+	hold, err := sale.Claim(t.Context(), who, "", seats.ClaimRequest{Seats: []string{"Stalls/A/1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Rollback(t.Context()) }()
+	if err := seats.LockPurchases(t.Context(), other, sale.Event.ID, person); err != nil {
+		t.Fatal(err)
+	}
+	p := seats.Purchase{Holder: who, Order: order, Hold: hold.ID, Seats: hold.Seats, Keys: []seats.ID{person}}
+	p.Write = func(q *pgx.Batch, _ []seats.Line) { q.Queue(`SELECT $1::text`, string(of.marked)) }
+	answer := make(chan error, 1)
+	go func() { _, err := sale.Sell(t.Context(), p); answer <- err }()
+	comesToBe(t, "the batch waits for a person", func() bool { return b.waiting(t) == 1 })
+	close(of.at)
+	comesToBe(t, "the lost batch is awaited", func() bool { return b.waiting(t) == 2 || len(answer) > 0 })
+	if err := other.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answer; err != nil {
+		t.Errorf("the order was committed and got %v", err)
+	}
+	if state := sale.Snapshot().States[0]; state != seats.Sold {
+		t.Errorf("the seat is sold, and the map of its node shows it as %s", state)
 	}
 }

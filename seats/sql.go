@@ -420,7 +420,7 @@ func (s *Sale) send(ctx context.Context, t *inFlight) error {
 	case errors.Is(err, pgx.ErrNoRows) || refused(err) || neverLeft(err):
 		return errNotFast
 	case connectionLost(err):
-		return s.recover(ctx, t, err)
+		return s.recover(t, err)
 	case err != nil:
 		return err
 	}
