@@ -106,9 +106,10 @@ type Events struct {
 
 	Changed func(event int64) // called after the state of an event changed; it must return at once
 
-	db     seats.DB
-	log    *slog.Logger
-	events sync.Map // *Event by id
+	db      seats.DB
+	log     *slog.Logger
+	events  sync.Map   // *Event by id
+	reading sync.Mutex // held by Read: one that was answered before may not end after another
 }
 
 const mostKeys = 1 << 18 // 16 MB at most
@@ -272,7 +273,8 @@ const (
 )
 
 // judge compares, at the end of each window, the seats claimed in the window before with those ordered. A window is as long as
-// a hold, so that buyers had the time to order. Many seats and few orders are an attack.
+// a hold, so that buyers had the time to order. Many seats and few orders are an attack. A node judges what it counted itself: what
+// visitors give back at another one still counts here, and an attack on N nodes is seen at N times the figure.
 func (e *Event) judge(now time.Time) {
 	window := max(shortestWindow, time.Duration(e.hold.Load()))
 	if now.Sub(e.began) < window {
@@ -296,6 +298,8 @@ SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(unpaid_per_
 
 // Read reads the limits from the database.
 func (es *Events) Read(ctx context.Context) error {
+	es.reading.Lock()
+	defer es.reading.Unlock()
 	rows, err := es.db.Query(ctx, readSQL)
 	if err != nil {
 		return fmt.Errorf("limit: read: %w", err)

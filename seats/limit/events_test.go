@@ -2,6 +2,7 @@ package limit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -261,5 +262,49 @@ func TestChannel_NodesAreToldOfEachChange(t *testing.T) {
 			t.Errorf("%s: %v", change.name, err)
 		}
 		cancel()
+	}
+}
+
+// slow is a database that answers, and does something before the answer is read.
+type slow struct {
+	seats.DB
+	answered func()
+}
+
+func (s *slow) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	rows, err := s.DB.Query(ctx, sql, args...)
+	s.answered()
+	return rows, err
+}
+
+// Each of two readers that overtake each other would have its own settings count.
+func TestRead_IsNotOvertaken(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	s := sale(t, db)
+	there, reads := limit.NewEvents(db, quiet), 0
+	to := func(n int) {
+		if err := there.Set(t.Context(), s.Event.ID, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: n}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	to(7)
+	database, next := &slow{DB: db}, make(chan error, 1)
+	es := limit.NewEvents(database, quiet)
+	database.answered = func() {
+		if reads++; reads > 1 {
+			return
+		}
+		to(8)
+		if !limit.IsReading(es) {
+			t.Error("another Read may begin, and end before this one")
+		}
+		go func() { next <- es.Read(t.Context()) }()
+	}
+	if err := errors.Join(es.Read(t.Context()), <-next); err != nil {
+		t.Fatal(err)
+	}
+	if n := es.Of(s).Figures().SeatsPerNetwork; n != 8 {
+		t.Errorf("a network may have %d seats, want 8", n)
 	}
 }
