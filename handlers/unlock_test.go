@@ -13,8 +13,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
@@ -239,5 +241,25 @@ func TestEnterCode_LimitsGuesses(t *testing.T) {
 	}
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the 30th guess: %d", last)
+	}
+}
+
+func TestChallenge_SeatsOfACodeAreCheckedInASoldOutEvent(t *testing.T) {
+	t.Parallel()
+	s, who := behindProxy(t), person(t)
+	all := make([]int, len(s.sale.Plan.Seats))
+	for i := range all {
+		all[i] = i
+	}
+	s.reserved(t, "GUEST", all...)
+	s.limits(t, limit.Settings{Challenge: limit.Always})
+	if s.sale.Remaining() != 0 {
+		t.Fatal("seats are available without a code")
+	}
+	if status, _ := s.enters(t, who, "GUEST"); status != http.StatusSeeOther {
+		t.Fatalf("the code: %d", status)
+	}
+	if a, body := s.claims(t, who, "203.0.113.9", 0); a.StatusCode != shop.StatusChallenge {
+		t.Errorf("a claim with a code gets %d %s", a.StatusCode, body)
 	}
 }

@@ -61,7 +61,7 @@ func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.S
 		a.took = n
 		return a, nil
 	}
-	if s.Remaining() == 0 { // the claim is refused anyway
+	if s.Remaining() == 0 && !s.Prices.Coded { // the claim is refused anyway; a code may open blocked seats
 		return a, nil
 	}
 	return a, h.needsPass(r, s, holder)
