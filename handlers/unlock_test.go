@@ -244,6 +244,40 @@ func TestEnterCode_LimitsGuesses(t *testing.T) {
 	}
 }
 
+func TestCodes_GuessesInCookiesCount(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t)
+	s.reserved(t, "GUEST", 0)
+	sends := func(method, to, from, codes, body, accept string) (*http.Response, string) {
+		return send(t, person(t), method, s.url+to, body, "X-Forwarded-For", from, "Cookie", fmt.Sprintf("usher-codes-%d=%s", s.sale.Event.ID, codes), "Accept", accept)
+	}
+	claims := func(from, codes string) (*http.Response, string) {
+		return sends("POST", "/events/evening/claims", from, codes, fmt.Sprintf(`{"seats":[%q]}`, s.sale.Plan.Label(0)), "application/json")
+	}
+	if a, body := claims("198.51.100.7", "A1.A2.A3.GUEST"); a.StatusCode != http.StatusConflict || !strings.Contains(body, `"reserved"`) {
+		t.Errorf("the fourth code of a visit counts: %d %s", a.StatusCode, body)
+	}
+	for range 10 {
+		if a, _ := sends("GET", "/events/evening", "203.0.113.9", "GUESS.GUESS.GUESS", "", asPage); a.StatusCode != http.StatusOK {
+			t.Fatalf("a page gets %d", a.StatusCode)
+		}
+	}
+	if a, body := sends("GET", "/events/evening", "203.0.113.10", "GUEST", "", asPage); a.StatusCode != http.StatusOK || strings.Contains(body, "makes seats available that are reserved for it") {
+		t.Errorf("a network that guesses is told that a code is right: %d", a.StatusCode)
+	}
+	if a, body := claims("203.0.113.10", "GUEST"); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || !strings.Contains(body, `"too_many"`) {
+		t.Errorf("a claim from a network that guesses: %d %s", a.StatusCode, body)
+	}
+	for range 30 { // what the event has costs nothing
+		if a, body := sends("GET", "/events/evening", "192.0.2.7", "GUEST", "", asPage); a.StatusCode != http.StatusOK || !strings.Contains(body, "makes seats available that are reserved for it") {
+			t.Fatalf("a page with a code: %d", a.StatusCode)
+		}
+	}
+	if a, body := claims("192.0.2.7", "GUEST"); a.StatusCode != http.StatusCreated {
+		t.Errorf("a claim from another network: %d %s", a.StatusCode, body)
+	}
+}
+
 func TestChallenge_SeatsOfACodeAreCheckedInASoldOutEvent(t *testing.T) {
 	t.Parallel()
 	s, who := behindProxy(t), person(t)

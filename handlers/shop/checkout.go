@@ -184,7 +184,7 @@ func (h *Handlers) Place(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if r.PostForm.Get("apply") != "" {
 		return h.applyCode(w, r, s, holder, form)
 	}
-	if form.Found, err = h.limitCodes(r, s, form.Code); err != nil {
+	if form.Found, err = h.limitCodes(w, r, s, form.Code); err != nil {
 		return err
 	}
 	if r.PostForm.Get("extend") != "" {
@@ -341,7 +341,7 @@ func (h *Handlers) otherTypes(r *http.Request, s *seats.Sale, holder seats.ID) (
 // setCheckoutTypes gives the seats the ticket types that were chosen, and keeps everything that was typed. Its message is
 // shown with the new prices; it may be empty.
 func (h *Handlers) setCheckoutTypes(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form, key, message string) error {
-	access, err := h.accessOf(r, s)
+	access, err := h.accessOf(w, r, s)
 	if err != nil {
 		return err
 	}

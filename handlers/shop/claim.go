@@ -26,7 +26,7 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if err := takeProposal(r, s, &request); err != nil {
 		return err
 	}
-	if request.Access, err = h.accessOf(r, s); err != nil {
+	if request.Access, err = h.accessOf(w, r, s); err != nil {
 		return err
 	}
 	holder, known := h.Holder(r)

@@ -18,26 +18,41 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// codeGuesses is how often a network may type a code that an event does not have.
+// codeGuesses is how often a network may send a code that an event does not have.
 var codeGuesses = limit.Per(20, time.Minute)
 
 var codeSeed = maphash.MakeSeed()
 
 var errGuesses = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("Too many codes were tried from your network."), web.SeatsStay, text.Mark("Wait a minute, then try again."))
 
-// limitCodes refuses a network that guesses codes. A code that the event has costs nothing. It returns the code, nil if none was
-// typed.
-func (h *Handlers) limitCodes(r *http.Request, s *seats.Sale, code string) (*pricing.Code, error) {
+// findCode looks a code up that a visitor sent, in a form or a cookie. If their network guesses codes it returns how long to wait
+// instead. A code that the event has costs nothing.
+func (h *Handlers) findCode(r *http.Request, s *seats.Sale, code string) (found pricing.Code, wait time.Duration, err error) {
+	key, now := limit.With(uint64(web.NetworkOf(r)), maphash.String(codeSeed, s.Event.Slug)), time.Now()
+	if wait = h.Limits.Take(key, 1, codeGuesses, now); wait > 0 {
+		return found, wait, nil
+	}
+	found, err = h.Orders.FindCode(r.Context(), s.Event.ID, code)
+	if err == nil && found.State != pricing.CodeUnknown {
+		h.Limits.Give(key, 1, codeGuesses)
+	}
+	return found, 0, err
+}
+
+// refuseGuesses is errGuesses, and sets Retry-After.
+func refuseGuesses(w http.ResponseWriter, wait time.Duration) error {
+	web.RetryAfter(w, wait)
+	return errGuesses
+}
+
+// limitCodes refuses a network that guesses codes. It returns the code, nil if none was typed.
+func (h *Handlers) limitCodes(w http.ResponseWriter, r *http.Request, s *seats.Sale, code string) (*pricing.Code, error) {
 	if strings.TrimSpace(code) == "" {
 		return nil, nil
 	}
-	key, now := limit.With(uint64(web.NetworkOf(r)), maphash.String(codeSeed, s.Event.Slug)), time.Now()
-	if wait := h.Limits.Take(key, 1, codeGuesses, now); wait > 0 {
-		return nil, errGuesses
-	}
-	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, code)
-	if err == nil && found.State != pricing.CodeUnknown {
-		h.Limits.Give(key, 1, codeGuesses)
+	found, wait, err := h.findCode(r, s, code)
+	if wait > 0 {
+		return nil, refuseGuesses(w, wait)
 	}
 	return &found, err
 }
@@ -47,37 +62,45 @@ const mostEntered = 3
 
 func codesName(s *seats.Sale) string { return "codes-" + strconv.FormatInt(s.Event.ID, 10) }
 
-// entered returns the codes of an event that the visitor entered, the last one first. Their browser keeps them.
-func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code, err error) {
+// entered returns the codes of an event that the visitor entered, the last one first. Their browser keeps them, and may send others:
+// if their network guesses codes it returns how long to wait, and none.
+func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code, wait time.Duration, err error) {
 	if of := web.AllocationOf(r); of.Code != "" { // the key of a partner has its code, and no other
 		c, err := h.Orders.FindCode(r.Context(), s.Event.ID, of.Code)
 		if err != nil || c.State == pricing.CodeUnknown {
-			return nil, err
+			return nil, 0, err
 		}
-		return []pricing.Code{c}, nil
+		return []pricing.Code{c}, 0, nil
 	}
-	for text := range strings.SplitSeq(h.Cookie(r, h.Kept(codesName(s))), ".") {
-		if text == "" || len(codes) == mostEntered {
+	sent := strings.SplitN(h.Cookie(r, h.Kept(codesName(s))), ".", mostEntered+1)
+	for _, text := range sent[:min(len(sent), mostEntered)] {
+		if text == "" {
 			continue
 		}
-		c, err := h.Orders.FindCode(r.Context(), s.Event.ID, text)
-		if err != nil {
-			return nil, err
+		c, wait, err := h.findCode(r, s, text)
+		if err != nil || wait > 0 {
+			return nil, wait, err
 		}
 		if c.State != pricing.CodeUnknown {
 			codes = append(codes, c)
 		}
 	}
-	return codes, nil
+	return codes, 0, nil
 }
 
-// codesOf returns what a page needs to know of codes.
-func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err error) {
+// codesOf returns what a page needs to know of codes. While a network guesses codes, its pages show none.
+func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (shop.Codes, error) {
+	c, _, err := h.readCodes(r, s)
+	return c, err
+}
+
+// readCodes is codesOf. It returns how long to wait if the network of the visitor guesses codes.
+func (h *Handlers) readCodes(r *http.Request, s *seats.Sale) (c shop.Codes, wait time.Duration, err error) {
 	partner := web.AllocationOf(r).Code != ""
 	if c.Asks, c.Prices = s.Prices.HasCodes, s.Prices; r.Header["Cookie"] == nil && !partner {
-		return c, nil
+		return c, 0, nil
 	}
-	if c.Entered, err = h.entered(r, s); err == nil && len(c.Entered) > 0 {
+	if c.Entered, wait, err = h.entered(r, s); err == nil && len(c.Entered) > 0 {
 		c.Access, err = h.Orders.Access(r.Context(), s.Event.ID, c.Entered)
 	}
 	if err == nil && partner {
@@ -86,15 +109,18 @@ func (h *Handlers) codesOf(r *http.Request, s *seats.Sale) (c shop.Codes, err er
 		}
 		c.Access.Only = true
 	}
-	return c, err
+	return c, wait, err
 }
 
 // accessOf returns what the codes of a visitor unlock; nil for nothing.
-func (h *Handlers) accessOf(r *http.Request, s *seats.Sale) (*seats.Access, error) {
+func (h *Handlers) accessOf(w http.ResponseWriter, r *http.Request, s *seats.Sale) (*seats.Access, error) {
 	if !s.Prices.Coded && web.AllocationOf(r).Code == "" {
 		return nil, nil
 	}
-	c, err := h.codesOf(r, s)
+	c, wait, err := h.readCodes(r, s)
+	if wait > 0 {
+		return nil, refuseGuesses(w, wait)
+	}
 	return c.Access, err
 }
 
@@ -129,9 +155,12 @@ func (h *Handlers) withinAllocation(r *http.Request, s *seats.Sale, holder seats
 
 // remember has the browser of a visitor keep a code for the visit, or forget codes.
 func (h *Handlers) remember(w http.ResponseWriter, r *http.Request, s *seats.Sale, code string, forget func(pricing.Code) bool) error {
-	before, err := h.entered(r, s)
+	before, wait, err := h.entered(r, s)
 	if err != nil {
 		return err
+	}
+	if wait > 0 {
+		return refuseGuesses(w, wait)
 	}
 	var keep []string
 	if code != "" {
@@ -191,7 +220,7 @@ func (h *Handlers) EnterCode(w http.ResponseWriter, r *http.Request, s *seats.Sa
 		err := h.remember(w, r, s, "", func(c pricing.Code) bool { return c.Code == pricing.SpellCode(typed.Remove) })
 		return h.codeDone(w, r, s, err, http.StatusNoContent, nil)
 	}
-	if _, err := h.limitCodes(r, s, typed.Code); err != nil {
+	if _, err := h.limitCodes(w, r, s, typed.Code); err != nil {
 		return err
 	}
 	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, typed.Code)
@@ -235,7 +264,7 @@ func (h *Handlers) codeDone(w http.ResponseWriter, r *http.Request, s *seats.Sal
 
 // applyCode shows the checkout with what a code saves, or why it does not, and with everything that was typed.
 func (h *Handlers) applyCode(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, form orders.Form) error {
-	if _, err := h.limitCodes(r, s, form.Code); err != nil {
+	if _, err := h.limitCodes(w, r, s, form.Code); err != nil {
 		return err
 	}
 	found, err := h.Orders.FindCode(r.Context(), s.Event.ID, form.Code)

@@ -165,7 +165,7 @@ func (h *Handlers) SetTypes(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if !known {
 		return web.ErrNoHold
 	}
-	access, err := h.accessOf(r, s)
+	access, err := h.accessOf(w, r, s)
 	if err != nil {
 		return err
 	}
