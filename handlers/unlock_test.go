@@ -14,9 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
@@ -275,6 +277,25 @@ func TestCodes_GuessesInCookiesCount(t *testing.T) {
 	}
 	if a, body := claims("192.0.2.7", "GUEST"); a.StatusCode != http.StatusCreated {
 		t.Errorf("a claim from another network: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestCodes_GuessesOfAProgramAreItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{}, func(c *Config) { c.Requests = web.RequestsPerProgram })
+	s.owner(t)
+	s.unlocking(t, "FRIENDS", pricing.Code{Presale: true})
+	one, other := customerOf(s.gives(t, "kiosk", "evening", organizers.ScopeSell)), customerOf(s.gives(t, "chatbot", "evening", organizers.ScopeSell))
+	at := s.url + "/api/v1/events/evening/codes"
+	var last *http.Response
+	for range 30 {
+		last, _ = send(t, one, "POST", at, `{"code":"GUESS"}`)
+	}
+	if last.StatusCode != http.StatusTooManyRequests || last.Header.Get("Retry-After") == "" {
+		t.Errorf("the 30th guess: %d, %v", last.StatusCode, last.Header)
+	}
+	if a, body := send(t, other, "POST", at, `{"code":"FRIENDS"}`); a.StatusCode != http.StatusOK {
+		t.Errorf("another program with a code of the event: %d %s", a.StatusCode, body)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-// codeGuesses is how often a network may send a code that an event does not have.
+// codeGuesses is how often a network, or a program with one key, may send a code that an event does not have.
 var codeGuesses = limit.Per(20, time.Minute)
 
 var codeSeed = maphash.MakeSeed()
@@ -28,7 +28,7 @@ var errGuesses = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mar
 // findCode looks a code up that a visitor sent, in a form or a cookie. If their network guesses codes it returns how long to wait
 // instead. A code that the event has costs nothing.
 func (h *Handlers) findCode(r *http.Request, s *seats.Sale, code string) (found pricing.Code, wait time.Duration, err error) {
-	key, now := limit.With(uint64(web.NetworkOf(r)), maphash.String(codeSeed, s.Event.Slug)), time.Now()
+	key, now := limit.With(web.GuesserOf(r), maphash.String(codeSeed, s.Event.Slug)), time.Now()
 	if wait = h.Limits.Take(key, 1, codeGuesses, now); wait > 0 {
 		return found, wait, nil
 	}

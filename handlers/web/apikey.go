@@ -79,7 +79,7 @@ func (h *Server) admitProgram(w http.ResponseWriter, r *http.Request, key string
 	case m.Allocation != (organizers.Allocation{}) && outside(r, m.Allocation):
 		return errOutside
 	}
-	at.team, at.soldBy, at.test, at.allocation = m.Team, m.KeyName, m.Test, m.Allocation
+	at.team, at.key, at.soldBy, at.test, at.allocation = m.Team, m.Key, m.KeyName, m.Test, m.Allocation
 	return nil
 }
 

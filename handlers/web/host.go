@@ -17,7 +17,8 @@ type own struct {
 	home    string // how browsers reach it: https://tickets.playhouse.example
 	keyed   bool   // a script of one of its sites asks, or a program
 	program bool   // a program asks, with a key of the team
-	soldBy  string // name of that key
+	key     int64  // id of that key
+	soldBy  string // its name
 	test    bool   // the key is for test sales
 
 	allocation organizers.Allocation // that the key sells, and nothing else; zero: it is tied to none

@@ -44,6 +44,7 @@ const (
 	CountsTurns
 	CountsKeys
 	CountsDeposits
+	CountsCodes
 )
 
 // NetworkOf is whom a request is counted with; 0, which nothing is counted with, if a program acts for a customer: the
@@ -61,6 +62,15 @@ func NetworkOf(r *http.Request) limit.Network {
 		return 0
 	}
 	return limit.NetworkOf(ip)
+}
+
+// GuesserOf is the key with which wrong codes of a request are counted: that of its network, or of the API key of a program. Programs
+// of one team have a limit each, and none has that of another.
+func GuesserOf(r *http.Request) uint64 {
+	if ByProgram(r) {
+		return limit.With(CountsCodes, uint64(ownOf(r).key))
+	}
+	return uint64(NetworkOf(r))
 }
 
 // sharedNetwork multiplies the limit of a network for a private one: a proxy with an unread header may
