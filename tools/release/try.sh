@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what make release and make image made where nothing else is, and sells tickets there:
-#   1. the archive, in a Debian without anything but PostgreSQL: checksum, signature, one command, a crowd, the books
+#   1. the archive, in a Debian without anything but PostgreSQL: checksum, signature, one command, a crowd, the books; the data folder
+#      is lost, and comes back as of a second in the past (with pgBackRest)
 #   2. the image, with a read-only root, as user 65532, behind Caddy with TLS: its health, a crowd, SIGTERM
 #   3. with PREVIOUS=FILE, an upgrade from that program: two nodes behind Caddy, one after the other, while a crowd buys
 # As root on Debian; it installs debootstrap, podman, runc, caddy and prometheus. Everything it starts is on this machine and ends with it.
@@ -35,18 +36,25 @@ fi
 : "${ALLOWED_SIGNERS:?is to name the file with the public key of the signature}"
 ssh-keygen -Y verify -f "$ALLOWED_SIGNERS" -I usher -n usher-release -s "$here/checksums.txt.sig" < dist/checksums.txt
 (cd dist && sha256sum --quiet --check checksums.txt)
-debootstrap --variant=minbase --include=postgresql,ca-certificates bookworm "$chroot" >"$here/debootstrap.log" || { tail "$here/debootstrap.log"; exit 1; }
+debootstrap --variant=minbase --include=postgresql,pgbackrest,ca-certificates bookworm "$chroot" >"$here/debootstrap.log" || { tail "$here/debootstrap.log"; exit 1; }
 mount -t proc proc "$chroot/proc"
 tar -xzf "$archive" -C "$chroot/opt"
 ln -s "/opt/$(basename "$archive" .tar.gz)/usher" "$chroot/usr/local/bin/usher"
 inside=(chroot "$chroot" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin HOME=/root)
 "${inside[@]}" usher --version
-"${inside[@]}" usher serve --addr 127.0.0.1:18180 --data /srv/usher >"$here/archive.log" 2>&1 & started+=($!)
+"${inside[@]}" usher serve --addr 127.0.0.1:18180 --data /srv/usher --archive /srv/archive >"$here/archive.log" 2>&1 & started+=($!)
 until_true "${inside[@]}" usher healthcheck --addr 127.0.0.1:18180
 "${inside[@]}" usher event create --plan conference --name "First night" --data /srv/usher
 crowd "${inside[@]}" usher rush --url http://127.0.0.1:18180 --event first-night
 "${inside[@]}" usher verify --data /srv/usher
-kill -TERM "${started[0]}"
+until_true grep -q "a backup was written into the archive" "$here/archive.log"
+sold=$("${inside[@]}" usher event list --data /srv/usher)
+sleep 2; before=$(date -u +%FT%TZ); sleep 2
+"${inside[@]}" usher event create --plan conference --name "A mistake" --data /srv/usher >/dev/null
+kill -TERM "${started[0]}"; wait "${started[0]}" || true
+rm -rf "$chroot/srv/usher/postgres"
+"${inside[@]}" usher restore --to "$before" --archive /srv/archive --data /srv/usher
+[ "$("${inside[@]}" usher event list --data /srv/usher)" = "$sold" ] || { echo "restored are other sales than those of $before"; exit 1; }
 
 say "2. the image, behind Caddy"
 new=$chroot/opt/$(basename "$archive" .tar.gz)/usher
