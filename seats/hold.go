@@ -376,34 +376,49 @@ func (b *batch) afterExpiry(r row) row {
 	return row{state: Expired, holder: r.holder, expiresAt: r.expiresAt, fare: fare{kind: r.kind}}
 }
 
+// Alias is as whom else a visitor holds seats of an event: those of a subscription have a holder of their own.
+type Alias struct {
+	Event  int64
+	Holder ID
+}
+
 const heldEventsSQL = `
-SELECT e.slug
-  FROM event e,
-       LATERAL (SELECT seats FROM hold WHERE event_id = e.id AND holder = $1 AND cardinality(seats) > 0 OFFSET 0) h
+SELECT e.slug, h.holder
+  FROM (SELECT id, $1::uuid FROM event UNION ALL SELECT * FROM unnest($2::bigint[], $3::uuid[])) AS by(event_id, holder) JOIN event e ON e.id = by.event_id,
+       LATERAL (SELECT holder, seats FROM hold WHERE event_id = by.event_id AND holder = by.holder AND cardinality(seats) > 0 OFFSET 0) h
  WHERE EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
                       LATERAL (SELECT state, holder FROM seat_state WHERE event_id = e.id AND idx = n.idx OFFSET 0) s
-                WHERE s.holder = $1 AND s.state IN (1, 2) /* held, lapsed */)`
+                WHERE s.holder = h.holder AND s.state IN (1, 2) /* held, lapsed */)`
 
-// ReleaseAll releases what a visitor holds in every event. Seats in payment stay.
-func (o *Inventory) ReleaseAll(ctx context.Context, holder ID) error {
-	slugs, err := o.heldEvents(ctx, holder)
+// ReleaseAll releases what a visitor holds in every event, also as another holder. Seats in payment stay.
+func (o *Inventory) ReleaseAll(ctx context.Context, visitor ID) error {
+	aliases, err := o.Aliases(ctx, nil)
 	if err != nil {
 		return err
 	}
-	for _, slug := range slugs {
-		if err := o.releaseIn(ctx, slug, holder); err != nil {
+	var events []int64
+	var holders []ID
+	for _, as := range aliases(visitor) {
+		events, holders = append(events, as.Event), append(holders, as.Holder)
+	}
+	rows, err := o.db.Query(ctx, heldEventsSQL, visitor, events, holders)
+	if err != nil {
+		return err
+	}
+	type held struct {
+		Slug   string
+		Holder ID
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[held])
+	if err != nil {
+		return err
+	}
+	for _, in := range list {
+		if err := o.releaseIn(ctx, in.Slug, in.Holder); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (o *Inventory) heldEvents(ctx context.Context, holder ID) ([]string, error) {
-	rows, err := o.db.Query(ctx, heldEventsSQL, holder)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // releaseIn releases what a visitor holds of an event.

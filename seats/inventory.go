@@ -32,6 +32,8 @@ type Inventory struct {
 	// Resold queues what becomes of an order when seats that it offers back are sold again: their tickets end, and what was paid goes back.
 	// It is called for a batch, and again if that is tried again. What it returns is called after the commit.
 	Resold func(q *pgx.Batch, event int64, order ID, sold []Resale) (done func())
+	// Aliases finds as whom else visitors hold seats: of these events, or of all if events is nil. See ReleaseAll.
+	Aliases func(ctx context.Context, events []int64) (of func(visitor ID) []Alias, err error)
 
 	db        *pgxpool.Pool
 	log       *slog.Logger
@@ -56,6 +58,9 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 		Told:      func() {},
 		Admission: func(int64, int64) Admission { return closed{} },
 		Resold:    func(*pgx.Batch, int64, ID, []Resale) func() { return func() {} },
+		Aliases: func(context.Context, []int64) (func(ID) []Alias, error) {
+			return func(ID) []Alias { return nil }, nil
+		},
 		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (s *Sale) Keeping(holder ID, seats []int, until time.Time) Step {
 	c := &command{holder: holder, seats: slices.Sorted(slices.Values(seats))}
 	c.decide = func(b *batch) (Hold, error) { return b.keep(c, until) }
-	return Step{s, c}
+	return Step{sale: s, command: c}
 }
 
 func (b *batch) keep(c *command, until time.Time) (Hold, error) {

@@ -36,5 +36,5 @@ func (s *Sale) KeepingAtOffice(d Purchase, length time.Duration) (Step, error) {
 		c.write = func(q *pgx.Batch) { d.Write(q, lines) }
 		return b.answerHold(h), nil
 	}
-	return Step{s, c}, nil
+	return Step{sale: s, command: c}, nil
 }

@@ -48,7 +48,7 @@ func (s *Sale) Rebooking(r Rebooking) Step {
 		}
 		return Hold{Seats: r.Seats, Lines: lines}, nil
 	}
-	return Step{s, c}
+	return Step{sale: s, command: c}
 }
 
 // rebook prices the seats of a rebooking.

@@ -2,6 +2,7 @@ package seats_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -39,6 +40,42 @@ func TestHold_NeverOutlivesItsSession(t *testing.T) {
 		}
 	}
 	wantBooks(t, b)
+}
+
+func TestTogether_HoldsAreOfTheSession(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{HoldLength: time.Hour}, hall(2, 5))
+	sales := evenings(t, b, 1, hall(2, 5))
+	store, token, who := sessions.New(b.db, b.inventory), seats.NewID().String(), seats.NewID()
+	if err := store.Commit(token, []byte("data"), time.Now().Add(30*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	bound := func(when string) {
+		t.Helper()
+		if n := b.count(t, `hold h JOIN session s ON h.expires_at <= h.session_ends AND h.session_ends <= s.expires_at WHERE h.holder = $1`, who); n != 2 {
+			t.Errorf("%s %d of 2 holds end with their session", when, n)
+		}
+		wantBooks(t, b)
+	}
+	if _, err := b.inventory.Together(visitor(t, store, token, time.Time{}), nil, claimIn(t, who, sales, "Stalls/A/1")...); err != nil {
+		t.Fatal(err)
+	}
+	bound("after the claim")
+	pays := []seats.Step{sales[0].Paying(seats.Purchase{Holder: who, Order: seats.NewID()}), sales[1].Paying(seats.Purchase{Holder: who, Order: seats.NewID()})}
+	if _, err := b.inventory.Together(visitor(t, store, token, time.Time{}), nil, pays...); err != nil {
+		t.Fatal(err)
+	}
+	bound("in payment")
+	ctx := visitor(t, store, token, time.Time{})
+	if _, err := b.db.Exec(t.Context(), `DELETE FROM session`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.inventory.Together(ctx, nil, claimIn(t, who, sales, "Stalls/A/2")...); !errors.Is(err, seats.ErrSessionEnded) {
+		t.Errorf("a claim of a session that ended got %v", err)
+	}
+	if n := b.count(t, `seat_state WHERE idx = 1 AND state <> 0`); n > 0 {
+		t.Errorf("a session that ended has %d seats", n)
+	}
 }
 
 func TestSession_IsRenewedWhileItHoldsSeats(t *testing.T) {

@@ -14,27 +14,28 @@ import (
 type Step struct {
 	sale    *Sale
 	command *command
+	visits  bool // its hold is of the session of the request, if that is stored
 }
 
 // Selling is the step of Sell.
 func (s *Sale) Selling(d Purchase) (Step, error) { return s.step(s.selling(d)) }
 
 // Paying is the step of Pay.
-func (s *Sale) Paying(d Purchase) Step { return Step{s, s.paying(d)} }
+func (s *Sale) Paying(d Purchase) Step { return Step{s, s.paying(d), true} }
 
 // GivingBack is the step of GiveBack.
 func (s *Sale) GivingBack(holder, order ID, seats []int, keys []ID, write TxHook) Step {
-	return Step{s, s.givingBack(holder, order, seats, keys, write)}
+	return Step{sale: s, command: s.givingBack(holder, order, seats, keys, write)}
 }
 
-// Claiming is the step of Claim. It names its seats. The hold is of no session, as offers are: it ends by its own time.
+// Claiming is the step of Claim. It names its seats, and its visitor has a session that is stored: none is written with it.
 func (s *Sale) Claiming(holder ID, key string, w ClaimRequest) (Step, error) {
 	if len(w.Seats) == 0 {
 		return Step{}, errors.New("seats: a claim together with others names its seats")
 	}
 	c := &command{claim: true, holder: holder, key: key, access: w.Access, request: w.hash()}
 	c.decide = func(b *batch) (Hold, error) { return b.claim(c) }
-	return s.step(c, s.understand(c, w))
+	return Step{s, c, true}, s.understand(c, w)
 }
 
 // Releasing is the step of ReleaseOnce. Nothing happens to a holder who has nothing.
@@ -48,10 +49,10 @@ func (s *Sale) Releasing(holder ID, seats ...int) Step {
 		}
 		return hold, err
 	}
-	return Step{s, c}
+	return Step{sale: s, command: c}
 }
 
-func (s *Sale) step(c *command, err error) (Step, error) { return Step{s, c}, err }
+func (s *Sale) step(c *command, err error) (Step, error) { return Step{sale: s, command: c}, err }
 
 // StepError says which step refused all of them.
 type StepError struct {
@@ -65,7 +66,8 @@ func (e *StepError) Error() string { return fmt.Sprintf("event %d: %v", e.Sale.E
 func (e *StepError) Unwrap() error { return e.Err }
 
 // Together makes changes of several events in one transaction: all of them, or none. Steps of one event are decided in their order.
-// It returns what each step returns alone. A *StepError if one is refused; what it wraps is the refusal.
+// It returns what each step returns alone. A *StepError if one is refused; what it wraps is the refusal. Claims and payments are bound to
+// the session of the context, as they are alone: see WithVisit.
 // What also queues is committed with them, after what the steps write.
 //
 // Each event gets its batch, its version, its change row and its notification, as if it were alone. Batches take their locks class by class, and in a
@@ -74,6 +76,11 @@ func (e *StepError) Unwrap() error { return e.Err }
 func (o *Inventory) Together(ctx context.Context, also TxHook, steps ...Step) ([]Hold, error) {
 	o.queues.Add(1)
 	defer o.queues.Done()
+	for _, st := range steps {
+		if st.visits {
+			st.command.visit = VisitOf(ctx)
+		}
+	}
 	ctx, cancel := context.WithTimeout(forBatch(WithVisit(context.WithoutCancel(ctx), nil)), batchTime)
 	defer cancel()
 	for tries := 1; ; tries++ {

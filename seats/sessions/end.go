@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +15,8 @@ import (
 
 // The end of a session releases its visitor's seats, because the visitor cannot come back to them. First the row is marked as
 // over, so that no claim of the session succeeds from then on. Then the seats are released, and then the row is deleted. If a
-// node dies in between, the holds of the ended session expire, and a purge releases its seats. Nothing else is locked while a
-// session is. Seats in payment stay until the payment ends. Signing in and out only changes the token of a session.
+// node dies in between, the holds of the ended session expire, and a purge releases its seats. Seats of a subscription are
+// released with the others, though their holder is another one (seats.Alias). Nothing else is locked while a session is. Seats in payment stay until the payment ends. Signing in and out only changes the token of a session.
 
 // holderIn reads the visitor from the data of a session, which is JSON.
 const holderIn = `substring(encode(data, 'escape') FROM '"holder":"([0-9a-f-]{36})"')::uuid`
@@ -52,7 +53,7 @@ func (s *Sessions) end(ctx context.Context, key string) error {
 
 // Visitors with seats that are not in payment, and whether their hold is over.
 const leftHoldersSQL = `
-SELECT h.holder, h.expires_at < statement_timestamp()
+SELECT h.event_id, h.holder, h.expires_at < statement_timestamp()
   FROM hold h
  WHERE h.session_ends IS NOT NULL
    AND EXISTS (SELECT FROM unnest(h.seats) AS n(idx),
@@ -67,6 +68,9 @@ const purgeSessionsSQL = `DELETE FROM session WHERE expires_at < $1 AND token <>
 // rows. A session stays if its seats cannot be released, or if a node died and left it with a live hold.
 func (s *Sessions) endAll(ctx context.Context) error {
 	left := map[seats.ID]bool{} // whether the hold is over
+	events := []int64{}         // with one
+	aliases := func(seats.ID) []seats.Alias { return nil }
+	var event int64
 	var holder, of *seats.ID
 	var over bool
 	var keys []string
@@ -75,11 +79,14 @@ func (s *Sessions) endAll(ctx context.Context) error {
 	stay := []string{}
 	rows, err := s.db.Query(ctx, leftHoldersSQL)
 	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&holder, &over}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&event, &holder, &over}, func() error {
 			before, known := left[*holder]
-			left[*holder] = over && (before || !known)
+			left[*holder], events = over && (before || !known), append(events, event)
 			return nil
 		})
+	}
+	if err == nil && s.office != nil {
+		aliases, err = s.office.Aliases(ctx, slices.Compact(slices.Sorted(slices.Values(events))))
 	}
 	if err == nil {
 		rows, err = s.db.Query(ctx, endedSessionsSQL)
@@ -89,9 +96,10 @@ func (s *Sessions) endAll(ctx context.Context) error {
 			if of == nil {
 				return nil
 			}
-			if over, has := left[*of]; over {
+			switch over, has := leftAs(left, *of, aliases(*of)); {
+			case over:
 				keys = append(keys, key)
-			} else if has {
+			case has:
 				stay = append(stay, key)
 			}
 			return nil
@@ -113,6 +121,17 @@ func (s *Sessions) endAll(ctx context.Context) error {
 		return fmt.Errorf("sessions: %d sessions stay, the first because of: %w", len(failed), failed[0])
 	}
 	return nil
+}
+
+// leftAs reports whether a visitor has seats, as themselves or as another holder, and whether all of these holds are over.
+func leftAs(left map[seats.ID]bool, visitor seats.ID, aliases []seats.Alias) (over, has bool) {
+	over, has = left[visitor]
+	for _, as := range aliases {
+		if ended, there := left[as.Holder]; there {
+			over, has = ended && (over || !has), true
+		}
+	}
+	return over, has
 }
 
 // Purge deletes sessions that are over, with the seats that their visitors did not come back for, and old idempotency keys.

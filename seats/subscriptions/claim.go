@@ -51,7 +51,8 @@ func (h *House) basket(ctx context.Context, holder seats.ID) (b Basket, err erro
 	return b, nil
 }
 
-// Choose gives a visitor these seats of the first performance, in all performances or in none, in place of those that they hold.
+// Choose gives a visitor these seats of the first performance, in all performances or in none, in place of those that they hold. The holds
+// are bound to the visitor's session, if the context has one (seats.WithVisit).
 //
 // Errors: *seats.ValidationError; a *seats.StepError with the refusal of one performance; a *seats.Conflict if the subscription is not on sale;
 // the database's.
@@ -69,7 +70,7 @@ func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return Basket{}, err
 	}
-	want := slices.Compact(slices.Sorted(slices.Values(idxs)))
+	want := wanted(idxs)
 	if extra := func(idx int) bool { return !slices.Contains(had.Seats, idx) }; h.Renewal != nil && (had.Expired || slices.ContainsFunc(want, extra)) {
 		return Basket{}, &seats.Conflict{Code: CodeOver, Message: text.Mark("These seats are not kept for you. Look at those that are.")}
 	}
@@ -84,6 +85,18 @@ func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int
 		}
 	}
 	return h.basket(ctx, holder)
+}
+
+func wanted(idxs []int) []int { return slices.Compact(slices.Sorted(slices.Values(idxs))) }
+
+// Adds counts the seats that Choose would claim beside those of a basket, in each performance.
+func (b Basket) Adds(idxs []int) (n int) {
+	for _, idx := range wanted(idxs) {
+		if b.Expired || !slices.Contains(b.Seats, idx) {
+			n++
+		}
+	}
+	return n
 }
 
 // choosing are the steps from what a holder has to what they want, the same in each performance.

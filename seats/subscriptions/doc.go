@@ -6,6 +6,7 @@
 //	claim.go          n holds of one visitor, all or none
 //	order.go          n orders of one subscriber, all or none, paid once
 //	renewal.go        seats that are kept for the subscribers of the season before
+//	visitor.go        as whom a visitor holds seats, for the end of their session
 //	desk.go           what members see and change of it
 //
 // # The life of a subscription's seats
@@ -17,8 +18,9 @@
 //
 // A seat is known by its label, which is the same in all performances. A seat that one of them does not have, or has in another
 // category, is not in the subscription. Each hold is one of the kernel, of its own event. Their holder
-// is an id made of the visitor and the subscription: so they are apart from single tickets of the same performances. The time to order is that of
-// the hold that ends first.
+// is an id made of the visitor and the subscription: so they are apart from single tickets of the same performances, and the limit per person counts
+// them apart until they are ordered (P8 of package seats). The time to order is that of the hold that ends first, and none outlasts the session of
+// the visitor. A session that ends releases them, one performance after another (visitor.go).
 //
 // Claims, releases, payments and sales of all n performances are one transaction each (seats.Inventory.Together). So a visitor never
 // has the seat in some of them, and a crash leaves all holds or none.

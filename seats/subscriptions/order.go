@@ -75,6 +75,9 @@ func (a *All) Pay(ctx context.Context, h *House, visitor seats.ID, b Basket, f o
 	if refusal := h.over(len(b.Seats)); refusal != nil {
 		return payments.Payment{}, refusal
 	}
+	if h.Renewal != nil { // kept for the one with the link, until a time and beyond any session
+		ctx = seats.WithVisit(ctx, nil)
+	}
 	f.Subscriber = h.subscriber(b)
 	return a.orders.PayTogether(ctx, h.Holder(visitor), f, h.Parts(b))
 }

@@ -34,6 +34,7 @@ type All struct {
 func New(db *pgxpool.Pool, inventory *seats.Inventory, o *orders.Orders, desk *organizers.Desk) *All {
 	o.Subscribed = queueSubscriber
 	a := &All{db: db, inventory: inventory, orders: o, desk: desk}
+	inventory.Aliases = a.aliases
 	a.keeping = jobs.New("renewals", toKeepSQL, a.Keep)
 	return a
 }
