@@ -266,13 +266,17 @@ func TestChallenge_NoWayToSeatsGoesAroundIt(t *testing.T) {
 	const from = "203.0.113.9"
 	ann, stranger := person(t), person(t)
 	hold := s.held(t, ann, 1)
+	s.subscription(t)
 	s.limits(t, limit.Settings{Challenge: limit.Always})
 	s.passkeyOptions(t, stranger, "/desk/session/options") // a session without a holder
 	free := s.sale.FreeSeats()
 	label := s.sale.Plan.Label
 	form := func(path string, f url.Values) func(*http.Client) *http.Response {
 		return func(who *http.Client) *http.Response {
-			a, _ := send(t, who, "POST", s.url+"/events/evening"+path, f.Encode(), "Content-Type", asForm, "Accept", asPage, "X-Forwarded-For", from)
+			if !strings.HasPrefix(path, "/subscriptions") {
+				path = "/events/evening" + path
+			}
+			a, _ := send(t, who, "POST", s.url+path, f.Encode(), "Content-Type", asForm, "Accept", asPage, "X-Forwarded-For", from)
 			return a
 		}
 	}
@@ -290,6 +294,8 @@ func TestChallenge_NoWayToSeatsGoesAroundIt(t *testing.T) {
 		{"claims, the best", form("/claims", url.Values{"best": {"2"}}), http.StatusSeeOther},
 		{"other seats on the checkout", form("/orders", instead), http.StatusSeeOther},
 		{"an order of more seats", form("/orders", more), http.StatusSeeOther},
+		{"a subscription, JSON", func(who *http.Client) *http.Response { a, _ := s.subscribes(t, who, from, free[0]); return a }, shop.StatusChallenge},
+		{"a subscription, a form", form("/subscriptions/season/holds", url.Values{"seat": {label(free[0])}}), http.StatusSeeOther},
 		{"an extension", form("/hold/extension", url.Values{"key": {"k"}}), http.StatusSeeOther},
 	} {
 		if a := way.try(ann); a.StatusCode != way.want {

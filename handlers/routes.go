@@ -91,9 +91,9 @@ func (h *Handlers) table() []route {
 		{"GET /series/{slug}/card/{file}", h.WithSeries(h.shop.SeriesCard), keptRule},
 
 		{"GET /subscriptions/{slug}", h.Visit(h.shop.Subscription), pageRule},
-		{"POST /subscriptions/{slug}/holds", h.Visit(h.shop.HoldSubscription), holdsRule},
+		{"POST /subscriptions/{slug}/holds", h.Acting(h.shop.HoldSubscription), holdsRule},
 		{"GET /subscriptions/{slug}/checkout", h.Visit(h.shop.SubscriptionCheckout), pageRule},
-		{"POST /subscriptions/{slug}/orders", h.Visit(h.shop.OrderSubscription), pageRule},
+		{"POST /subscriptions/{slug}/orders", h.Acting(h.shop.OrderSubscription), pageRule},
 		{"GET /renewals/{code}", h.Visit(h.shop.Subscription), secretRule},
 		{"POST /renewals/{code}/holds", h.Visit(h.shop.HoldSubscription), secretRule},
 		{"GET /renewals/{code}/checkout", h.Visit(h.shop.SubscriptionCheckout), secretRule},

@@ -45,6 +45,11 @@ func (a admission) undo() {
 
 // admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not.
 func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
+	return h.admitWith(w, r, s, s, holder, known, n)
+}
+
+// admitWith is admitClaim for a visitor who shows the pass of another event.
+func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
 	a, now := admission{event: h.Limits.Of(s), network: web.NetworkOf(r)}, time.Now()
 	if known { // of one who is new there is only this claim
 		key := limit.With(web.CountsClaims, limit.IDKey(holder)^uint64(s.Event.ID))
@@ -64,7 +69,7 @@ func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.S
 	if s.Remaining() == 0 && !s.Prices.Coded { // the claim is refused anyway; a code may open blocked seats
 		return a, nil
 	}
-	return a, h.needsPass(r, s, holder)
+	return a, h.needsPass(r, pass, holder)
 }
 
 // needsPass returns errChallenge unless the visitor has a pass for the event.
@@ -117,10 +122,10 @@ func (h *Handlers) showChallenge(w http.ResponseWriter, r *http.Request, s *seat
 	return web.WritePage(w, r, status, shop.Challenge(p))
 }
 
-// onwardTo is a page of the event to go on to: never another site.
+// onwardTo is a page of the event to go on to, or one of a subscription: never another site.
 func onwardTo(s *seats.Sale, from string) string {
 	at := shop.Sale{Event: s.Event}
-	if from == at.CheckoutPath() {
+	if from == at.CheckoutPath() || strings.HasPrefix(from, shop.SubscriptionPath("")) {
 		return from
 	}
 	return comeFromPath(from, s)

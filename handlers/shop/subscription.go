@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,6 +128,11 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *s
 		return web.WriteJSON(w, status, describeSubscription(p))
 	}
 	p.Section = number(r.FormValue("section"))
+	for _, label := range r.Form["seat"] { // of a choice that was not held, see challengedSubscription
+		if idx, there := s.First.Seat(label); there {
+			p.Chosen = append(p.Chosen, idx)
+		}
+	}
 	if p.Section < 0 || p.Section >= len(s.First.Plan.Sections) {
 		p.Section = 0
 	}
@@ -145,6 +151,10 @@ func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *s
 	switch {
 	case err == nil:
 		p.Basket = &b
+		if s.Renewal == nil {
+			err = h.RenewFor(w, r, s.First, s.Holder(visitor))
+		}
+		return p, err
 	case !errors.Is(err, seats.ErrNoHold):
 		return p, err
 	}
@@ -187,11 +197,10 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 	if h.Hurried(w, r, web.CountsSubscriptions, subscriptionsPerNetwork) {
 		return errTooFast
 	}
-	visitor, known := h.subscriberOf(r, s)
-	if !known {
-		visitor = h.Greet(w)
+	b, err := h.choose(w, r, s, idxs)
+	if errors.Is(err, errChallenge) {
+		return h.challengedSubscription(w, r, s, idxs)
 	}
-	b, err := h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
 	if message := h.refusedSubscription(r, err); message != "" && !web.WantsJSON(r) {
 		return h.showSubscription(w, r, s, http.StatusConflict, message)
 	}
@@ -212,6 +221,88 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
+}
+
+// choose has a visitor hold these seats in all performances. Seats that they do not hold yet count in each performance, as those of a claim
+// there. errTooFast and errChallenge as of admitClaim.
+func (h *Handlers) choose(w http.ResponseWriter, r *http.Request, s *subscriptions.House, idxs []int) (b subscriptions.Basket, err error) {
+	if s.Renewal != nil { // who has the link adds no seats
+		return h.Subscriptions.Choose(r.Context(), s, seats.ID{}, idxs)
+	}
+	visitor, known := h.Holder(r)
+	if !known {
+		visitor = h.NewHolder(w, r, s.First)
+	}
+	had, err := h.Subscriptions.Basket(r.Context(), s, visitor)
+	if err != nil && !errors.Is(err, seats.ErrNoHold) {
+		return b, err
+	}
+	var admitted []admission
+	if n := had.Adds(idxs); n > 0 {
+		if admitted, err = h.admitSubscription(w, r, s, visitor, known, n); err != nil {
+			return b, err
+		}
+		if !known { // only now: a session with a holder could claim elsewhere
+			err = h.keepHolder(w, r, visitor)
+		}
+	}
+	if err == nil {
+		b, err = h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
+	}
+	if err != nil && !(errors.Is(err, seats.ErrNoHold) && len(idxs) == 0) {
+		for _, a := range admitted {
+			a.undo()
+		}
+		if step := (*seats.StepError)(nil); errors.As(err, &step) {
+			if refusal, is := errors.AsType[*seats.Conflict](err); is {
+				h.Sales.Refused(step.Sale.Event.ID, refusal.Code)
+			}
+		}
+		return b, err
+	}
+	for _, sale := range s.Sales {
+		if len(admitted) == 0 {
+			h.Limits.Of(sale).Released(s.Holder(visitor), len(b.Seats))
+		} else {
+			h.Limits.Of(sale).Granted(s.Holder(visitor), web.NetworkOf(r), len(b.Seats))
+		}
+	}
+	return b, err
+}
+
+// admitSubscription admits the claim of n seats in each performance, or in none. The pass of the first one is good for all.
+func (h *Handlers) admitSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, visitor seats.ID, known bool, n int) (admitted []admission, err error) {
+	for _, sale := range s.Sales {
+		a, err := h.admitWith(w, r, sale, s.First, visitor, known, n)
+		if err != nil {
+			for _, a := range admitted {
+				a.undo()
+			}
+			return nil, err
+		}
+		admitted = append(admitted, a)
+	}
+	return admitted, nil
+}
+
+// keepHolder stores the session of a visitor who had no holder. The holds of a subscription are of several events, and none of them writes it.
+func (h *Handlers) keepHolder(w http.ResponseWriter, r *http.Request, visitor seats.ID) error {
+	h.Sessions.Put(r.Context(), web.HolderKey, visitor.String())
+	token, end, err := h.Sessions.Commit(r.Context())
+	if err != nil {
+		return err
+	}
+	h.Sessions.WriteSessionCookie(r.Context(), w, token, end)
+	return nil
+}
+
+// challengedSubscription leads a visitor who needs a pass to the work, and back to the page with what they chose.
+func (h *Handlers) challengedSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, idxs []int) error {
+	back := url.Values{"section": {strconv.Itoa(number(r.FormValue("section")))}}
+	for _, idx := range idxs {
+		back.Add("seat", s.First.Plan.Label(idx))
+	}
+	return h.challenged(w, r, s.First, shop.SubscriptionPath(s.Slug)+"?"+back.Encode()+"#rows")
 }
 
 func number(typed string) int {
@@ -401,7 +492,14 @@ func (h *Handlers) orderSubscription(r *http.Request, s *subscriptions.House, vi
 	if s.Renewal != nil { // the link was mailed to them
 		form.Verified = s.Renewal.Email
 	}
-	h.limitOrder(r, s.First, s.Holder(visitor), &form)
+	h.limitOrder(r, s.First, visitor, &form)
+	defer func() {
+		if err == nil {
+			for _, sale := range s.Sales {
+				h.Limits.Of(sale).Ordered(len(b.Seats))
+			}
+		}
+	}()
 	if b.Total > 0 && payments.Ahead(form.Method) {
 		p, err := h.Subscriptions.Pay(r.Context(), s, visitor, b, form)
 		return shop.PaymentPath(p.Code), err

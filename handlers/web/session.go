@@ -54,8 +54,15 @@ func (h *Server) Renew(w http.ResponseWriter, r *http.Request, s *seats.Sale) er
 	if r.Header["Cookie"] == nil {
 		return nil
 	}
-	holder, known := h.Holder(r)
-	if !known || time.Until(h.Sessions.Deadline(r.Context())) > SessionLength/2 {
+	if holder, known := h.Holder(r); known {
+		return h.RenewFor(w, r, s, holder)
+	}
+	return nil
+}
+
+// RenewFor is Renew for seats that the visitor has as another holder: those of a subscription.
+func (h *Server) RenewFor(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID) error {
+	if _, known := h.Holder(r); !known || time.Until(h.Sessions.Deadline(r.Context())) > SessionLength/2 {
 		return nil
 	}
 	token := h.Sessions.Token(r.Context())

@@ -39,6 +39,7 @@ type SubscriptionPage struct {
 	States   []seats.State // of the seats of the first performance, in all performances together
 	Basket   *subscriptions.Basket
 	Section  int    // the rows of this one are shown
+	Chosen   []int  // seats that were chosen and are not held; nil: what is held
 	Message  string // why the last choice was refused; empty for nothing
 	Key      string
 	Methods  []string // how it may be paid, the best first
@@ -97,13 +98,23 @@ func (p SubscriptionPage) rows() (rows [][]int) {
 	return rows
 }
 
-// elsewhere are the seats that the visitor holds in other sections: the form keeps them.
-func (p SubscriptionPage) elsewhere() (idxs []int) {
-	if p.Basket == nil {
-		return nil
+// marked are the seats that the form begins with: those that were chosen and can be had, or else those that are held.
+func (p SubscriptionPage) marked() (idxs []int) {
+	for _, idx := range p.Chosen {
+		if p.mine(idx) || p.States[idx] == seats.Free {
+			idxs = append(idxs, idx)
+		}
 	}
+	if p.Chosen == nil && p.Basket != nil {
+		return p.Basket.Seats
+	}
+	return idxs
+}
+
+// elsewhere are the marked seats of other sections: the form keeps them.
+func (p SubscriptionPage) elsewhere() (idxs []int) {
 	s := p.plan().Sections[p.Section]
-	return slices.DeleteFunc(slices.Clone(p.Basket.Seats), func(idx int) bool { return idx >= s.First && idx < s.First+s.Count })
+	return slices.DeleteFunc(slices.Clone(p.marked()), func(idx int) bool { return idx >= s.First && idx < s.First+s.Count })
 }
 
 // categories are the keys and names of what it sells, by price.

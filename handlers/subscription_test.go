@@ -1,0 +1,124 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/usherbox/usher/handlers/shop"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/limit"
+	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/subscriptions"
+)
+
+// subscription sells the evening together with a matinee, which it returns, at /subscriptions/season.
+func (s *site) subscription(t *testing.T) (matinee *seats.Sale) {
+	t.Helper()
+	if _, err := events.Create(t.Context(), s.db, events.Settings{Name: "Matinee", StartsAt: time.Unix(2e9, 0)}, theClub(t)); err != nil {
+		t.Fatal(err)
+	}
+	owner := organizers.Member{Team: 1, Name: "Ann", Role: organizers.Owner}
+	f := subscriptions.Form{Name: "Season", Events: []string{"evening", "matinee"}, Prices: map[string]int64{"A": 5000, "B": 5000, "C": 5000}}
+	if _, err := s.config.Subscriptions.Define(t.Context(), owner, f, seats.NewID().String()); err != nil {
+		t.Fatal(err)
+	}
+	matinee, err := s.office.Sale(t.Context(), "matinee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return matinee
+}
+
+// subscribes holds these seats in both performances, in place of those held before.
+func (s *site) subscribes(t *testing.T, who *http.Client, from string, idxs ...int) (*http.Response, string) {
+	t.Helper()
+	labels := []string{}
+	for _, idx := range idxs {
+		labels = append(labels, fmt.Sprintf("%q", s.sale.Plan.Label(idx)))
+	}
+	return send(t, who, "POST", s.url+"/subscriptions/season/holds", `{"seats":[`+strings.Join(labels, ",")+`]}`, "X-Forwarded-For", from)
+}
+
+func (s *site) wantSubscribes(t *testing.T, status int, who *http.Client, from string, idxs ...int) {
+	t.Helper()
+	if a, body := s.subscribes(t, who, from, idxs...); a.StatusCode != status {
+		t.Errorf("seats %v from %s: %d %s, want %d", idxs, from, a.StatusCode, body, status)
+	}
+}
+
+func TestSubscription_SeatsCountForTheNetworkInEachPerformance(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t)
+	matinee := s.subscription(t)
+	s.limits(t, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: 2})
+	const busy, quiet = "203.0.113.9", "198.51.100.7"
+	ann := person(t)
+	s.wantSubscribes(t, http.StatusCreated, ann, busy, 0, 1)
+	a, body := s.subscribes(t, person(t), busy, 2)
+	if a.StatusCode != shop.StatusChallenge || !strings.Contains(body, `"to":"/events/evening/challenge"`) {
+		t.Errorf("above the limit: %d %s", a.StatusCode, body)
+	}
+	if a, _ := s.claims(t, person(t), busy, 3); a.StatusCode != shop.StatusChallenge {
+		t.Errorf("a single ticket from the same network gets %d", a.StatusCode)
+	}
+	s.wantSubscribes(t, shop.StatusChallenge, ann, busy, 0, 1, 4)
+	s.wantSubscribes(t, http.StatusCreated, ann, busy, 1)            // what she has does not count again
+	s.wantSubscribes(t, http.StatusConflict, person(t), quiet, 1, 2) // and what is refused does not count
+	s.wantSubscribes(t, http.StatusCreated, person(t), quiet, 5, 6)
+
+	if err := s.config.Limits.Set(t.Context(), matinee.Event.ID, limit.Settings{Challenge: limit.Always}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.wantSubscribes(t, shop.StatusChallenge, person(t), "192.0.2.1", 7, 8)
+	if a, body := s.claims(t, person(t), "192.0.2.1", 7, 8); a.StatusCode != http.StatusCreated {
+		t.Errorf("what one performance took for a subscription that another refused is lost: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestSubscription_ABrowserWithoutScriptsWaitsOnceForAllPerformances(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t, func(c *Config) { c.Rooms.Patience = 0 })
+	matinee := s.subscription(t)
+	for _, of := range []*seats.Sale{s.sale, matinee} {
+		if err := s.config.Limits.Set(t.Context(), of.Event.ID, limit.Settings{Challenge: limit.Always}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	who, label := person(t), s.sale.Plan.Label(0)
+	a, _ := s.submit(t, who, "/subscriptions/season/holds", url.Values{"seat": {label}, "section": {"0"}})
+	to := a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, "/events/evening/challenge?from=%2Fsubscriptions%2Fseason%3F") {
+		t.Fatalf("a form gets %d to %s", a.StatusCode, to)
+	}
+	_, body := s.page(t, who, to)
+	token := proofField.FindStringSubmatch(body)
+	if token == nil {
+		t.Fatalf("the page: %s", body)
+	}
+	from, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ = s.submit(t, who, "/events/evening/challenge", url.Values{"proof": {token[1]}, "from": {from.Query().Get("from")}})
+	back := a.Header.Get("Location")
+	if a.StatusCode != http.StatusSeeOther || back != from.Query().Get("from") {
+		t.Fatalf("who waited gets %d to %s", a.StatusCode, back)
+	}
+	if _, body := s.page(t, who, back); strings.Count(body, " checked") != 1 || !strings.Contains(body, `value="`+label+`" checked`) {
+		t.Error("the page does not mark the seat that was chosen")
+	}
+	if a, body := s.submit(t, who, "/subscriptions/season/holds", url.Values{"seat": {label}, "section": {"0"}}); a.Header.Get("Location") != "/subscriptions/season?section=0" {
+		t.Errorf("then the form gets %d %s", a.StatusCode, body)
+	}
+	if n := s.count(t, `hold h JOIN seat_state s ON s.event_id = h.event_id AND s.holder = h.holder WHERE h.session_ends IS NOT NULL`); n != 2 {
+		t.Errorf("%d seats are held in a session, want one in each performance", n)
+	}
+	if a, _ := s.submit(t, who, "/events/evening/challenge", url.Values{"proof": {token[1]}, "from": {"//example.org/subscriptions/"}}); strings.Contains(a.Header.Get("Location"), "example.org") {
+		t.Errorf("the work leads to %s", a.Header.Get("Location"))
+	}
+}
