@@ -122,3 +122,29 @@ func TestSubscription_ABrowserWithoutScriptsWaitsOnceForAllPerformances(t *testi
 		t.Errorf("the work leads to %s", a.Header.Get("Location"))
 	}
 }
+
+func TestSubscription_CountsForThePersonAndNotForTheBrowser(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{SeatsPerHolder: 2})
+	const says = "Tickets from a subscription count too"
+	ann := person(t)
+	hold := s.held(t, ann, 2)
+	if _, body := s.page(t, ann, "/events/evening/checkout"); strings.Contains(body, says) {
+		t.Error("the checkout tells of a subscription, and there is none")
+	}
+	s.subscription(t)
+	if _, body := s.page(t, ann, "/events/evening/checkout"); !strings.Contains(body, says) {
+		t.Error("the checkout does not say how tickets from a subscription count")
+	}
+	free := s.sale.FreeSeats()
+	s.wantSubscribes(t, http.StatusCreated, ann, "", free[0], free[1])
+	s.wantSubscribes(t, http.StatusConflict, ann, "", free[0], free[1], free[2])
+	a, body := send(t, ann, "POST", s.url+"/events/evening/orders", fmt.Sprintf(`{"hold":%q,"seats":[%q,%q],"name":"Ann","email":"ann@example.org","method":"door","total":%d}`, hold.ID, hold.Seats[0], hold.Seats[1], hold.Total))
+	if a.StatusCode >= 300 {
+		t.Fatalf("single tickets: %d %s", a.StatusCode, body)
+	}
+	a, body = send(t, ann, "POST", s.url+"/subscriptions/season/orders", fmt.Sprintf(`{"seats":[%q,%q],"name":"Ann","email":"ANN@example.org","method":"door","total":10000}`, s.sale.Plan.Label(free[0]), s.sale.Plan.Label(free[1])))
+	if a.StatusCode != http.StatusConflict || !strings.Contains(body, "over all orders") {
+		t.Errorf("the subscription for the same person: %d %s", a.StatusCode, body)
+	}
+}

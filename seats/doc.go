@@ -41,11 +41,16 @@
 //
 // P8 counts seats that the visitor holds and tickets that they bought in the event (hold.bought), not sales of the box
 // office, and no tickets that are offered back. Offers of the waitlist, money that came late and tickets that are taken back are let beyond it.
+// The visitor is the holder: seats and tickets of a subscription have a holder of their own (Alias). So one browser may hold the limit in single
+// tickets, and the limit again in each subscription of the event. What is ordered counts for the person in all of them, by email address,
+// account and card (allowance.go).
 //
 // P13 is a constraint of the hold row; the batch that writes a hold renews its session first, and so does the page while
-// the visitor holds seats (sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Holds of no session,
-// such as offers of the waitlist, have the end that was promised. A session that ends is
-// over first, then its seats are released, then its row is deleted (package sessions); seats in payment stay until that ends.
+// the visitor holds seats (sessions.Renew): the batch cannot send a cookie, and a page commits no hold. Claims and payments of several events
+// together are bound to the session as well. Holds of no session have the end that was promised: offers of the waitlist, and seats that are
+// kept for a subscriber who may renew, because these are for the person with a link, in any browser. A session that ends is
+// over first, then its seats are released, those of subscriptions with them (Inventory.Aliases), then its row is deleted (package
+// sessions); seats in payment stay until that ends.
 //
 // Package verify holds them against the database.
 //

@@ -130,6 +130,9 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	if err := h.showCode(r, s, &p); err != nil {
 		return err
 	}
+	if p.Season, err = h.Subscriptions.Has(r.Context(), s.Event.ID); err != nil {
+		return err
+	}
 	p.Extras, p.CanPay = p.Form.Extras(s.Event), len(h.Orders.Methods(s.Event, 1)) > 0
 	p.From, p.Methods = p.CheckoutPath(), h.Orders.Methods(s.Event, p.Cost().Total)
 	if p.Terms, err = h.Pages.TermsOf(r.Context(), s.Event.Team); err != nil {

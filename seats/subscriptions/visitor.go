@@ -9,6 +9,19 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
+const hasSQL = `SELECT EXISTS (SELECT FROM subscription_price WHERE event_id = $1)`
+
+// Has reports whether an event is in a subscription, on sale or not.
+func (a *All) Has(ctx context.Context, event int64) (has bool, err error) {
+	if a == nil {
+		return false, nil
+	}
+	if err := a.db.QueryRow(ctx, hasSQL, event).Scan(&has); err != nil {
+		return false, fmt.Errorf("subscriptions: of event %d: %w", event, err)
+	}
+	return has, nil
+}
+
 const performancesSQL = `
 SELECT DISTINCT subscription_id, event_id FROM subscription_price WHERE $1::bigint[] IS NULL OR event_id = ANY($1)`
 

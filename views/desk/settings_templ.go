@@ -2020,7 +2020,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = said(text.T(ctx, "Tickets per person"), "limit", "number", p.Form.Limit, p.Wrong, true, text.T(ctx, "Over all orders of the same email address, account, card or browser.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = said(text.T(ctx, "Tickets per person"), "limit", "number", p.Form.Limit, p.Wrong, true, text.T(ctx, "Over all orders of the same email address, account, card or browser.")+" "+text.T(ctx, "Tickets from a subscription count too: by email address, account and card, not by browser.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

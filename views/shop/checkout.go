@@ -28,6 +28,7 @@ type CheckoutPage struct {
 	Terms    int               // the version of the terms that the buyer has to accept; 0: none
 	HasCodes bool              // the event has codes
 	Unlocked string            // what the code that was typed does, if it takes nothing off
+	Season   bool              // the event is in a subscription
 	Bills    bool              // the team issues invoices
 	Recharge bool              // a company of another country may owe the tax
 	Wallet   *Wallet           // the reader's credit; nil if orders are not paid with credit
