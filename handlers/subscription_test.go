@@ -80,6 +80,32 @@ func TestSubscription_SeatsCountForTheNetworkInEachPerformance(t *testing.T) {
 	}
 }
 
+func TestSubscription_SeatsCountForTheAlarmInEachPerformance(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t)
+	sales := []*seats.Sale{s.sale, s.subscription(t)}
+	ann, label := person(t), s.sale.Plan.Label
+	counts := func(when string, holding, ordered int) {
+		t.Helper()
+		for _, of := range sales {
+			if h, o := s.config.Limits.Of(of).Counted(); h != holding || o != ordered {
+				t.Errorf("%s: %s counts %d seats held and %d ordered, want %d and %d", when, of.Event.Slug, h, o, holding, ordered)
+			}
+		}
+	}
+	s.wantSubscribes(t, http.StatusCreated, ann, "203.0.113.9", 0, 1, 2)
+	counts("held", 3, 0)
+	s.wantSubscribes(t, http.StatusCreated, ann, "203.0.113.9", 0, 1)
+	counts("one was given back", 2, 0)
+	s.wantSubscribes(t, http.StatusConflict, person(t), "198.51.100.7", 0, 4)
+	counts("a choice was refused", 2, 0)
+	a, body := send(t, ann, "POST", s.url+"/subscriptions/season/orders", fmt.Sprintf(`{"seats":[%q,%q],"name":"Ann","email":"ann@example.org","method":"door","total":10000}`, label(0), label(1)))
+	if a.StatusCode != http.StatusCreated {
+		t.Fatalf("the order: %d %s", a.StatusCode, body)
+	}
+	counts("ordered", 2, 2)
+}
+
 func TestSubscription_ABrowserWithoutScriptsWaitsOnceForAllPerformances(t *testing.T) {
 	t.Parallel()
 	s := behindProxy(t, func(c *Config) { c.Rooms.Patience = 0 })

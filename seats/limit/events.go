@@ -259,6 +259,16 @@ func held(by map[uint64]share, most int) (n int) {
 // Ordered records seats that a visitor ordered or began to pay for.
 func (e *Event) Ordered(n int) { e.ordered.Add(int64(n)) }
 
+// Counted returns the seats that visitors claimed in this window and hold, and those that they ordered in it, as this node counted them.
+func (e *Event) Counted() (holding, ordered int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, of := range e.granted {
+		holding += of.seats
+	}
+	return holding, int(e.ordered.Load())
+}
+
 func (e *Event) raise(why Reason, everyone bool, now time.Time) {
 	if before := e.alarm.Load(); before != nil && before.Everyone && !everyone {
 		return // a stronger alarm is not stored yet
