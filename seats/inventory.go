@@ -61,7 +61,7 @@ func NewInventory(db *pgxpool.Pool, log *slog.Logger) *Inventory {
 		Aliases: func(context.Context, []int64) (func(ID) []Alias, error) {
 			return func(ID) []Alias { return nil }, nil
 		},
-		db:        db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
+		db: db, log: log, wake: make(chan struct{}, 1), opening: make(chan struct{}, 1), sales: map[string]*Sale{},
 	}
 }
 
