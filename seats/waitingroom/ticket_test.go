@@ -1,6 +1,8 @@
 package waitingroom_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"sync"
@@ -114,5 +116,33 @@ func TestTokens_ExpireByTheClockOfTheDatabase(t *testing.T) {
 		if err := n.room.Prove(t.Context(), patient); !errors.Is(err, c.proved) {
 			t.Errorf("%s later the wait is worth %v, want %v", c.ahead, err, c.proved)
 		}
+	}
+}
+
+func TestTokens_OneAlteredBitIsNoPlace(t *testing.T) {
+	t.Parallel()
+	h := build(t, waitingroom.NewRoom{Slots: 5})
+	n := h.node(t, false)
+	h.exec(t, `UPDATE room SET phase = 'paused'`)
+	p := joinAll(t, n.room, 1)[0]
+	h.calls(t, 1)
+	n.read(t)
+	token, err := base64.RawURLEncoding.DecodeString(p.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 * len(token) {
+		forged := bytes.Clone(token)
+		forged[i/8] ^= 1 << (i % 8)
+		text := base64.RawURLEncoding.EncodeToString(forged)
+		if v := n.room.Look(t.Context(), p.holder, text); v.Place != (waitingroom.Place{}) {
+			t.Errorf("bit %d altered: the place is %+v", i, v.Place)
+		}
+		if v, err := n.room.Enter(t.Context(), p.holder, text); err != nil || v.Inside || v.Place != (waitingroom.Place{}) {
+			t.Errorf("bit %d altered: %+v, %v", i, v, err)
+		}
+	}
+	if !p.enter(t, n.room).Inside {
+		t.Error("the token as it was given does not let its holder in: this test sees nothing")
 	}
 }
