@@ -233,3 +233,40 @@ func TestMail_LostSeatsIsSentOnce(t *testing.T) {
 		t.Errorf("%d mails tell of a card that was declined", n)
 	}
 }
+
+func TestRefunds_AtOnceGiveNoMoreThanWasPaid(t *testing.T) {
+	t.Parallel()
+	h := openShop(t, events.Settings{})
+	h.sale.Event.PayAtDoor = true
+	order := h.buys(t, 2)
+	part := order.Total * 6 / 10
+	answers := make([]error, 12)
+	var crowd sync.WaitGroup
+	for i := range answers {
+		crowd.Go(func() { answers[i] = h.orders.Refund(t.Context(), order, fmt.Sprint(i), part, "bad view") })
+	}
+	crowd.Wait()
+	done := 0
+	for _, err := range answers {
+		if err == nil {
+			done++
+		} else if !errors.Is(err, orders.ErrNotPaid) {
+			t.Errorf("a refund got %v", err)
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d refunds of %d each were given of %d", done, part, order.Total)
+	}
+	h.untilBack(t, order, part)
+	who := seats.NewID()
+	form := h.claims(t, who, 1)
+	form.Method = payments.Door
+	code, err := h.orders.Place(t.Context(), h.sale, who, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.orders.Refund(t.Context(), h.again(t, orders.Order{Code: code}), "k", 100, ""); !errors.Is(err, orders.ErrNotPaid) {
+		t.Errorf("a refund of what is due at the door got %v", err)
+	}
+	h.wantMoney(t)
+}
