@@ -3,7 +3,9 @@ package organizers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -324,5 +326,35 @@ func TestPassword_ChangeNeedsTheOldOne(t *testing.T) {
 	cancel()
 	if _, err := h.desk.ChangePassword(ctx, h.ann, password, password); errors.Is(err, organizers.ErrSignIn) || err == nil {
 		t.Errorf("a database that is away: %v", err)
+	}
+}
+
+func TestPasswordLink_OfManyAtOnceOneChoosesThePassword(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	token, _, err := h.desk.PasswordLink(t.Context(), "ann@example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := func(i int) string { return fmt.Sprintf("choice %d of plain words", i) }
+	answers := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() { _, answers[i] = h.desk.ResetPassword(t.Context(), token, choice(i), organizers.Client{}) })
+	}
+	all.Wait()
+	chosen := []int{}
+	for i, err := range answers {
+		if err == nil {
+			chosen = append(chosen, i)
+		} else if !errors.Is(err, organizers.ErrNoLink) {
+			t.Errorf("one of them got %v", err)
+		}
+	}
+	if len(chosen) != 1 {
+		t.Fatalf("%v of them chose a password by one link", chosen)
+	}
+	if _, err := h.desk.SignIn(t.Context(), "ann@example.org", choice(chosen[0]), organizers.Client{}); err != nil {
+		t.Errorf("the password that was chosen: %v", err)
 	}
 }
