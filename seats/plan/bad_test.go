@@ -1,7 +1,15 @@
 package plan
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -104,5 +112,50 @@ func TestHugeFilesAreRefusedBeforeTheyFillTheMemory(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// Not parallel: it counts what the whole process allocates.
+func TestEntitiesAndArchivesUnfoldToNothing(t *testing.T) {
+	const marker = "what the entity names"
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(marker), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	laughs := `<!ENTITY a0 "` + marker + `">`
+	for i := range 9 {
+		laughs += fmt.Sprintf(`<!ENTITY a%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&a%d;", i), 10))
+	}
+	drawing := func(entities, use string) []byte {
+		return []byte(`<!DOCTYPE svg [` + entities + `]><svg><circle r="3" id="` + use + `"/><text>` + use + `</text></svg>`)
+	}
+	zeros := make([]byte, 32<<20)
+	var packed, archive bytes.Buffer
+	g, z := gzip.NewWriter(&packed), zip.NewWriter(&archive)
+	f, err := z.Create("plan.json")
+	for _, w := range []io.Writer{g, f} {
+		_, wrong := w.Write(zeros)
+		err = errors.Join(err, wrong)
+	}
+	if err := errors.Join(err, g.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string][]byte{
+		"entities in each other": drawing(laughs, "&a9;"),
+		"a file":                 drawing(`<!ENTITY x SYSTEM "file://`+secret+`">`, "&x;"),
+		"a file of parameters":   drawing(`<!ENTITY % x SYSTEM "file://`+secret+`"> %x;`, "y"),
+		"gzip":                   packed.Bytes(),
+		"zip":                    archive.Bytes(),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		records, err := Survey(file)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+			t.Errorf("%s: %d bytes are %d in memory", name, len(file), took)
+		}
+		if err == nil && strings.Contains(fmt.Sprint(*records), marker) {
+			t.Errorf("%s: it was read", name)
+		}
 	}
 }
