@@ -423,3 +423,24 @@ func excelCells(t *testing.T, file string) (rows [][]excelCell) {
 	}
 	return rows
 }
+
+func TestRefund_AmountsThatAreNoneGiveNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	order := s.does(t, ann, "/desk/events/evening/sales", url.Values{"seat": {s.sale.Plan.Label(0)}, "method": {"cash"}})
+	for _, amount := range []string{
+		"", "0", "0.00", "-1", "+1", "1e2", "1E0", "0x1", "1_0", "½", "²", "١", "１", "1,00", "1.000", "1.0.0", "1 .00", ".5", "1.-5", "NaN", "Inf", "1\x00", "€1", "one", "18446744073709551617", strings.Repeat("9", 4000),
+	} {
+		s.refused(t, ann, order+"/refunds", url.Values{"amount": {amount}}, 422)
+	}
+	s.refused(t, ann, order+"/refunds", url.Values{}, 422)
+	if n := s.count(t, "refund"); n != 0 {
+		t.Errorf("%d refunds were made", n)
+	}
+	s.does(t, ann, order+"/refunds", url.Values{"amount": {" 1.00 "}}) // as copied
+	if n := s.count(t, "refund WHERE amount = 100"); n != 1 {
+		t.Errorf("%d refunds of 1.00 were made", n)
+	}
+	s.wantBooks(t)
+}
