@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/handlers/desk"
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/plan"
 )
 
@@ -110,6 +111,10 @@ func TestHost_NeverReachesALink(t *testing.T) {
 		} else if ask.method == "POST" && strings.Contains(said, "http://") && !strings.Contains(said, "http://192.0.2.7:8080/") {
 			t.Errorf("%s: %s", ask.path, said)
 		}
+	}
+	s.deskMail(t, "ann@example.org", organizers.MailPassword) // its link leads to the site
+	if n := s.count(t, "mail WHERE mail::text LIKE '%evil.example%'"); n != 0 {
+		t.Errorf("%d mails name the host that the request named", n)
 	}
 }
 
