@@ -153,6 +153,25 @@ func TestEveryAnswerHasTheSecurityHeaders(t *testing.T) {
 	}
 }
 
+func TestMethod_IsThatOfTheRequestWhateverAHeaderOrFieldSays(t *testing.T) {
+	t.Parallel()
+	s, who := newSite(t), person(t)
+	hold := s.held(t, who, 2)
+	claims := "/events/evening/claims"
+	for _, path := range []string{claims, claims + "/" + jsonNumber(hold.Idx[0]), "/events/evening/hold"} {
+		for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} {
+			for _, method := range []string{"GET", "POST"} {
+				send(t, who, method, s.url+path, "", name, "DELETE")
+			}
+		}
+		send(t, who, "POST", s.url+path+"?_method=DELETE", "_method=DELETE&method=DELETE", "Content-Type", asForm)
+		send(t, who, "GET", s.url+path+"?_method=DELETE", "")
+	}
+	if _, body := send(t, who, "GET", s.url+"/events/evening/hold", ""); holdOf(t, body).ID != hold.ID || len(holdOf(t, body).Seats) != 2 {
+		t.Errorf("of the hold is left %s", body)
+	}
+}
+
 func FuzzDecodeClaimRequest(f *testing.F) {
 	for _, seed := range []string{`{"seats":["Stalls/A/1"]}`, `{"area":"Floor","quantity":3}`, `{"best":2,"category":"A"}`, `{"best":1e9}`, "\xff", `[]`} {
 		f.Add([]byte(seed))
