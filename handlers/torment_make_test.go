@@ -65,7 +65,7 @@ func (m *maker) only(prefix string) {
 // hostile are values that programs trip over.
 var hostile = []string{
 	"", "0", "-1", "1e309", "NaN", "99999999999999999999", "null", "true", "[]", "{}", "\x00", "\xff\xfe", "é", "\u202e", "🪑", "..", "../../etc/passwd", "%", "%00", "%zz",
-	"' OR 1=1 --", "\"", "<script>", "${7*7}", "a\r\nX-Injected: 1", "A/1/1", "Floor", "evening", "1", "2", strings.Repeat("a", 300), strings.Repeat("9", 4000), strings.Repeat("[", 2000),
+	"' OR 1=1 --", "' OR pg_sleep(60) IS NULL --", "1 OR pg_sleep(60) IS NULL", "(SELECT pg_sleep(60))", "\"", "<script>", "${7*7}", "a\r\nX-Injected: 1", "A/1/1", "Floor", "evening", "1", "2", strings.Repeat("a", 300), strings.Repeat("9", 4000), strings.Repeat("[", 2000),
 }
 
 // likely are values that get past the first look.
