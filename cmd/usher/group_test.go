@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestPartsEndInReverse(t *testing.T) {
@@ -33,5 +38,40 @@ func TestAPartThatEndsByItselfEndsTheProgramAndIsNamed(t *testing.T) {
 	c.start(t.Context(), "http", func(context.Context) error { return broken })
 	if err := c.wait(t.Context()); !errors.Is(err, broken) || err.Error() != "http ended by itself: no listener" {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestServeHTTP_ClosesConnectionsThatDoNotFinishTheirRequest(t *testing.T) {
+	t.Parallel()
+	l, err := listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newGroup()
+	reads := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	c.start(t.Context(), "http", serveHTTP(l, reads, slog.New(slog.DiscardHandler)))
+	t.Cleanup(func() { _ = c.stop() }) // connections that it had to close are the test's failure already
+	for name, begun := range map[string]string{
+		"nothing":       "",
+		"half a header": "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: a",
+		"half a body":   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, begun); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); err != nil { // until the server closes it
+				t.Errorf("it is open a minute later: %v", err)
+			}
+		})
 	}
 }
