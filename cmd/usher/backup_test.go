@@ -5,11 +5,17 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/orders"
+	"github.com/usherbox/usher/seats/payments"
 )
 
 func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T) {
@@ -40,7 +46,10 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 			}
 		})
 	}
+	placed := placesOrders(people, db, office, sale, &crowd)
 	<-first
+	eventually(t, "some orders are acknowledged", func() bool { return len(placed()) >= 3 })
+	before := placed()
 	file := filepath.Join(t.TempDir(), "house.dump")
 	out, err := try(t, "backup", file, "--data", folder)
 	end()
@@ -64,6 +73,9 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 	if out, err = tryWith(t, map[string]string{"DATABASE_URL": empty("copied")}, "restore", file); err != nil || strings.Count(out, "  ok (") < 35 || !strings.Contains(out, "every promise holds there") {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if n := ordersOf(t, strings.Replace(db.Config().ConnString(), "dbname=usher", "dbname=copied", 1), before); n != len(before) {
+		t.Errorf("of %d orders that were acknowledged before the backup the copy has %d", len(before), n)
+	}
 	// What was not in order does not come back unnoticed.
 	exec(`UPDATE counter SET free[1] = free[1] - 1`)
 	wrong := filepath.Join(t.TempDir(), "wrong.dump")
@@ -73,6 +85,49 @@ func TestABackupTakenWhilePeopleClaimIsRestoredWithEveryPromiseKept(t *testing.T
 	if code, out := statusWith(t, map[string]string{"DATABASE_URL": empty("wrong")}, "restore", wrong); code != 1 || !strings.Contains(out, "BROKEN: event evening") {
 		t.Errorf("of a copy with wrong books it says %d:\n%s", code, out)
 	}
+}
+
+// placesOrders has the crowd place orders, one after another. placed returns the codes of those that were acknowledged.
+func placesOrders(ctx context.Context, db *pgxpool.Pool, office *seats.Inventory, sale *seats.Sale, crowd *sync.WaitGroup) (placed func() []string) {
+	sold := orders.New(db)
+	sold.Open(office, "")
+	var mu sync.Mutex
+	var codes []string
+	crowd.Go(func() {
+		for ctx.Err() == nil {
+			who := seats.NewID()
+			email := who.String() + "@example.org" // there is a limit of unpaid orders for each
+			hold, err := sale.Claim(ctx, who, "", seats.ClaimRequest{Best: 1, Category: "B"})
+			if err != nil {
+				return // all are sold
+			}
+			code, err := sold.Place(ctx, sale, who, orders.Form{Hold: hold.ID, Seats: hold.Seats, Name: "Ann", Email: email, Method: payments.Door, Verified: email})
+			if err == nil {
+				mu.Lock()
+				codes = append(codes, code)
+				mu.Unlock()
+			}
+		}
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(codes)
+	}
+}
+
+// ordersOf counts those of the orders that a database has.
+func ordersOf(t *testing.T, dsn string, codes []string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }() // it was only read
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM orders WHERE code = ANY($1)`, codes).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func misused(err error) bool {
