@@ -32,7 +32,11 @@ type running struct {
 
 func runNode(t *testing.T, cfg *Config) *running {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	return runNodeWith(t, cfg, slog.New(slog.DiscardHandler))
+}
+
+func runNodeWith(t *testing.T, cfg *Config, log *slog.Logger) *running {
+	t.Helper()
 	cfg.Addr, cfg.Sockets, cfg.Looks, cfg.Data, cfg.MailFrom = "127.0.0.1:0", 100, waitingroom.LooksPerSecond, t.TempDir(), ""
 	if err := cfg.check(); err != nil {
 		t.Fatal(err)

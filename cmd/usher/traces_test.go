@@ -112,17 +112,24 @@ func attributeOf(s *wire.Span, key string) *common.AnyValue {
 	return nil
 }
 
-// tracedNode is a node that sends its traces to a receiver, with one event that is paid by the demo card.
-func tracedNode(t *testing.T, to string, with func(*Config)) (*running, *Config) {
+// sellingNode is a node with one event that is paid by the demo card.
+func sellingNode(t *testing.T, cfg *Config, log *slog.Logger) *running {
 	t.Helper()
 	db := seatstest.DB(t)
 	hall, _ := plan.Named("club")
 	if _, err := events.Create(t.Context(), db, events.Settings{Name: "Evening", StartsAt: time.Unix(4e9, 0), Demo: true, PaidAhead: true}, hall); err != nil {
 		t.Fatal(err)
 	}
-	cfg := &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: db.Config().ConnString()}, Log: "text", Traces: to, TraceHeaders: "secret=a%20b", TraceRatio: 1}
+	cfg.DatabaseURL = db.Config().ConnString()
+	return runNodeWith(t, cfg, log)
+}
+
+// tracedNode is one that sends its traces to a receiver.
+func tracedNode(t *testing.T, to string, with func(*Config)) (*running, *Config) {
+	t.Helper()
+	cfg := &Config{Log: "text", Traces: to, TraceHeaders: "secret=a%20b", TraceRatio: 1}
 	with(cfg)
-	return runNode(t, cfg), cfg
+	return sellingNode(t, cfg, slog.New(slog.DiscardHandler)), cfg
 }
 
 // buyer is a visitor with cookies.
