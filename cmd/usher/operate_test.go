@@ -273,3 +273,25 @@ func TestANodeThatHearsNothingSaysSo(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+func TestMetrics_AreNowhereUnlessAnAddressIsSetAndNameNothingThatStrangersAskFor(t *testing.T) {
+	t.Parallel()
+	var all commands
+	if _, err := newParser(&all, &shell{env: func(string) string { return "" }}).Parse([]string{"serve"}); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := listenMetrics(t.Context(), all.Serve.Metrics); l != nil || err != nil {
+		t.Errorf("without a setting the metrics are at %v, %v", l, err)
+	}
+	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: seatstest.DB(t).Config().ConnString()}, Log: "text"})
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/vars", "/events/hush", "/orders/hush", "/hush"} {
+		if status, _ := get(t, node.url+path); status != 404 {
+			t.Errorf("%s: visitors get %d", path, status)
+		}
+	}
+	status, numbers := get(t, node.numbers)
+	_, rest, found := strings.Cut(numbers, "hush")
+	if status != 200 || found {
+		t.Errorf("%d, what was asked for is among the numbers: hush%.100s", status, rest)
+	}
+}
