@@ -41,20 +41,27 @@ func (s scenario) String() string {
 // allSeats is how many seats the events of a round have together.
 const allSeats = 100_000
 
-// run lets the clients claim until the time is over or no seat is left, and returns claims per second.
-func run(ctx context.Context, s scenario, c contender) (float64, error) {
+// result is how many claims a second were granted, and within which time half of them were answered.
+type result struct {
+	rate float64
+	half time.Duration
+}
+
+// run lets the clients claim until the time is over or no seat is left.
+func run(ctx context.Context, s scenario, c contender) (r result, err error) {
 	perEvent := allSeats / s.events
 	claim, err := c.fresh(ctx, s.events, perEvent)
 	if err != nil {
-		return 0, err
+		return r, err
 	}
-	var turn, done atomic.Int64
+	var turn atomic.Int64
+	took := make([][]time.Duration, s.clients)
 	var failed atomic.Pointer[error]
 	var clients sync.WaitGroup
 	start := time.Now()
-	for range s.clients {
+	for n := range s.clients {
 		clients.Go(func() {
-			for time.Since(start) < *each && failed.Load() == nil {
+			for began := start; began.Sub(start) < *each && failed.Load() == nil; {
 				i := int(turn.Add(1) - 1)
 				event, first := i%s.events, i/s.events*s.seats
 				if first+s.seats > perEvent {
@@ -64,15 +71,20 @@ func run(ctx context.Context, s scenario, c contender) (float64, error) {
 					failed.Store(&err)
 					return
 				}
-				done.Add(1)
+				now := time.Now()
+				took[n], began = append(took[n], now.Sub(began)), now
 			}
 		})
 	}
 	clients.Wait()
 	if err := failed.Load(); err != nil {
-		return 0, fmt.Errorf("%s: %w", c.name, *err)
+		return r, fmt.Errorf("%s: %w", c.name, *err)
 	}
-	return float64(done.Load()) / time.Since(start).Seconds(), nil
+	all := slices.Concat(took...)
+	r.rate = float64(len(all)) / time.Since(start).Seconds()
+	slices.Sort(all)
+	r.half = all[len(all)/2]
+	return r, nil
 }
 
 // timesFirst and firstTimes are what a table may say in brackets: how many times the first contender's rate is another's,
@@ -80,8 +92,8 @@ func run(ctx context.Context, s scenario, c contender) (float64, error) {
 func timesFirst(first, other float64) float64 { return other / first }
 func firstTimes(first, other float64) float64 { return first / other }
 
-// compare runs all contenders in every scenario, interleaved, and writes a table: claims per second, and their ratio to
-// the first contender's.
+// compare runs all contenders in every scenario, interleaved, and writes a table: claims per second, their ratio to
+// the first contender's, and within which time half of them were answered.
 func compare(b *testing.B, title string, ratio func(first, other float64) float64, scenarios []scenario, contenders []contender) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%s\n\n| |", title)
@@ -93,15 +105,15 @@ func compare(b *testing.B, title string, ratio func(first, other float64) float6
 		if !strings.Contains(s.String(), *only) {
 			continue
 		}
-		rates := make([][]float64, len(contenders))
+		rates, halves := make([][]float64, len(contenders)), make([][]float64, len(contenders))
 		for round := range *rounds {
 			for turn := range contenders { // each is first, and comes after each other, in one round or another
 				i := (turn + round) % len(contenders)
-				rate, err := run(b.Context(), s, contenders[i])
+				r, err := run(b.Context(), s, contenders[i])
 				if err != nil {
 					b.Fatal(err)
 				}
-				rates[i] = append(rates[i], rate)
+				rates[i], halves[i] = append(rates[i], r.rate), append(halves[i], r.half.Seconds()*1000)
 			}
 		}
 		first := median(rates[0])
@@ -112,7 +124,7 @@ func compare(b *testing.B, title string, ratio func(first, other float64) float6
 			if i > 0 {
 				fmt.Fprintf(&table, " (%.2f ×)", ratio(first, rate))
 			}
-			table.WriteString(" |")
+			fmt.Fprintf(&table, ", %.2f ms |", median(halves[i]))
 		}
 		table.WriteByte('\n')
 	}
