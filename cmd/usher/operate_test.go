@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -87,8 +86,8 @@ func get(t *testing.T, url string) (status int, body string) {
 
 var metricName = regexp.MustCompile(`\b(?:usher|go|process)_[a-z0-9_]+`)
 
-// named lists the metrics that a file asks for.
-func named(t *testing.T, file string) (names []string) {
+// asked is what a file asks Prometheus for.
+func asked(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../contrib/" + file)
 	if err != nil {
@@ -108,13 +107,25 @@ func named(t *testing.T, file string) (names []string) {
 			}
 		}
 	}
-	for _, line := range bytes.Split(text, []byte("\n")) {
-		if file == "alerts.yml" && bytes.Contains(line, []byte("alert:")) {
-			continue
+	return regexp.MustCompile(`- alert: .*`).ReplaceAllString(string(text), "")
+}
+
+var chosen = regexp.MustCompile(`(usher_[a-z_]+)\{((?:\w+=~?"[^"]*",?)+)\}`)
+
+// unanswered lists what is asked of metrics by a label or value that they do not have.
+func unanswered(questions, numbers string) (list []string) {
+	for _, q := range chosen.FindAllStringSubmatch(questions, -1) {
+		for _, label := range regexp.MustCompile(`(\w+)(=~?)("[^"]*")`).FindAllStringSubmatch(q[2], -1) {
+			value := regexp.QuoteMeta(label[3])
+			if label[2] == "=~" { // no answer of this test is a 5xx
+				value = `"`
+			}
+			if !regexp.MustCompile(`(?m)^` + q[1] + `\{(?:[^"}]*"[^"]*",?)*` + label[1] + `=` + value).MatchString(numbers) {
+				list = append(list, q[0])
+			}
 		}
-		names = append(names, metricName.FindAllString(string(line), -1)...)
 	}
-	return names
+	return list
 }
 
 // missing lists the names that are not among the numbers.
@@ -138,7 +149,8 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 	if _, err := (waitingroom.Control{DB: db, Who: "test"}).Create(t.Context(), waitingroom.NewRoom{Slug: "tour", Name: "Tour", Events: []string{"evening"}, Slots: 5}); err != nil {
 		t.Fatal(err)
 	}
-	names := append(named(t, "grafana.json"), named(t, "alerts.yml")...)
+	questions := asked(t, "grafana.json") + asked(t, "alerts.yml")
+	names := metricName.FindAllString(questions, -1)
 	if len(names) < 30 {
 		t.Fatalf("only %d names were found: this test sees nothing", len(names))
 	}
@@ -147,10 +159,18 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 		if status, body := get(t, node.url+"/events/evening"); status != 200 {
 			t.Fatal(status, body)
 		}
+		if a, err := http.Post(node.url+"/events/evening/claims", "application/json", strings.NewReader(`{"best":1}`)); err != nil || a.Body.Close() != nil {
+			t.Fatal(err)
+		}
 		_, numbers := get(t, node.numbers)
-		if lacks = missing(names, numbers); lacks == nil {
+		if lacks = append(missing(names, numbers), unanswered(questions, numbers)...); lacks == nil {
 			if missing([]string{"usher_seats_sold"}, numbers) == nil {
 				t.Error("a name that there is not was not noticed")
+			}
+			for _, wrong := range []string{`usher_sockets_most{of="each"}`, `usher_room_people{kind="called"}`, `usher_http_requests_total{route="POST /claims",code="200"}`} {
+				if len(unanswered(wrong, numbers)) == 0 {
+					t.Errorf("%s was not noticed", wrong)
+				}
 			}
 			return
 		}
