@@ -99,8 +99,13 @@ func TestTheRarerPagesOfAWaitingRoomAreAccessibleToo(t *testing.T) {
 	o.usher(t, "room", "set", slug, "--end")
 	o.atDesk(t, "events/"+slug+"/room", map[string]any{"do": "fairness"})
 	for _, p := range people {
-		p.visit("/rooms/" + slug)
-		p.press(p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Fairness report"}))
+		report := p.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Fairness report"})
+		eventually(t, patience, "the room leads to its report", func() bool { // nodes learn of it a moment later
+			p.visit("/rooms/" + slug)
+			n, err := report.Count()
+			return err == nil && n == 1
+		})
+		p.press(report)
 		p.sees(p.page.GetByText("Let in before their number was called"))
 		p.look("fairness")
 	}
