@@ -128,9 +128,13 @@ func (s *Sale) Had(ctx context.Context, holder ID) (id ID, seats []int, err erro
 // up, and while no other seat is available. A repeat with the same key, if there is
 // one, gets the first answer and uses nothing up; a *Conflict if the key came before with a claim.
 func (s *Sale) Extend(ctx context.Context, holder ID, key string) (Hold, error) {
+	return s.do(ctx, s.extending(holder, key))
+}
+
+func (s *Sale) extending(holder ID, key string) *command {
 	c := &command{holder: holder, key: key, request: "extension"}
 	c.decide = func(b *batch) (Hold, error) { return b.extend(c) }
-	return s.do(ctx, c)
+	return c
 }
 
 func (b *batch) extend(c *command) (Hold, error) {

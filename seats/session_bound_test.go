@@ -61,6 +61,11 @@ func TestTogether_HoldsAreOfTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	bound("after the claim")
+	more := []seats.Step{sales[0].Extending(who, ""), sales[1].Extending(who, "")}
+	if _, err := b.inventory.Together(visitor(t, store, token, time.Time{}), nil, more...); err != nil {
+		t.Fatal(err)
+	}
+	bound("extended")
 	pays := []seats.Step{sales[0].Paying(seats.Purchase{Holder: who, Order: seats.NewID()}), sales[1].Paying(seats.Purchase{Holder: who, Order: seats.NewID()})}
 	if _, err := b.inventory.Together(visitor(t, store, token, time.Time{}), nil, pays...); err != nil {
 		t.Fatal(err)
@@ -72,6 +77,9 @@ func TestTogether_HoldsAreOfTheSession(t *testing.T) {
 	}
 	if _, err := b.inventory.Together(ctx, nil, claimIn(t, who, sales, "Stalls/A/2")...); !errors.Is(err, seats.ErrSessionEnded) {
 		t.Errorf("a claim of a session that ended got %v", err)
+	}
+	if _, err := b.inventory.Together(ctx, nil, sales[0].Extending(who, ""), sales[1].Extending(who, "")); !errors.Is(err, seats.ErrSessionEnded) {
+		t.Errorf("an extension of a session that ended got %v", err)
 	}
 	if n := b.count(t, `seat_state WHERE idx = 1 AND state <> 0`); n > 0 {
 		t.Errorf("a session that ended has %d seats", n)

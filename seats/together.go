@@ -38,6 +38,9 @@ func (s *Sale) Claiming(holder ID, key string, w ClaimRequest) (Step, error) {
 	return Step{s, c, true}, s.understand(c, w)
 }
 
+// Extending is the step of Extend. Each event gives its own hold length, and counts its own extensions.
+func (s *Sale) Extending(holder ID, key string) Step { return Step{s, s.extending(holder, key), true} }
+
 // Releasing is the step of ReleaseOnce. Nothing happens to a holder who has nothing.
 func (s *Sale) Releasing(holder ID, seats ...int) Step {
 	c := &command{holder: holder}
@@ -66,7 +69,7 @@ func (e *StepError) Error() string { return fmt.Sprintf("event %d: %v", e.Sale.E
 func (e *StepError) Unwrap() error { return e.Err }
 
 // Together makes changes of several events in one transaction: all of them, or none. Steps of one event are decided in their order.
-// It returns what each step returns alone. A *StepError if one is refused; what it wraps is the refusal. Claims and payments are bound to
+// It returns what each step returns alone. A *StepError if one is refused; what it wraps is the refusal. Claims, extensions and payments are bound to
 // the session of the context, as they are alone: see WithVisit.
 // What also queues is committed with them, after what the steps write.
 //

@@ -68,6 +68,55 @@ func TestTogether_IsAllOrNothing(t *testing.T) {
 	wantBooks(t, b)
 }
 
+// Each event counts its own extensions. One that has none left refuses all.
+func TestTogether_ExtendsAllHoldsOrNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(2, 5))
+	sales := evenings(t, b, 2, hall(2, 5))
+	if _, err := b.db.Exec(t.Context(), `UPDATE event SET extensions = 2 WHERE id = $1`, sales[2].Event.ID); err != nil {
+		t.Fatal(err)
+	}
+	who := seats.NewID()
+	extend := func(key string) ([]seats.Hold, error) {
+		return b.inventory.Together(t.Context(), nil, sales[0].Extending(who, key), sales[1].Extending(who, key), sales[2].Extending(who, key))
+	}
+	_, err := extend("none")
+	if refused := (*seats.StepError)(nil); !errors.As(err, &refused) || !errors.Is(err, seats.ErrNoHold) {
+		t.Errorf("an extension of nothing got %v", err)
+	}
+	held, err := b.inventory.Together(t.Context(), nil, claimIn(t, who, sales, "Stalls/A/1", "Stalls/A/2")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range []string{"first", "first", "second"} {
+		more, err := extend(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, h := range more {
+			if repeat := i == 1; h.ExpiresAt.After(held[k].ExpiresAt) == repeat || len(h.Seats) != 2 {
+				t.Errorf("event %d, key %s: held until %s, and before until %s", k, key, h.ExpiresAt, held[k].ExpiresAt)
+			}
+		}
+		held = more
+	}
+	if held[2].ExtensionsLeft != 0 {
+		t.Fatalf("%d extensions are left, want none", held[2].ExtensionsLeft)
+	}
+	_, err = extend("third")
+	wantRefusal(t, err, seats.CodePressure)
+	if refused := (*seats.StepError)(nil); !errors.As(err, &refused) || refused.Step != 2 {
+		t.Errorf("the refusal is %v, want that of step 2", err)
+	}
+	for k, s := range sales {
+		h, err := s.Hold(t.Context(), who)
+		if err != nil || !h.ExpiresAt.Equal(held[k].ExpiresAt) || h.ExtensionsLeft != held[k].ExtensionsLeft {
+			t.Errorf("event %d: after a refusal the hold is %+v, %v, want %+v", k, h, err, held[k])
+		}
+	}
+	wantBooks(t, b)
+}
+
 // An exchange: the seats of an order in one event come free, and others of another event are sold to it.
 func TestTogether_SellsInOneEventAndGivesBackInAnother(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@ type Basket struct {
 	Now       time.Time
 	Expired   bool // one of them ended; the seats are the visitor's until another claims one
 	Total     int64
+
+	ExtensionsLeft int // of the performance with the fewest
 }
 
 // Basket returns what a visitor holds in all performances. seats.ErrNoHold if that is nothing.
@@ -40,6 +42,9 @@ func (h *House) basket(ctx context.Context, holder seats.ID) (b Basket, err erro
 		}
 		if k == 0 || hold.ExpiresAt.Before(b.ExpiresAt) {
 			b.ExpiresAt, b.Now = hold.ExpiresAt, hold.Now
+		}
+		if k == 0 || hold.ExtensionsLeft < b.ExtensionsLeft {
+			b.ExtensionsLeft = hold.ExtensionsLeft
 		}
 		b.Expired = b.Expired || hold.Expired
 		b.Seats = slices.DeleteFunc(slices.Clone(b.Seats), func(idx int) bool { return !slices.Contains(hold.Seats, h.at[k][idx]) })
@@ -85,6 +90,40 @@ func (a *All) Choose(ctx context.Context, h *House, visitor seats.ID, idxs []int
 		}
 	}
 	return h.basket(ctx, holder)
+}
+
+// Extend gives what a visitor holds its whole time again, in all performances or in none: see seats.Sale.Extend, also for the key. What is kept for
+// renewal has no extension: it ends at its own time.
+//
+// Errors: seats.ErrNoHold; a *seats.StepError with the refusal of one performance; a *seats.Conflict if the holds could not be ordered any more;
+// the database's.
+func (a *All) Extend(ctx context.Context, h *House, visitor seats.ID, key string) (Basket, error) {
+	holder := h.Holder(visitor)
+	had, err := h.basket(ctx, holder)
+	if err != nil {
+		return Basket{}, err
+	}
+	if refusal := h.over(len(had.Seats)); refusal != nil {
+		return Basket{}, refusal
+	}
+	var steps []seats.Step
+	for _, s := range h.Sales {
+		steps = append(steps, s.Extending(holder, key))
+	}
+	if _, err := a.inventory.Together(ctx, nil, steps...); err != nil {
+		return Basket{}, err
+	}
+	return h.basket(ctx, holder)
+}
+
+// Extends reports whether Extend would give a basket more time, as far as this node knows.
+func (h *House) Extends(b Basket) bool {
+	return h.Renewal == nil && !b.Expired && b.ExtensionsLeft > 0 && h.over(len(b.Seats)) == nil && !h.Full()
+}
+
+// Full reports whether a performance has no other seat left, as this node last read.
+func (h *House) Full() bool {
+	return slices.ContainsFunc(h.Sales, func(s *seats.Sale) bool { return s.Remaining() == 0 })
 }
 
 func wanted(idxs []int) []int { return slices.Compact(slices.Sorted(slices.Values(idxs))) }

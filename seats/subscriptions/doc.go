@@ -22,7 +22,7 @@
 // them apart until they are ordered (P8 of package seats). The time to order is that of the hold that ends first, and none outlasts the session of
 // the visitor. A session that ends releases them, one performance after another (visitor.go).
 //
-// Claims, releases, payments and sales of all n performances are one transaction each (seats.Inventory.Together). So a visitor never
+// Claims, extensions, releases, payments and sales of all n performances are one transaction each (seats.Inventory.Together). So a visitor never
 // has the seat in some of them, and a crash leaves all holds or none.
 //
 // # Money
