@@ -296,6 +296,7 @@ func TestChallenge_NoWayToSeatsGoesAroundIt(t *testing.T) {
 		{"an order of more seats", form("/orders", more), http.StatusSeeOther},
 		{"a subscription, JSON", func(who *http.Client) *http.Response { a, _ := s.subscribes(t, who, from, free[0]); return a }, shop.StatusChallenge},
 		{"a subscription, a form", form("/subscriptions/season/holds", url.Values{"seat": {label(free[0])}}), http.StatusSeeOther},
+		{"an extension of a subscription", form("/subscriptions/season/hold/extension", url.Values{"key": {"k"}}), http.StatusNotFound},
 		{"an extension", form("/hold/extension", url.Values{"key": {"k"}}), http.StatusSeeOther},
 	} {
 		if a := way.try(ann); a.StatusCode != way.want {

@@ -308,6 +308,7 @@ var matrix = map[string]access{
 	"GET /series/{slug}":                         anyone,
 	"GET /subscriptions/{slug}":                  anyone,
 	"POST /subscriptions/{slug}/holds":           anyone,
+	"POST /subscriptions/{slug}/hold/extension":  anyone,
 	"GET /subscriptions/{slug}/checkout":         anyone,
 	"POST /subscriptions/{slug}/orders":          anyone,
 	"GET /renewals/{code}":                       anyone,

@@ -250,6 +250,11 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 			w.holdsSeason(t, who, at, 0)
 			return sent{who: who, to: at + "/holds", form: of("seat", w.sale.Plan.Label(1), w.sale.Plan.Label(2))}
 		},
+		"POST /subscriptions/{slug}/hold/extension": func(t *testing.T, w *wall, _ string) sent {
+			at, who := w.season(t), person(t)
+			w.holdsSeason(t, who, at, 0)
+			return sent{who: who, to: at + "/hold/extension", form: url.Values{}}
+		},
 		"POST /subscriptions/{slug}/orders": func(t *testing.T, w *wall, _ string) sent {
 			at, who := w.season(t), person(t)
 			form := w.holdsSeason(t, who, at, 0, 1)

@@ -92,6 +92,7 @@ func (h *Handlers) table() []route {
 
 		{"GET /subscriptions/{slug}", h.Visit(h.shop.Subscription), pageRule},
 		{"POST /subscriptions/{slug}/holds", h.Acting(h.shop.HoldSubscription), holdsRule},
+		{"POST /subscriptions/{slug}/hold/extension", h.Acting(h.shop.ExtendSubscription), pageRule},
 		{"GET /subscriptions/{slug}/checkout", h.Visit(h.shop.SubscriptionCheckout), pageRule},
 		{"POST /subscriptions/{slug}/orders", h.Acting(h.shop.OrderSubscription), pageRule},
 		{"GET /renewals/{code}", h.Visit(h.shop.Subscription), secretRule},

@@ -174,3 +174,55 @@ func TestSubscription_CountsForThePersonAndNotForTheBrowser(t *testing.T) {
 		t.Errorf("the subscription for the same person: %d %s", a.StatusCode, body)
 	}
 }
+
+func TestSubscription_IsExtendedInAllPerformancesAndKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{Extensions: 3})
+	s.subscription(t)
+	const at, spent = "/subscriptions/season", "You can’t extend your time again."
+	ann, button := person(t), `formaction="`+at+`/hold/extension"`
+	free := s.sale.FreeSeats()
+	if a, _ := s.submit(t, ann, at+"/hold/extension", url.Values{}); a.StatusCode != http.StatusNotFound {
+		t.Errorf("who holds nothing gets %d", a.StatusCode)
+	}
+	s.wantSubscribes(t, http.StatusCreated, ann, "", free[0])
+	extended := func(when string, times int) {
+		t.Helper()
+		if n := s.count(t, fmt.Sprintf(`hold WHERE cardinality(seats) > 0 AND extensions = %d`, times)); n != 2 {
+			t.Errorf("%s %d holds were extended %d times, want 2", when, n, times)
+		}
+	}
+	if _, page := s.page(t, ann, at+"/checkout"); !strings.Contains(page, button) {
+		t.Error("the checkout has no button for more time")
+	}
+	for range 2 {
+		a, body := send(t, ann, "POST", s.url+at+"/hold/extension", "", "Idempotency-Key", "k")
+		if a.StatusCode != http.StatusOK || !strings.Contains(body, `"extensions_left":2`) {
+			t.Errorf("a program gets %d %s", a.StatusCode, body)
+		}
+	}
+	extended("for a program", 1)
+	if a, _ := s.submit(t, ann, at+"/hold/extension", url.Values{"key": {"k1"}}); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != at {
+		t.Errorf("the form beside the seats leads to %d %q", a.StatusCode, a.Header.Get("Location"))
+	}
+	extended("beside the seats", 2)
+	typed := url.Values{"key": {"k2"}, "total": {"5000"}, "seat": {s.sale.Plan.Label(free[0])}, "name": {"Ann Berger"}, "email": {"ann@"}, "method": {"door"}}
+	for i, want := range []int{http.StatusOK, http.StatusConflict} {
+		typed.Set("key", fmt.Sprint("checkout-", i))
+		a, page := s.submit(t, ann, at+"/hold/extension", typed)
+		if a.StatusCode != want || !strings.Contains(page, `value="Ann Berger"`) || !strings.Contains(page, `value="ann@"`) {
+			t.Errorf("extension %d at the checkout gets %d: %s", i, a.StatusCode, page)
+		}
+		if !strings.Contains(page, spent) || strings.Contains(page, button) {
+			t.Errorf("extension %d: the page does not say that this was the last one", i)
+		}
+		extended("at the checkout", 3)
+	}
+	if a, body := send(t, ann, "POST", s.url+at+"/hold/extension", ""); a.StatusCode != http.StatusConflict || !strings.Contains(body, "extend your time again") {
+		t.Errorf("beyond the limit a program gets %d %s", a.StatusCode, body)
+	}
+	if _, page := s.page(t, ann, at); strings.Contains(page, "/hold/extension") || !strings.Contains(page, spent) {
+		t.Error("the page of the seats still has more time")
+	}
+	extended("in the end", 3)
+}

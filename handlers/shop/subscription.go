@@ -79,6 +79,8 @@ type subscriptionHoldBody struct {
 	Seats     []string  `json:"seats"`
 	ExpiresAt time.Time `json:"expires_at"` // when the first of the holds ends
 	Total     int64     `json:"total"`
+
+	ExtensionsLeft int `json:"extensions_left"` // of the performance with the fewest
 }
 
 func describeSubscription(p shop.SubscriptionPage) subscriptionAnswer {
@@ -101,7 +103,7 @@ func describeSubscription(p shop.SubscriptionPage) subscriptionAnswer {
 		}
 	}
 	if p.Basket != nil {
-		b.Hold = &subscriptionHoldBody{Seats: []string{}, ExpiresAt: p.Basket.ExpiresAt.UTC(), Total: p.Basket.Total}
+		b.Hold = &subscriptionHoldBody{Seats: []string{}, ExpiresAt: p.Basket.ExpiresAt.UTC(), Total: p.Basket.Total, ExtensionsLeft: p.Basket.ExtensionsLeft}
 		for _, idx := range p.Basket.Seats {
 			b.Hold.Seats = append(b.Hold.Seats, s.First.Plan.Label(idx))
 		}
@@ -141,7 +143,7 @@ func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *s
 
 // subscriptionPage is what all pages of a subscription know.
 func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *subscriptions.House) (p shop.SubscriptionPage, err error) {
-	p = shop.SubscriptionPage{House: s, States: s.States()}
+	p = shop.SubscriptionPage{House: s, States: s.States(), Key: seats.NewID().String()}
 	p.Page = views.Page{Title: s.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Team), Branding: h.Branding(r, s.Team), Style: "account.css subscription.css"}
 	visitor, known := h.subscriberOf(r, s)
 	if !known {
@@ -305,6 +307,49 @@ func (h *Handlers) challengedSubscription(w http.ResponseWriter, r *http.Request
 	return h.challenged(w, r, s.First, shop.SubscriptionPath(s.Slug)+"?"+back.Encode()+"#rows")
 }
 
+// ExtendSubscription answers POST /subscriptions/{slug}/hold/extension: more time in all performances, or in none. The button of the checkout sends
+// what was typed along, and the page keeps it.
+func (h *Handlers) ExtendSubscription(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.house(r)
+	if err != nil {
+		return err
+	}
+	key, err := web.KeyOf(r)
+	if err != nil {
+		return err
+	}
+	checkout := r.PostForm.Has("total")
+	p := shop.SubscriptionPage{}
+	if checkout {
+		asked, err := decodeSubscriptionOrder(r)
+		if err != nil {
+			return err
+		}
+		p.Form = asked.form()
+	}
+	visitor, known := h.Visitor(r)
+	if !known {
+		return web.ErrNoHold
+	}
+	b, err := h.Subscriptions.Extend(r.Context(), s, visitor, key)
+	status := http.StatusOK
+	if p.Message = h.refusedSubscription(r, err); p.Message != "" && !web.WantsJSON(r) {
+		status, err = http.StatusConflict, nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case web.WantsJSON(r):
+		return web.WriteJSON(w, status, describeSubscription(shop.SubscriptionPage{House: s, States: s.States(), Basket: &b}))
+	case checkout:
+		return h.showSubscriptionCheckout(w, r, s, status, p)
+	case p.Message != "":
+		return h.showSubscription(w, r, s, status, p.Message)
+	}
+	http.Redirect(w, r, shop.SubscriptionOf(s), http.StatusSeeOther)
+	return nil
+}
+
 func number(typed string) int {
 	n, _ := strconv.Atoi(typed) // anything else is the first
 	return n
@@ -393,6 +438,11 @@ type subscriptionOrder struct {
 	Total  int64    `json:"total"` // as it was shown, minor units: another total is refused
 }
 
+// form is what was typed.
+func (o subscriptionOrder) form() orders.Form {
+	return orders.Form{Name: o.Name, Email: o.Email, Method: o.Method, Terms: o.Terms}
+}
+
 func decodeSubscriptionOrder(r *http.Request) (o subscriptionOrder, err error) {
 	if !web.IsForm(r) {
 		return o, web.DecodeBody(r, &o)
@@ -426,7 +476,7 @@ func (h *Handlers) OrderSubscription(w http.ResponseWriter, r *http.Request) err
 	if h.Hurried(w, r, web.CountsSubscriptions, subscriptionsPerNetwork) {
 		return errTooFast
 	}
-	p := shop.SubscriptionPage{Form: orders.Form{Name: asked.Name, Email: asked.Email, Method: asked.Method, Terms: asked.Terms}}
+	p := shop.SubscriptionPage{Form: asked.form()}
 	b, err := h.Subscriptions.Basket(r.Context(), s, visitor)
 	if err == nil && (!slices.Equal(labelsOf(s, b), slices.Sorted(slices.Values(asked.Seats))) || b.Total != asked.Total) {
 		err = &seats.Conflict{Code: seats.CodeChanged, Message: text.Mark("Your seats changed since this page was shown. Nothing was sold. Check your seats, then confirm.")}

@@ -41,7 +41,7 @@ type SubscriptionPage struct {
 	Section  int    // the rows of this one are shown
 	Chosen   []int  // seats that were chosen and are not held; nil: what is held
 	Message  string // why the last choice was refused; empty for nothing
-	Key      string
+	Key      string   // of the next extension
 	Methods  []string // how it may be paid, the best first
 	Terms    int      // the version of the terms that the buyer has to accept; 0: none
 	Form     orders.Form
@@ -135,6 +135,19 @@ func (p SubscriptionPage) price(ctx context.Context, category string) string {
 // strict reports whether seats of a performance are lost as soon as their hold expires.
 func (p SubscriptionPage) strict() bool {
 	return slices.ContainsFunc(p.House.Sales, func(s *seats.Sale) bool { return s.Event.Strict })
+}
+
+// noMore says why what is held has no extension; nothing if it has one, and where there is none at all.
+func (p SubscriptionPage) noMore(ctx context.Context) string {
+	switch {
+	case p.House.Renewal != nil || p.Basket.Expired:
+		return ""
+	case p.Basket.ExtensionsLeft == 0:
+		return text.T(ctx, noExtensions)
+	case p.House.Full():
+		return text.T(ctx, noSeats)
+	}
+	return ""
 }
 
 // stateWords says how the sale of the subscription stands; empty while it is on sale.
