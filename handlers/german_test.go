@@ -418,8 +418,12 @@ func TestPages_OfAGermanHaveNoEnglish(t *testing.T) {
 	season, renewal := w.season(t), w.renewal(t)
 	s.exec(t, `UPDATE subscription SET name = 'Abo'`)
 	w.holdsSeason(t, ann, season, 0, 1)
+	w.holdsSeason(t, owner, season, 2)
 	visit(ann, season, 200)
 	visit(ann, season+"/checkout", 200)
+	s.exec(t, `UPDATE event SET extensions = 0`)
+	visit(ann, season+"/checkout", 200)
+	refuse(season+"/hold/extension", url.Values{"total": {"10000"}})
 	visit(ann, renewal, 200)
 	visit(ann, renewal+"/checkout", 200)
 	for pattern := range pageRoutes(t) {
