@@ -38,9 +38,9 @@ type SubscriptionPage struct {
 	House    *subscriptions.House
 	States   []seats.State // of the seats of the first performance, in all performances together
 	Basket   *subscriptions.Basket
-	Section  int    // the rows of this one are shown
-	Chosen   []int  // seats that were chosen and are not held; nil: what is held
-	Message  string // why the last choice was refused; empty for nothing
+	Section  int      // the rows of this one are shown
+	Chosen   []int    // seats that were chosen and are not held; nil: what is held
+	Message  string   // why the last choice was refused; empty for nothing
 	Key      string   // of the next extension
 	Methods  []string // how it may be paid, the best first
 	Terms    int      // the version of the terms that the buyer has to accept; 0: none
