@@ -108,18 +108,14 @@ func (o *Orders) PayTogether(ctx context.Context, holder seats.ID, f Form, parts
 		if _, e := o.first(ctx, holder, j.lead().form, err); e != nil {
 			return payments.Payment{}, e
 		}
-		return o.Payments.FindByHold(ctx, holder, j.lead().form.Hold)
+		return o.Payments.FindAgain(ctx, holder, j.lead().form.Hold)
 	case err != nil:
 		return payments.Payment{}, fmt.Errorf("orders: pay together: %w", err)
 	}
 	if !payments.Ahead(j.method) {
 		o.mailWritten()
 	}
-	p, err := o.underWay(ctx, j.lead())
-	if err != nil || p.ID != id {
-		return p, err
-	}
-	return o.Payments.Start(ctx, p)
+	return o.start(ctx, j.lead(), id)
 }
 
 // joint is orders that are placed together, by the id of their events.

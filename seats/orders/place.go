@@ -661,23 +661,35 @@ func (o *Orders) payFor(ctx context.Context, s *seats.Sale, placed placed) (paym
 		if _, e := o.first(ctx, holder, placed.form, err); e != nil {
 			return payments.Payment{}, e
 		}
-		return o.Payments.FindByHold(ctx, holder, placed.form.Hold)
+		return o.Payments.FindAgain(ctx, holder, placed.form.Hold)
 	case err != nil:
 		return payments.Payment{}, fmt.Errorf("orders: pay: %w", err)
 	}
 	if !payments.Ahead(placed.form.Method) {
 		o.mailWritten()
 	}
-	p, err := o.underWay(ctx, placed)
-	if err != nil || p.ID != id {
-		return p, err // another one was first
+	return o.start(ctx, placed, id)
+}
+
+// start attempts the payment that was just begun, or returns the one that was first.
+func (o *Orders) start(ctx context.Context, form placed, id seats.ID) (payments.Payment, error) {
+	switch p, err := o.paymentOf(ctx, form, o.Payments.FindByHold); {
+	case err != nil:
+		return p, err
+	case p.ID != id:
+		return o.underWay(ctx, form)
+	default:
+		return o.Payments.Start(ctx, p)
 	}
-	return o.Payments.Start(ctx, p)
 }
 
 // underWay finds the payment of a form that was sent before; an empty one if there is none. Other details are refused.
 func (o *Orders) underWay(ctx context.Context, form placed) (payments.Payment, error) {
-	p, err := o.Payments.FindByHold(ctx, form.holder, form.form.Hold)
+	return o.paymentOf(ctx, form, o.Payments.FindAgain)
+}
+
+func (o *Orders) paymentOf(ctx context.Context, form placed, find func(ctx context.Context, holder, hold seats.ID) (payments.Payment, error)) (payments.Payment, error) {
+	p, err := find(ctx, form.holder, form.form.Hold)
 	switch {
 	case errors.Is(err, payments.ErrNoPayment) || err == nil && p.Over():
 		return payments.Payment{}, nil

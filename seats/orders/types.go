@@ -312,11 +312,7 @@ func (o *Orders) payDifference(ctx context.Context, s *seats.Sale, order Order, 
 		}
 		return payments.Payment{}, fmt.Errorf("orders: pay a difference: %w", err)
 	}
-	begun, err := o.underWay(ctx, p)
-	if err != nil || begun.ID != pay.ID {
-		return begun, err // another one was first
-	}
-	return o.Payments.Start(ctx, begun)
+	return o.start(ctx, p, pay.ID)
 }
 
 // rebook is the transaction of a change of types. The old tickets end before others of their seats begin.

@@ -210,6 +210,21 @@ func (ps *Payments) FindByHold(ctx context.Context, holder, hold seats.ID) (Paym
 	return ps.find(ctx, paymentByHoldSQL, hold, holder)
 }
 
+// As in package idempotency: the commit of this statement comes after those that were read, and waits for the standby.
+const afterReadSQL = `SELECT pg_logical_emit_message(true, 'usher', '')::text`
+
+// FindAgain is FindByHold for the answer to a repeat: it waits until a failover keeps the payment.
+func (ps *Payments) FindAgain(ctx context.Context, holder, hold seats.ID) (Payment, error) {
+	p, err := ps.FindByHold(ctx, holder, hold)
+	if err != nil {
+		return p, err
+	}
+	if _, err := ps.db.Exec(ctx, afterReadSQL); err != nil {
+		return p, fmt.Errorf("payments: wait for what was read: %w", err)
+	}
+	return p, nil
+}
+
 const (
 	beginPayment = `
 WITH begun AS (
