@@ -16,7 +16,8 @@ import (
 // The end of a session releases its visitor's seats, because the visitor cannot come back to them. First the row is marked as
 // over, so that no claim of the session succeeds from then on. Then the seats are released, and then the row is deleted. If a
 // node dies in between, the holds of the ended session expire, and a purge releases its seats. Seats of a subscription are
-// released with the others, though their holder is another one (seats.Alias). Nothing else is locked while a session is. Seats in payment stay until the payment ends. Signing in and out only changes the token of a session.
+// released with the others, though their holder is another one (seats.Alias). Nothing else is locked while a session is. Seats in
+// payment stay until the payment ends. Signing in and out only changes the token of a session.
 
 // holderIn reads the visitor from the data of a session, which is JSON.
 const holderIn = `substring(encode(data, 'escape') FROM '"holder":"([0-9a-f-]{36})"')::uuid`
