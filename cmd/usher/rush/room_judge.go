@@ -189,7 +189,11 @@ func (f *RoomReport) text(t *textWriter) {
 	t.some(f.Slow, "claims of people inside after their time was over")
 	t.line("%10s tried to come in before their turn; %s were let in before their number was called", Thousands(f.TriedEarly), Thousands(f.Early))
 	t.line("%10s numbers that do not follow from the draw", Thousands(f.WrongNumbers))
-	t.line("%10s people inside at once at most, of %s slots", Thousands(f.Inside), Thousands(f.Slots))
+	slots := ""
+	if f.Slots > 0 {
+		slots = ", of " + Thousands(f.Slots) + " slots"
+	}
+	t.line("%10s people inside at once at most%s", Thousands(f.Inside), slots)
 	t.line("")
 }
 
