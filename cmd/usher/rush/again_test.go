@@ -1,8 +1,14 @@
 package rush
 
 import (
+	"encoding/pem"
 	"io"
 	"net"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -74,5 +80,27 @@ func TestWhereConnectionsAreCutPagesComeBackAndNothingUntrueIsFound(t *testing.T
 	}
 	if report.Failed() || report.Back < 20 || report.Got == 0 {
 		t.Errorf("%d sockets came back and %d people got places; untrue %d, oversold %d, errors %d: %s", report.Back, report.Got, report.Untrue, report.Oversold, report.Errors, strings.Join(report.Lies(), "\n"))
+	}
+}
+
+// At an https address each step of a person is a connection of theirs: the first with a whole handshake, others resume.
+func TestHandshakes_OnlyTheFirstOfAPersonIsWhole(t *testing.T) {
+	to, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edge := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }})
+	t.Cleanup(edge.Close)
+	trust := filepath.Join(t.TempDir(), "edge.pem")
+	if err := os.WriteFile(trust, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: edge.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", trust)
+	r := rushes(t, "--url", edge.URL, "--event", hall(t, 40, false, time.Minute), "--people", "20", "--over", "200ms", "--connections", "1", "--handshakes")
+	if r.Got != 20 || r.Untrue+r.Oversold+r.Errors > 0 {
+		t.Errorf("of 20 people %d got seats, %d untrue answers, %d errors", r.Got, r.Untrue, r.Errors)
+	}
+	if whole := r.Handshakes - r.Resumed; r.Handshakes < 40 || whole != 21 { // with one of the first who resumes: there is no session yet
+		t.Errorf("%d of %d handshakes were whole; each of 20 people looks first and then claims", whole, r.Handshakes)
 	}
 }

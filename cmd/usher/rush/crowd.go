@@ -70,6 +70,7 @@ type Crowd struct {
 	Again       time.Duration // how long a person without an answer, or with "unavailable", asks again, with the same key
 	OneAddress  bool          // everybody comes from one address; else, at a box office of their own, from many networks
 	Connections int           // shared by all people
+	Handshakes  bool          // each step of a person is a connection of theirs, at an https address with a handshake that resumes the one before
 	Watchers    int           // sockets that only watch
 	Dead        int           // of them, those that stop reading before the crowd comes
 	Desks       int           // live desks that organizers have open

@@ -43,6 +43,8 @@ type line struct {
 	sent   bool          // the last try got as far as that
 	doubts int           // how many tries of the last request may have been heard, and their answers lost
 
+	security *tls.Config // of an https address
+
 	from   int32 // person that requests come from
 	spread bool  // people come from many networks, and the box office believes a header about it
 
@@ -50,7 +52,9 @@ type line struct {
 	etag string // of the last answer
 }
 
-func newLine(u *url.URL) *line { return &line{url: u, in: bufio.NewReaderSize(nil, 4096)} }
+func newLine(u *url.URL) *line {
+	return &line{url: u, in: bufio.NewReaderSize(nil, 4096), security: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}}
+}
 
 // request is what a person sends.
 type request struct {
@@ -108,7 +112,7 @@ func (l *line) dial(ctx context.Context) error {
 		return fmt.Errorf("rush: connect: %w", err)
 	}
 	if l.url.Scheme == "https" {
-		conn = tls.Client(conn, &tls.Config{ServerName: l.url.Hostname(), MinVersion: tls.VersionTLS12})
+		conn = tls.Client(conn, l.security)
 	}
 	l.conn = conn
 	l.in.Reset(conn)

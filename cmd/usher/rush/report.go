@@ -53,10 +53,13 @@ type Report struct {
 
 	Room *RoomReport `json:"room,omitempty"` // nil without a waiting room
 
-	ClaimP50 float64 `json:"-"` // of claims only
-	ClaimP99 float64 `json:"-"` //
-	Claims   int     `json:"-"` // that were answered
-	Taken    int     `json:"-"` // claims that were refused because other people were faster
+	Handshakes int64 `json:"handshakes,omitempty"` // of TLS
+	Resumed    int64 `json:"resumed,omitempty"`    // those of them that went on with an earlier session
+
+	ClaimP50 float64 `json:"claim_p50_ms"` // of claims only, as P50
+	ClaimP99 float64 `json:"claim_p99_ms"` //
+	Claims   int     `json:"-"`            // that were answered
+	Taken    int     `json:"-"`            // claims that were refused because other people were faster
 
 	Late time.Duration `json:"-"` // the most that a person had to wait for a connection to come with
 
@@ -78,6 +81,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
 		Room: r.roomReport(seconds), ClaimP50: r.asked.at(50), ClaimP99: r.asked.at(99), Claims: int(r.claims.Load()), Taken: int(r.taken.Load()), requests: r.latencies.count(), seats: len(r.venue.seats), lies: r.books.lies,
 	}
+	p.Handshakes, p.Resumed = r.handshakes.Load(), r.resumed.Load()
 	p.Late = time.Duration(r.latest.Load())
 	if p.Orders > 0 {
 		p.OrdersPerS = float64(p.Orders) / p.OrdersIn
@@ -102,7 +106,7 @@ func (p *Report) JSON(w io.Writer) error {
 	short := *p
 	for _, f := range []*float64{
 		&short.Seconds, &short.ClaimsPerS, &short.OrdersPerS, &short.OrdersIn, &short.Published, &short.P50, &short.P95, &short.P99, &short.Max,
-		&short.LagP50, &short.LagP99, &short.DeskMB, &short.Away, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
+		&short.ClaimP50, &short.ClaimP99, &short.LagP50, &short.LagP99, &short.DeskMB, &short.Away, &short.ServerRSS, &short.ServerCPU, &short.CrowdCPU,
 	} {
 		*f = round2(*f)
 	}
@@ -150,6 +154,9 @@ func (p *Report) Text(w io.Writer) error {
 	}
 	if p.Desks > 0 {
 		t.line("%10s news, %.1f MB, were told to %s open desks of organizers", Thousands(int(p.DeskNews)), p.DeskMB, Thousands(p.Desks))
+	}
+	if p.Handshakes > 0 {
+		t.line("%10s handshakes of TLS, %s of them resumed", Thousands(int(p.Handshakes)), Thousands(int(p.Resumed)))
 	}
 	t.line("%10s of processor time for the crowd", seconds(p.CrowdCPU))
 	if p.ServerRSS > 0 {

@@ -3,6 +3,7 @@ package rush
 import (
 	"container/heap"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -25,6 +26,7 @@ type run struct {
 	began    time.Time
 	used     time.Duration // of the processors until then
 	done     context.CancelFunc
+	sessions tls.ClientSessionCache // of browsers that come again
 
 	latencies *latencies // of every request, from the moment a person was ready to send it
 	requests  atomic.Int64
@@ -34,6 +36,8 @@ type run struct {
 	latest    atomic.Int64 // the most that a person came too late
 	back      atomic.Int64 // people who give their seats back, or let them expire
 	worked    atomic.Int64 // browsers that were checked
+	handshakes,
+	resumed atomic.Int64 // of TLS, and those of them that went on with an earlier session
 	orders    atomic.Int64 // that were confirmed
 	lastOrder atomic.Int64 // when, since the first person
 	ends      [failed + 1]atomic.Int64
@@ -89,7 +93,7 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), asked: newLatencies(), people: make([]person, c.People)}
+	r := &run{crowd: c, url: u, books: &books{}, latencies: newLatencies(), asked: newLatencies(), people: make([]person, c.People), sessions: tls.NewLRUClientSessionCache(0)}
 	l := newLine(u)
 	defer l.close()
 	if r.venue, err = look(ctx, l, c.Event); err != nil {
@@ -145,6 +149,8 @@ func (r *run) serve(ctx context.Context) {
 	l := newLine(r.url)
 	l.again = r.crowd.Again
 	defer l.close()
+	anew, known := l.security, l.security.Clone()
+	known.ClientSessionCache = r.sessions
 	for t := range r.schedule.ready {
 		if t.who < 0 {
 			if err := r.lookOn(ctx, l, t); err != nil && ctx.Err() == nil {
@@ -158,7 +164,20 @@ func (r *run) serve(ctx context.Context) {
 			r.cameLate(r.now() - t.at)
 		}
 		l.from, l.spread = t.who, r.crowd.Own && !r.crowd.OneAddress
+		if r.crowd.Handshakes {
+			l.close()
+			l.security = known
+			if t.at == r.schedule.arrivals[t.who] {
+				l.security = anew
+			}
+		}
 		err := r.act(ctx, l, t.who)
+		if conn, ok := l.conn.(*tls.Conn); ok && r.crowd.Handshakes {
+			r.handshakes.Add(1)
+			if conn.ConnectionState().DidResume {
+				r.resumed.Add(1)
+			}
+		}
 		if joins && err == nil {
 			r.room.joins.add(time.Duration(r.now() - t.at))
 		}
