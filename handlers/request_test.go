@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,7 @@ func failing(t *testing.T, set ...func(*Handlers)) (url string, log *bytes.Buffe
 	server := httptest.NewServer(h.Wrap(h.routes([]route{
 		{"GET /broken/{secret}", func(http.ResponseWriter, *http.Request) error { return errors.New("the disk is full") }, pageRule},
 		{"GET /panics/{secret}", func(http.ResponseWriter, *http.Request) error { panic("planted") }, pageRule},
+		{"POST /waits", func(_ http.ResponseWriter, r *http.Request) error { <-r.Context().Done(); return r.Context().Err() }, pageRule},
 		{"GET /fine", func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, "fine") }, pageRule},
 	})))
 	t.Cleanup(server.Close)
@@ -115,6 +117,31 @@ func TestLog_RequestIDEqualsTheAnswers(t *testing.T) {
 		if !strings.Contains(page, "name this request") {
 			t.Error("the page does not name the request")
 		}
+	}
+}
+
+// An overloaded house answers what then holds, instead of ending the connection.
+func TestAnswer_AChangeThatTakesTooLongIsUnavailable(t *testing.T) {
+	t.Parallel()
+	url, log := failing(t, func(h *Handlers) { h.LongestChange = 10 * time.Millisecond })
+	for accept, word := range map[string]string{"application/json": `"code":"unavailable"`, "text/html": "The box office cannot answer at the moment."} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/waits", strings.NewReader("a=b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", accept)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(a.Body)
+		_ = a.Body.Close()
+		if err != nil || a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" || !strings.Contains(string(body), word) {
+			t.Errorf("%s: %d %s, %v", accept, a.StatusCode, body, err)
+		}
+	}
+	if strings.Count(log.String(), "a request failed") != 2 {
+		t.Errorf("the operator was told: %s", log)
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -166,11 +167,23 @@ func (h *Server) Known(ctx context.Context, err error) *Problem {
 	return unfit(err)
 }
 
+// LongestAnswer is the most time that a request may take. The server ends the connection then, without an answer.
+const LongestAnswer = 30 * time.Second
+
+// LongestChange is how long a request may take that changes something: an overloaded house still answers what then holds.
+const LongestChange = LongestAnswer - 5*time.Second
+
 // Answer runs a handler and says what went wrong.
 func (h *Server) Answer(next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		whole := r.Context()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			ctx, cancel := context.WithTimeout(whole, cmp.Or(h.LongestChange, LongestChange))
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		if err := next(w, r); err != nil {
-			h.Fail(w, r, err)
+			h.Fail(w, r.WithContext(whole), err)
 		}
 	}
 }
