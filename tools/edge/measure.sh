@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What reaches the nodes of what people ask, and what it costs, behind contrib/nginx.conf with TLS: a PostgreSQL, two nodes and nginx on this
 # machine, browsers that open the page of an event with all that it loads, and a crowd in front of a waiting room, each of whom shakes hands
-# for themselves. Needs root on Debian, nginx, openssl and curl.
-#   tools/edge/measure.sh [people in front of the room] [browsers] [times as fast as people] [slots]
+# for themselves. Needs root on Debian, nginx, openssl, bc and curl.
+#   PEOPLE=10000 OVER=20 FASTER=20 SLOTS=500 LOOKS=100000 BROWSERS=500 tools/edge/measure.sh
+# OVER: seconds within which they come; 95 of 100 are in the lobby when it closes. FASTER: times as fast as people. LOOKS: most a second.
 set -euo pipefail
-people=${1:-10000} browsers=${2:-500} faster=${3:-20} slots=${4:-500}
+people=${PEOPLE:-10000} over=${OVER:-20} faster=${FASTER:-20} slots=${SLOTS:-500} looks=${LOOKS:-100000} browsers=${BROWSERS:-500}
 cd "$(dirname "$0")/../.."
 go build -o bin/usher ./cmd/usher
 root=$PWD dir=$(mktemp -d) postgres=$(ls -d /usr/lib/postgresql/*/bin | tail -1)
@@ -14,9 +15,10 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -su
 export SSL_CERT_FILE=$dir/cert.pem CURL_CA_BUNDLE=$dir/cert.pem
 sed -e '/server 127.0.0.1:8083/d; s/127.0.0.1:808\([12]\) /127.0.0.1:1818\1 /; s/listen 127.0.0.1:8090 backlog=4096;/listen 127.0.0.1:18443 ssl http2 backlog=4096; ssl_session_cache shared:edge:8m;/' \
   -e "s|# ssl_certificate .*|ssl_certificate $dir/cert.pem;|; s|# ssl_certificate_key .*|ssl_certificate_key $dir/key.pem;|; s|# ssl_protocols|ssl_protocols|" \
-  -e "s|access_log off;|log_format edge '\$upstream_cache_status \$ssl_session_reused \$server_protocol \$uri'; access_log $dir/access.log edge;|" "$root/contrib/nginx.conf" >nginx.conf
+  -e "s|access_log off;|log_format edge '\$upstream_cache_status \$ssl_session_reused \$server_protocol \$uri'; access_log $dir/access.log edge buffer=64k flush=1s;|" "$root/contrib/nginx.conf" >nginx.conf
 sed -i '/worker_rlimit_nofile/d; s/worker_connections 32768/worker_connections 8192/' nginx.conf # as many as this process may have
 nginx -p "$dir" -c "$dir/nginx.conf" -g "daemon off; $([ "$(id -u)" = 0 ] && echo 'user root;')" &
+nginx=$!
 chmod 711 . && mkdir sql && chown postgres sql
 su postgres -s /bin/sh -c "'$postgres/initdb' -D '$dir/sql/data' --auth=trust >/dev/null && exec '$postgres/postgres' -D '$dir/sql/data' -p 18432 -k '$dir/sql' -c max_connections=200 -c shared_buffers=1GB -c wal_compression=on" >postgres.log 2>&1 &
 until "$postgres/pg_isready" -qh 127.0.0.1 -p 18432; do sleep 0.2; done
@@ -33,9 +35,9 @@ usher event create --plan stadium --name Match --confirm-email never --price A=0
 
 origin() { curl -s http://127.0.0.1:1919{1,2}/metrics | awk '/^usher_http_requests_total/ { n += $NF } END { print n + 0 }'; }
 tell() { # what, people, requests of the origin before
-  local asked now; asked=$(wc -l <access.log) now=$(origin)
+  local asked now; sleep 2; asked=$(wc -l <access.log) now=$(origin)
   printf '%-42s %8d people  %9d requests, %6.2f each  %9d at the node, %6.3f each\n' "$1" "$2" "$asked" "$(bc -l <<<"$asked/$2")" $((now - $3)) "$(bc -l <<<"($now-$3)/$2")"
-  awk '{ n[$1]++ } END { for (s in n) printf "  %-8s %d\n", s, n[s] }' access.log
+  awk '{ n[$1]++; if ($2 == "r") resumed++; v[$3]++ } END { for (s in n) printf "  %-8s %d\n", s, n[s]; for (s in v) printf "  %-8s %d\n", s, v[s]; printf "  of a resumed session %d\n", resumed }' access.log
   : >access.log
 }
 
@@ -49,9 +51,17 @@ for _ in $(seq "$browsers"); do while read -r url; do echo "url = \"$url\""; ech
   curl --no-progress-meter --parallel --parallel-max 32 --compressed -K -
 tell "the page of an event with what it loads" "$browsers" "$before"
 
-usher room create --name Match --events match --opens "$(date -u -d '+20 seconds' +%FT%TZ)" --slots "$slots" >/dev/null
+usher room create --name Match --events match --opens "$(date -u -d "+$((over * 95 / 100 + 5)) seconds" +%FT%TZ)" --slots "$slots" >/dev/null
 : >access.log; before=$(origin)
-usher rush --scenario room --url https://localhost:18443 --event match --room match --slots "$slots" --people "$people" --faster "$faster" --looks 100000 --handshakes || true
+usher rush --scenario room --url https://localhost:18443 --event match --room match --slots "$slots" --people "$people" --over "${over}s" --faster "$faster" --looks "$looks" --handshakes || true
 tell "a crowd in front of a waiting room" "$people" "$before"
-for p in "${nodes[@]}"; do awk -v RS=' ' -v hz="$(getconf CLK_TCK)" -v node="$p" 'NR == 14 { u = $1 } NR == 15 { printf "  node %s: %.1f s of a processor", node, (u + $1) / hz }' "/proc/$p/stat"; awk '/VmHWM/ { printf ", %.0f MB at most\n", $2 / 1024 }' "/proc/$p/status"; done
-pgrep -f "nginx: worker|^nginx -p $dir" | while read -r p; do awk -v RS=' ' -v hz="$(getconf CLK_TCK)" 'NR == 14 { u = $1 } NR == 15 { printf "  nginx: %.1f s of a processor\n", (u + $1) / hz }' "/proc/$p/stat"; done
+worked() { # name, processes: seconds of a processor, and the most memory of one
+  local name=$1 most; shift
+  most=$(for p; do awk '/VmHWM/ { print $2 }' "/proc/$p/status"; done | sort -n | tail -1)
+  for p; do cat "/proc/$p/stat"; done | sed 's/.*) //' | awk -v hz="$(getconf CLK_TCK)" -v name="$name" -v mb="$((most / 1024))" '{ n += $12 + $13 } END { printf "  %-12s %8.1f s of a processor, %d MB at most\n", name, n / hz, mb }'
+}
+worked "node 1" "${nodes[0]}"
+worked "node 2" "${nodes[1]}"
+worked nginx $(pgrep -P "$nginx")
+worked PostgreSQL $(pgrep -u postgres -f "$dir|^postgres: ")
+usher verify | tail -1
