@@ -3,14 +3,21 @@ package seatstest
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +29,9 @@ import (
 var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	ctx := context.Background()
 	dir, err := Folder()
+	if err == nil {
+		err = Furnish(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -31,15 +41,94 @@ var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p, migrate(ctx, p)
+})
+
+// Furnish puts the data of a PostgreSQL with the schema into a folder, for a server that is started there. They are made once and stay
+// for the test processes of the next day: to copy them takes a twentieth of the time. Where that cannot be, the folder stays empty, and the
+// server makes its data itself.
+func Furnish(dir string) error {
+	schema, err := schemaSum()
+	if err != nil || schema == "" {
+		return err
+	}
+	made := filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-%s", madePrefix, os.Getuid(), schema))
+	lock, err := os.OpenFile(made+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which ends the lock
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	if err := makeOnce(made); err != nil {
+		return err
+	}
+	data := filepath.Join(made, "postgres")
+	if info, err := os.Lstat(data); err != nil || !info.IsDir() { // it lies elsewhere, as the server's user may not enter this folder
+		return err
+	}
+	if out, err := exec.Command("cp", "-a", data, filepath.Join(dir, "postgres")).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the data of PostgreSQL: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// makeOnce makes the data that Furnish copies, unless they are there.
+func makeOnce(made string) error {
+	now := time.Now()
+	if err := os.Chtimes(made, now, now); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	unfinished := made + ".unfinished"
+	if err := os.RemoveAll(unfinished); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	p, err := postgres.Start(ctx, unfinished, slog.New(slog.DiscardHandler), "fsync=off", "autovacuum=off")
+	if err != nil {
+		return err
+	}
+	err = migrate(ctx, p)
+	if err := errors.Join(err, p.Stop(ctx)); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, made)
+}
+
+func migrate(ctx context.Context, p *postgres.Server) error {
 	conn, err := pgx.Connect(ctx, p.DSN)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := migrations.Up(ctx, conn); err != nil {
-		return nil, err
+	_, err = migrations.Up(ctx, conn)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// schemaSum is a sum over the migrations of the tree in which a test runs, and the versions of PostgreSQL; empty outside of a tree.
+func schemaSum() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
 	}
-	return p, conn.Close(ctx)
-})
+	var names []string
+	for ; len(names) == 0; dir = filepath.Dir(dir) {
+		if names, err = filepath.Glob(filepath.Join(dir, "migrations", "*.sql")); err != nil || dir == filepath.Dir(dir) {
+			return "", err
+		}
+	}
+	sum := sha256.New()
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		sum.Write(text)
+	}
+	servers, err := filepath.Glob("/usr/lib/postgresql/*")
+	fmt.Fprint(sum, servers, os.Getenv("PATH"))
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), err
+}
 
 // Main runs the tests and stops the server they used. Call it from TestMain.
 func Main(m *testing.M) {

@@ -14,6 +14,9 @@ const lockName = "test.lock"
 // oldest is the age at which a folder without a lock counts as left behind.
 const oldest = 24 * time.Hour
 
+// madePrefix begins the names of what Furnish copies.
+const madePrefix = "usher-schema-"
+
 // locks are the locks of this process's folders. They end with the process, however that ends.
 var locks struct {
 	sync.Mutex
@@ -45,8 +48,14 @@ func Folder() (dir string, err error) {
 	return dir, os.Rename(unnamed, filepath.Join(dir, lockName))
 }
 
-// sweep removes the folders of processes that are gone. What it fails to remove stays for the next one.
+// sweep removes the folders of processes that are gone, and the data of schemas of earlier days. What it fails to remove stays for the next one.
 func sweep(in string) {
+	made, _ := filepath.Glob(filepath.Join(in, madePrefix+"*")) // the pattern is well formed
+	for _, path := range made {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > oldest {
+			_ = os.RemoveAll(path)
+		}
+	}
 	dirs, _ := filepath.Glob(filepath.Join(in, "usher-test-*")) // the pattern is well formed
 	for _, dir := range dirs {
 		lock, err := os.Open(filepath.Join(dir, lockName))

@@ -9,11 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
-	"github.com/usherbox/usher/migrations"
 	"github.com/usherbox/usher/seats/database"
 )
 
@@ -24,6 +22,9 @@ type Standby struct{ db *pgxpool.Pool }
 func DBWithStandby(t *testing.T) (*pgxpool.Pool, *Standby) {
 	t.Helper()
 	dir, err := Folder()
+	if err == nil {
+		err = Furnish(dir)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +37,7 @@ func DBWithStandby(t *testing.T) (*pgxpool.Pool, *Standby) {
 			t.Error(err)
 		}
 	})
-	conn, err := pgx.Connect(t.Context(), server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = migrations.Up(t.Context(), conn)
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+	if err := migrate(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
 	db, err := database.Connect(t.Context(), server.DSN)

@@ -3,6 +3,7 @@ package seatstest_test
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/usherbox/usher/seats/seatstest"
@@ -53,6 +54,9 @@ func TestDB_OfAPassedTestIsEmptiedForTheNext(t *testing.T) {
 	})
 }
 
+// stays is a connection that is not garbage, which would be closed.
+var stays *pgx.Conn
+
 func TestDB_IsNotUsedAgainAfterMoreThanRows(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, db *pgxpool.Pool){
 		"a trigger that is off": func(t *testing.T, db *pgxpool.Pool) {
@@ -75,7 +79,7 @@ func TestDB_IsNotUsedAgainAfterMoreThanRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn.Hijack() // it stays until the database is dropped
+			stays = conn.Hijack() // until the database is dropped
 		},
 		"a closed pool": func(_ *testing.T, db *pgxpool.Pool) { db.Close() },
 	} {
