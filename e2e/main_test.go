@@ -47,7 +47,7 @@ func runAll(m *testing.M) (int, error) {
 	}
 	unused = filepath.Join(dir, "unused")
 	first := newOffice(unused)
-	if err := errors.Join(first.open(), first.close()); err != nil {
+	if err := errors.Join(os.Mkdir(unused, 0o755), seatstest.Furnish(unused), first.open(), first.close()); err != nil {
 		return 1, err
 	}
 	boxOffice = newOffice(filepath.Join(dir, "shared"))

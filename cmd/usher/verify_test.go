@@ -26,6 +26,9 @@ import (
 func privateServer(t *testing.T) (folder string, db *pgxpool.Pool) {
 	t.Helper()
 	folder, err := seatstest.Folder()
+	if err == nil {
+		err = seatstest.Furnish(folder)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,11 +14,15 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats/seatstest"
 )
 
 // cluster is one durable server for all tests: the program refuses to run on another kind.
 var cluster = sync.OnceValues(func() (*postgres.Server, error) {
-	p, err := postgres.Start(context.Background(), filepath.Join(folder, "postgres"), slog.New(slog.DiscardHandler))
+	if err := seatstest.Furnish(folder); err != nil {
+		return nil, err
+	}
+	p, err := postgres.Start(context.Background(), folder, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
