@@ -21,8 +21,9 @@ GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | gr
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
 unit race e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
-# Builds do not depend on where the tree lies: what was built in one copy of it is there for all.
-export GOFLAGS += -trimpath
+# Builds do not depend on where the tree lies: what was built in one copy of it is there for all. What debuggers read is a sixth of the work
+# of the compiler. Traces and profiles do not need it.
+export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
 
 # A compiler that frees no memory takes a fifth less time; what it compiles runs as it does elsewhere. The race detector
 # takes a sixth less if it does not tell the kernel which pages to use.
@@ -83,7 +84,7 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines are started
 	@$(TEST) -race -timeout 20m $(RACED)
 	@$(TEST) -timeout 20m $(OTHERS)
-	@cd tools && $(TEST) -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(PLANTED)' # they mostly wait
+	@cd tools && $(TEST) -p 3 -parallel 4 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(PLANTED)' # they mostly wait
 	@cd tools/witness && GOWORK=off $(TEST) .
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
