@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -47,6 +49,48 @@ func TestFolder_OfAKilledProcessIsRemovedByTheNext(t *testing.T) {
 		}
 		if _, err := os.Stat(words[1]); errors.Is(err, fs.ErrNotExist) != killed {
 			t.Errorf("after its process was killed (%t) the folder is found with %v", killed, err)
+		}
+	}
+}
+
+func TestFurnish_MakesTheSchemaOnceADay(t *testing.T) {
+	tmp, err := seatstest.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
+	t.Setenv("TMPDIR", tmp)
+	furnished := func(name string) string {
+		t.Helper()
+		dir := filepath.Join(tmp, name)
+		if err := errors.Join(os.Mkdir(dir, 0o755), seatstest.Furnish(dir)); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, "postgres")
+	}
+	first := furnished("first")
+	made, err := filepath.Glob(filepath.Join(tmp, "usher-schema-*", "postgres"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("made was %q, %v", made, err)
+	}
+	if err := os.WriteFile(filepath.Join(made[0], "mark"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{first + "/PG_VERSION": true, first + "/mark": false, furnished("second") + "/mark": true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %t", path, err, want)
+		}
+	}
+	for _, age := range []time.Duration{23 * time.Hour, 25 * time.Hour} {
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Dir(made[0]), then, then); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := seatstest.Folder(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(made[0]); (err == nil) != (age < 24*time.Hour) {
+			t.Errorf("after %v without use, what was made is found with %v", age, err)
 		}
 	}
 }
