@@ -99,7 +99,8 @@ func run(ctx context.Context, dir string, in *bytes.Reader, name string, args ..
 	if in != nil {
 		cmd.Stdin = in
 	}
-	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // the copy is no repository, and in none
+	// The copy is no repository, and in none. A compiler that frees no memory takes a fifth less time.
+	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GOGC=off", "GOMEMLIMIT=3GiB")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", name, args[0], err, out)
 	}
