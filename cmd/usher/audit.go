@@ -82,7 +82,7 @@ func printAudit(w io.Writer, r *audit.Report, took time.Duration) error {
 	say("Since      %s blocked, %s given back and taken in one change", counted(r.LateBlocks, "seat"), thousands(r.Returned))
 	say("Now        %s free, %s held, %s sold, %s blocked", thousands(r.Free), thousands(r.Held), thousands(r.Sold), thousands(r.Blocked))
 	if r.Shown >= 0 {
-		say("Shown      the same, at version %s", thousands(int(r.Shown)))
+		say("Shown      compared at version %s", thousands(int(r.Shown)))
 	} else {
 		say("Shown      no map, so nothing was compared")
 	}

@@ -37,7 +37,7 @@ func TestAudit_OfAnOpenBoxOfficeFollowsItAndFindsAnAlteredRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	newBuyer(t, node).send("POST", "/events/evening/claims", asJSON, `{"best":3}`)
-	if out := audited("983 free, 5 held, 0 sold", "--since", file); !strings.Contains(out, "Continues  the log of 2 leaves") || !strings.Contains(out, "Shown      the same, at version 2") {
+	if out := audited("983 free, 5 held, 0 sold", "--since", file); !strings.Contains(out, "Continues  the log of 2 leaves") || !strings.Contains(out, "Shown      compared at version 2") {
 		t.Errorf("the audit says %s", out)
 	}
 	if _, err := db.Exec(t.Context(), `UPDATE change SET holder[1] = gen_random_uuid() WHERE version = 1`); err != nil {
