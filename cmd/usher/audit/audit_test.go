@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -33,6 +35,7 @@ type house struct {
 	tree   stored
 	map_   string       // what map.bin answers; empty: it is not there
 	draw   string       // the record of the draw of room lobby; empty: it is not there
+	tile   string       // a tile of hashes that is answered as zeros
 	behind atomic.Int64 // leaves that are not signed yet; they are once the checkpoint was asked for
 
 	cosigned string // the root that witnesses cosigned; empty: it is not there
@@ -107,6 +110,9 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				http.NotFound(w, r)
 				return
+			}
+			if path == "tile/"+h.tile {
+				clear(data)
 			}
 			_, _ = w.Write(data)
 			return
@@ -344,6 +350,8 @@ func TestAudit_DrawIsTheOneThatWasCommittedTo(t *testing.T) {
 	}
 	forged := record(1, 1, closed)
 	forged.People = 51
+	var names, says []string
+	var asked []Options
 	for name, c := range map[string]struct {
 		late  bool // the commitment stands in the log after the lobby closed
 		shown *waitingroom.Record
@@ -374,11 +382,22 @@ func TestAudit_DrawIsTheOneThatWasCommittedTo(t *testing.T) {
 			}
 			h.draw = string(body)
 		}
-		switch r := h.audit(Options{}); {
-		case c.says == "" && (len(r.Problems) > 0 || len(r.Draws) != 1):
-			t.Errorf("%s: the audit says %q, %q", name, r.Problems, r.Draws)
-		case c.says != "" && !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, c.says) }):
-			t.Errorf("%s: the audit says %q", name, r.Problems)
+		server := httptest.NewServer(h)
+		defer server.Close()
+		names, says, asked = append(names, name), append(says, c.says), append(asked, Options{URL: server.URL + "/events/evening/log"})
+	}
+	for i, page := range pages(t, asked, time.Millisecond) {
+		r, err := Run(t.Context(), asked[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for who, r := range map[string]*Report{"audit": r, "page": &page.Report} {
+			switch {
+			case says[i] == "" && (len(r.Problems) > 0 || len(r.Draws) != 1):
+				t.Errorf("%s: the %s says %q, %q", names[i], who, r.Problems, r.Draws)
+			case says[i] != "" && !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, says[i]) }):
+				t.Errorf("%s: the %s says %q", names[i], who, r.Problems)
+			}
 		}
 	}
 }
@@ -401,7 +420,7 @@ func TestAudit_TicketOfAnotherIsNotInTheLog(t *testing.T) {
 	for ticket, says := range map[string]string{
 		"1" + index + "-" + letters: "not in the log",
 		"3-" + letters:              "not in the log",
-		strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1): "somebody else",
+		strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1): "another order",
 	} {
 		if r := h.audit(Options{Ticket: ticket}); len(r.Problems) == 0 || !strings.Contains(r.Problems[0], says) {
 			t.Errorf("%s: the audit says %q", ticket, r.Problems)
@@ -497,37 +516,47 @@ func TestAudit_IndependentCheckerFindsTheSame(t *testing.T) {
 	}
 }
 
-// The script of the log's page, as browsers run it.
-func TestPage_ProvesATicketByItsScript(t *testing.T) {
-	t.Parallel()
+// script runs a program with the scripts of the log's page, as browsers run them, and returns the lines that it prints.
+func script(t *testing.T, program string, args ...string) []string {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Fatal("this test needs Node 18 or newer: ", err)
 	}
-	script, err := filepath.Abs("../../../static/js/logproof.js")
+	dir := t.TempDir()
+	for _, name := range []string{"audit", "logproof", "draw", "text"} {
+		source, err := os.ReadFile("../../../static/js/" + name + ".js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = regexp.MustCompile(`'usher/(\w+)'`).ReplaceAll(source, []byte(`'./$1.mjs'`))
+		if err := os.WriteFile(filepath.Join(dir, name+".mjs"), source, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	main := filepath.Join(dir, "main.mjs")
+	if err := os.WriteFile(main, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, append([]string{main}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, out)
 	}
-	source, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module := filepath.Join(t.TempDir(), "logproof.mjs")
-	if err := os.WriteFile(module, source, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+func TestPage_ProvesATicketByItsScript(t *testing.T) {
+	t.Parallel()
 	prove := func(h *house, proofs ...string) []string {
 		t.Helper()
 		server := httptest.NewServer(h)
 		defer server.Close()
-		const run = `const [module, log, ...proofs] = process.argv.slice(1)
-const {proven} = await import(module)
-for (const p of proofs) console.log(await proven(path => fetch(log + path), p).then(JSON.stringify, error => 'error ' + error.message))`
-		out, err := exec.CommandContext(t.Context(), node, append([]string{"--input-type=module", "-e", run, module, server.URL + "/events/evening/log/"}, proofs...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return strings.Split(strings.TrimSpace(string(out)), "\n")
+		return script(t, `import {proven} from './logproof.mjs'
+const [log, ...proofs] = process.argv.slice(2)
+for (const p of proofs) console.log(await proven(path => fetch(log + path), p).then(JSON.stringify, error => 'error ' + error.message))`,
+			append([]string{server.URL + "/events/evening/log/"}, proofs...)...)
 	}
 	s := evening(400)
 	house := newHouse(t)
@@ -552,5 +581,122 @@ for (const p of proofs) console.log(await proven(path => fetch(log + path), p).t
 	forged.tree[tlog.StoredHashIndex(0, 700)] = tlog.Hash{}
 	if got := prove(forged, s.proof(398)); !strings.HasPrefix(got[0], "error") {
 		t.Errorf("of a tile that does not fit the root: %s", got)
+	}
+}
+
+// pageReport is the report of the page's script. It has no witnesses, and its doors are in microseconds.
+type pageReport struct {
+	Report
+	Doors  *int64
+	Signed bool
+	Error  string
+}
+
+// pages audits logs with the script of the page.
+func pages(t *testing.T, asked []Options, patience time.Duration) (reports []pageReport) {
+	t.Helper()
+	jobs, err := json.Marshal(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range script(t, `import {audit} from './audit.mjs'
+for (const {URL: log, Since: seen, Ticket: ticket} of JSON.parse(process.argv[2])) {
+  const report = await audit({log, seen, ticket, patience: +process.argv[3], wait: 1}).catch(error => ({error: error.message}))
+  console.log(JSON.stringify(report))
+}`, string(jobs), fmt.Sprint(patience.Milliseconds())) {
+		var r pageReport
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v\n%s", err, line)
+		}
+		reports = append(reports, r)
+	}
+	return reports
+}
+
+// The page of a log replays the sale as the command does, and says the same of honest logs, of each fraud, of false maps and of tickets.
+func TestPage_SaysOfEachLogWhatTheCommandSays(t *testing.T) {
+	t.Parallel()
+	const patience = 20 * time.Millisecond
+	var names []string
+	var asked []Options
+	add := func(name string, h *house, o Options) {
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		o.URL, o.patience = server.URL+"/events/evening/log", patience
+		names, asked = append(names, name), append(asked, o)
+	}
+	one := newHouse(t)
+	s := evening(400)
+	h := one.with(s.leaves)
+	h.map_ = s.shown()
+	add("honest", h, Options{Ticket: s.proof(3), Since: "kept:\n\n" + h.with(s.leaves[:300]).checkpoint()})
+	index, letters, _ := strings.Cut(s.proof(3), "-")
+	code, _, _ := strings.Cut(s.proof(7), ".")
+	for _, ticket := range []string{"1" + index + "-" + letters, "3-" + letters, strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1), strings.ToLower(code)} {
+		add("ticket "+ticket, h, Options{Ticket: ticket})
+	}
+	for _, f := range frauds {
+		honest := evening(20)
+		o := Options{}
+		if f.before > 0 {
+			o.Since = one.with(honest.leaves[:f.before]).checkpoint()
+		}
+		f.forge(honest)
+		h := one.with(honest.leaves)
+		h.map_ = evening(20).shown()
+		add(f.name, h, o)
+	}
+	for name, change := range map[string][2]string{
+		"fewer free seats": {`"free":0,`, `"free":5,`}, "a seat that is shown as sold": {`"states":"2322`, `"states":"2320`},
+		"a seat too many": {`"states":"`, `"states":"0`}, "a version that is not there": {`"version":`, `"version":9`}, "no version": {`"version":`, `"version":-`},
+	} {
+		s := evening(20)
+		h := one.with(s.leaves)
+		if h.map_ = strings.Replace(s.shown(), change[0], change[1], 1); h.map_ == s.shown() {
+			t.Fatalf("%s: the map is the right one, %s", name, h.map_)
+		}
+		add(name, h, Options{})
+	}
+	unsigned := one.with(evening(20).leaves)
+	unsigned.leaves[9] = evening(20).leaves[9].Append(nil)
+	add("leaves that were not signed", unsigned, Options{})
+	tile := one.with(evening(400).leaves)
+	tile.tile = "0/001"
+	add("a changed tile", tile, Options{})
+	large := newStory(4000)
+	large.version(nil, [2]int{5, 5})
+	all := make([][2]int, 1600)
+	for i := range all {
+		all[i] = [2]int{i, 5}
+	}
+	large.version(nil, all[:1500]...)
+	large.leaves[2].Parts = 2
+	large.version(&publiclog.Rules{Status: publiclog.OnSale, Opens: publiclog.AtOnce, Seats: 3}, all[1500:]...)
+	large.version(nil, [2]int{7, 4}, [2]int{8, 0}, [2]int{8, 0}, [2]int{9, 0}, [2]int{10, 0})
+	e := large.leaves[len(large.leaves)-1].Entries
+	e[0].State, e[3].Commitment, e[4].Seat = 9, [32]byte{1}, 4100
+	add("versions in parts that do not fit, and seats that are not there", one.with(large.leaves), Options{})
+	for name, leaf := range map[string]publiclog.Leaf{"a time that no calendar has": {Kind: publiclog.Version, Version: 1, At: 1_000_000_000_000_000_000, Parts: 1}, "a kind that is unknown": {Kind: 7}} {
+		add(name, one.with(append(newStory(20).leaves, leaf)), Options{})
+	}
+	for i, r := range pages(t, asked, patience) {
+		want, err := Run(t.Context(), asked[i])
+		if err != nil || r.Error != "" || !r.Signed {
+			t.Fatalf("%s: %v, %s", names[i], err, r.Error)
+		}
+		if (r.Doors == nil) != want.Doors.IsZero() || r.Doors != nil && *r.Doors != want.Doors.UnixMicro() {
+			t.Errorf("%s: the doors open at %v, want %v", names[i], r.Doors, want.Doors)
+		}
+		got := r.Report
+		got.Doors, got.Bytes = want.Doors, want.Bytes // how often a log is read again depends on the pace
+		for _, report := range []*Report{&got, want} { // nil or empty
+			report.Since, report.Draws, report.Problems = append([]int64{}, report.Since...), append([]string{}, report.Draws...), append([]string{}, report.Problems...)
+			for i, p := range report.Problems {
+				report.Problems[i] = strings.Replace(p, " 0.02s later", " 20ms later", 1)
+			}
+		}
+		if !reflect.DeepEqual(&got, want) {
+			t.Errorf("%s: the page says\n%+v, the command\n%+v", names[i], got, *want)
+		}
 	}
 }

@@ -271,7 +271,7 @@ func (a *auditor) checkTicket(context.Context) error {
 	for _, e := range leaf.Entries {
 		if e.State == sold && (len(parts) == 1 || parts[1] == fmt.Sprint(e.Seat)) {
 			if len(parts) == 4 && !opens(e.Commitment, parts[2], parts[3]) {
-				a.wrong("Leaf %d sold seat %d to somebody else.", index, e.Seat)
+				a.wrong("Leaf %d sold seat %d to another order.", index, e.Seat)
 				return nil
 			}
 			if later := a.lastOf(e.Seat); later != index {
