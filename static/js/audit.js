@@ -30,7 +30,7 @@ export async function audit({log, seen = '', ticket = '', ask = fetchNow, patien
   if (!report.problems.length) await checkTiles(a)
   const sale = await replay(a)
   if (sale) await checkDraws(a, sale)
-  if (a.ticket) await checkTicket(a, sale)
+  if (a.ticket) checkTicket(a, sale)
   return report
 }
 
@@ -134,9 +134,12 @@ async function checkTree(a) {
   if (leaves.length !== report.leaves) return wrong(a, T('The log serves %s leaves of the %s that it signed.', leaves.length, report.leaves))
   const level = async (n, part) => {
     const hashes = new Uint8Array(32 * n)
-    for (let from = 0; from < n; from += STEP) {
-      await Promise.all(Array.from({length: Math.min(STEP, n - from)}, async (_, i) => hashes.set(await sha256(...part(from + i)), 32 * (from + i))))
-      if (n === leaves.length) a.progress('tree', from, n)
+    for (let i = 0; i < n; i++) {
+      if (i % STEP === 0) {
+        if (n === leaves.length) a.progress('tree', i, n)
+        await pause(0)
+      }
+      hashes.set(sha256(...part(i)), 32 * i)
     }
     return hashes
   }
@@ -144,7 +147,7 @@ async function checkTree(a) {
   a.levels = [await level(leaves.length, i => [[0], leaves[i]])]
   for (let below; (below = a.levels.at(-1)).length >= 64;) a.levels.push(await level(below.length >> 6, i => [[1], below.subarray(64 * i, 64 * i + 64)]))
 
-  const root = text64(await rootOf(a, report.leaves))
+  const root = text64(rootOf(a, report.leaves))
   if (root !== a.root) wrong(a, T('The leaves are not those that were signed: their root is %s, the signed one is %s.', root, a.root))
   const before = checkpoints(a.seen)
   if (a.seen.trim() && !before.length) throw new Error(T('There is no checkpoint in what was seen before.'))
@@ -152,12 +155,12 @@ async function checkTree(a) {
 }
 
 // rootOf is the root over the first leaves (RFC 6962): of the whole trees that they are made of, the smallest first.
-async function rootOf({levels}, size) {
+function rootOf({levels}, size) {
   let root = null
   for (let level = 0, n = size; n > 0; level++, n = Math.floor(n / 2)) {
     if (n % 2 === 0) continue
     const left = levels[level].subarray(32 * (n - 1), 32 * n)
-    root = root ? await sha256([1], left, root) : left
+    root = root ? sha256([1], left, root) : left
   }
   return root
 }
@@ -175,7 +178,7 @@ async function continues(a, before) {
   }
   a.report.since.push(tree.size)
   if (tree.size > a.report.leaves) wrong(a, T('The log has %s leaves, and had %s before: some were removed.', a.report.leaves, tree.size))
-  else if (!same(await rootOf(a, tree.size), base64(tree.root))) {
+  else if (!same(rootOf(a, tree.size), base64(tree.root))) {
     wrong(a, T('The first %s leaves are not those that were signed before: a leaf was changed, removed or inserted, or two logs are shown.', tree.size))
   }
 }
@@ -355,7 +358,7 @@ function microsOf(time = '') {
 }
 
 // checkTicket looks for the ticket: its code, and if it is the whole proof, its seat, salt and order.
-async function checkTicket(a, sale) {
+function checkTicket(a, sale) {
   const {leaf: index, start, seat, salt, order} = a.ticket
   if (index >= a.leaves.length || !a.levels) return wrong(a, T('The ticket is not in the log: there is no leaf %s.', index))
   if (!same(a.levels[0].subarray(32 * index, 32 * index + start.length), start)) return wrong(a, T('The ticket is not in the log: leaf %s is another one.', index))
@@ -363,7 +366,7 @@ async function checkTicket(a, sale) {
   const found = []
   for (const entry of leaf?.entries ?? []) {
     if (entry.state !== SOLD || seat && seat !== `${entry.seat}`) continue
-    if (order && !same(await commitment(salt, order), entry.commitment)) return wrong(a, T('Leaf %s sold seat %s to another order.', index, entry.seat))
+    if (order && !same(commitment(salt, order), entry.commitment)) return wrong(a, T('Leaf %s sold seat %s to another order.', index, entry.seat))
     const later = sale?.seats[entry.seat]?.leaf ?? index
     if (later !== index) wrong(a, T('Seat %s was sold by leaf %s, and leaf %s changed it later.', entry.seat, index, later))
     found.push(entry.seat)
