@@ -9,11 +9,11 @@ const [FREE, HELD, EXPIRED, PAYING, SOLD, BLOCKED] = [0, 1, 2, 3, 4, 5]
 const SKEW = 5_000_000 // microseconds that clocks of a house may be set back
 const MOST_SAID = 20
 const AT_ONCE = 8 // downloads
-const STEP = 2048 // hashes or leaves, then the page has its turn
+const STEP = 4096 // hashes or leaves, then the page has its turn
 const PER_LEAF = 1500 // seats
 
 const pause = ms => new Promise(done => setTimeout(done, ms))
-const moment = micros => Math.abs(micros) < 8.64e18 ? new Date(micros / 1000).toISOString().replace('T', ' ').replace('Z', ' UTC') : `${micros} µs`
+export const moment = micros => Math.abs(micros) < 8.64e18 ? new Date(micros / 1000).toISOString().replace('T', ' ').replace('Z', ' UTC') : `${micros} µs`
 const text64 = bytes => btoa(String.fromCharCode(...bytes))
 
 // audit looks at the log with an address such as "/events/evening/log". It throws what kept it from looking; what is wrong is in the report.

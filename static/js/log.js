@@ -1,6 +1,6 @@
 // The page of a public log: it checks in this browser that a ticket is in the signed tree, and replays the whole sale (docs/audit-log.md).
 
-import {audit} from 'usher/audit'
+import {audit, moment} from 'usher/audit'
 import {proven} from 'usher/logproof'
 import {N, T, number} from 'usher/text'
 
@@ -54,7 +54,7 @@ function told(r, seconds) {
   const rows = [
     [T('Log'), r.origin],
     [T('Replayed'), T('%s, %s, %s. %s MB in %s s', N('%d leaf', '%d leaves', r.leaves), N('%d change', '%d changes', r.versions), N('%d seat', '%d seats', r.seats), (r.bytes / 1e6).toFixed(1), seconds.toFixed(1))],
-    [T('Start of the sale'), r.doors === null ? T('not open yet') : T('open since %s', new Date(r.doors / 1000).toLocaleString(document.documentElement.lang))],
+    [T('Start of the sale'), r.doors === null ? T('not open yet') : T('open since %s', moment(r.doors))],
     [T('Before the start'), T('%s declared in blocks, %s of them taken. %s claimed with access codes', N('%d seat', '%d seats', r.declared), number(r.earlyBlocks), number(r.presale))],
     [T('After the start'), T('%s blocked, %s given back and taken in one change', N('%d seat', '%d seats', r.lateBlocks), number(r.returned))],
     [T('Now'), T('%s free, %s held, %s sold, %s blocked', number(r.free), number(r.held), number(r.sold), number(r.blocked))],

@@ -29,13 +29,13 @@ export function sha256(...parts) {
       const x = W[i - 15], y = W[i - 2]
       W[i] = W[i - 16] + W[i - 7] + (turn(x, 7) ^ turn(x, 18) ^ x >>> 3) + (turn(y, 17) ^ turn(y, 19) ^ y >>> 10)
     }
-    let [a, b, c, d, e, f, g, h] = sum
+    let a = sum[0], b = sum[1], c = sum[2], d = sum[3], e = sum[4], f = sum[5], g = sum[6], h = sum[7]
     for (let i = 0; i < 64; i++) {
-      const s = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (e & f ^ ~e & g) + K[i] + W[i]
+      const s = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (e & f ^ ~e & g) + K[i] + W[i] | 0
       const t = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + (a & b ^ a & c ^ b & c)
-      ;[h, g, f, e, d, c, b, a] = [g, f, e, d + s | 0, c, b, a, s + t | 0]
+      h = g, g = f, f = e, e = d + s | 0, d = c, c = b, b = a, a = s + t | 0
     }
-    ;[a, b, c, d, e, f, g, h].forEach((x, i) => { sum[i] += x })
+    sum[0] += a, sum[1] += b, sum[2] += c, sum[3] += d, sum[4] += e, sum[5] += f, sum[6] += g, sum[7] += h
   }
   sum.forEach((x, i) => view.setInt32(4 * i, x))
   return bytes.slice(0, 32)
