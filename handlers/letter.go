@@ -26,6 +26,7 @@ import (
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
 	"github.com/usherbox/usher/seats/pricing"
+	"github.com/usherbox/usher/seats/publiclog"
 	"github.com/usherbox/usher/seats/sites"
 	"github.com/usherbox/usher/seats/subscriptions"
 	"github.com/usherbox/usher/seats/text"
@@ -58,6 +59,7 @@ type Letters struct {
 	Bookings      *bookings.Bookings
 	Subscriptions *subscriptions.All
 	Wallets       *wallets.Wallets // nil: no passes
+	Logs          *publiclog.Logs  // nil: no codes of the public log
 	URL           string           // how browsers reach us
 	Now           func() time.Time // the database's; nil: this machine's
 }
@@ -210,7 +212,7 @@ func (l Letters) Write(ctx context.Context, m mail.Mail) (mail.Letter, error) {
 	if err != nil {
 		return letter, err
 	}
-	added, err := files(ctx, s, order, address, look)
+	added, err := l.files(ctx, s, order, address, look)
 	letter.Files = append(letter.Files, added...)
 	if code := page.Transfer.Code(); code != "" {
 		letter.Files = append(letter.Files, mail.File{Name: "bank-transfer.png", Type: "image/png", Content: views.QRPicture(code)})
@@ -466,7 +468,7 @@ func (l Letters) subscribed(ctx context.Context, m mail.Mail) (mail.Letter, erro
 		if err != nil {
 			return mail.Letter{}, err
 		}
-		more, err := files(ctx, s, order, address, look)
+		more, err := l.files(ctx, s, order, address, look)
 		if err != nil {
 			return mail.Letter{}, err
 		}
@@ -546,7 +548,7 @@ func (l Letters) messagePage(ctx context.Context, m mail.Mail, path string) (pag
 }
 
 // files are what a mail program can keep of an order.
-func files(ctx context.Context, s *seats.Sale, order orders.Order, address string, look shop.Print) ([]mail.File, error) {
+func (l Letters) files(ctx context.Context, s *seats.Sale, order orders.Order, address string, look shop.Print) ([]mail.File, error) {
 	page := shop.OrderPage{Sale: shop.Sale{Event: s.Event, Plan: s.Plan}, Order: order}
 	if order.State == orders.Cancelled || len(page.Live()) == 0 {
 		return nil, nil
@@ -555,12 +557,39 @@ func files(ctx context.Context, s *seats.Sale, order orders.Order, address strin
 	if s.Event.Online.On || order.Rotates {
 		return []mail.File{calendar}, nil
 	}
+	var err error
+	if page.Proofs, err = l.proofs(ctx, s.Event.ID, order, page.Live()); err != nil {
+		return nil, err
+	}
 	paper, _ := look.Branding.PaperFor("")
 	pdf, err := page.Paper(ctx, look, paper)
 	return []mail.File{
 		{Name: s.Event.Slug + ".pdf", Type: "application/pdf", Content: pdf},
 		calendar,
 	}, err
+}
+
+// logFollows is how long the mail of an order waits for the public log, which has a sale about a second after it.
+const logFollows = 3 * time.Second
+
+// proofs are those of tickets in the public log. Tickets are valid without, so only an order that was just made waits for them.
+func (l Letters) proofs(ctx context.Context, event int64, order orders.Order, tickets []orders.Ticket) (map[int]publiclog.Proof, error) {
+	if l.Logs == nil || !l.Logs.Has(ctx, event) {
+		return nil, nil
+	}
+	var idxs []int
+	for _, t := range tickets {
+		idxs = append(idxs, t.Idx)
+	}
+	for {
+		found, err := l.Logs.Proofs(ctx, event, order.ID, idxs)
+		if err != nil || len(found) == len(idxs) || l.now().Sub(order.CreatedAt) > logFollows {
+			return found, err
+		}
+		if err := seats.Sleep(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // lost makes the mail to a buyer who paid and got no seats.

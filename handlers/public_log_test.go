@@ -6,9 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/usherbox/usher/seats/mail"
+	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/seatstest"
 )
@@ -116,5 +119,41 @@ func TestPublicLog_TicketHasItsCode(t *testing.T) {
 	}
 	if a, _ := send(t, person(t), "GET", s.url+"/orders/"+order.Code+"/tickets.pdf", ""); a.StatusCode != http.StatusOK {
 		t.Errorf("the paper is answered %d", a.StatusCode)
+	}
+}
+
+func TestPublicLog_MailOfAnOrderWaitsForItsCode(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.places(t, 1, "Bob")
+	s.publishLog(t) // the log has begun
+	order := s.places(t, 2, "Ann")
+	made := time.Now()
+	letters := Letters{Inventory: s.office, Orders: s.sold, Banks: s.config.Banks, Pages: s.config.Pages, Invoices: s.config.Invoices, Logs: s.config.Logs, URL: s.url, Now: func() time.Time { return made }}
+	written := make(chan string, 1)
+	write := func(l Letters) {
+		letter, err := l.Write(t.Context(), mail.Mail{ID: 1, Order: order.Code, Kind: orders.MailConfirmation})
+		if err != nil || len(letter.Files) < 2 {
+			t.Errorf("the mail is %+v, %v", letter, err)
+			written <- ""
+			return
+		}
+		written <- string(letter.Files[0].Content)
+	}
+	go write(letters)
+	select {
+	case <-written:
+		t.Fatal("the mail did not wait for the log")
+	case <-time.After(300 * time.Millisecond):
+	}
+	late := letters
+	late.Now = func() time.Time { return made.Add(logFollows + time.Minute) }
+	write(late) // on the test's goroutine: a log that does not follow holds no mail up
+	if paper := strings.Join(wordsOfPaper(t, <-written), " "); strings.Contains(paper, "In the public log") || !strings.Contains(paper, "Ticket 1 of 2") {
+		t.Errorf("a mail without the log has the paper %s", paper)
+	}
+	s.publishLog(t)
+	if found := regexp.MustCompile(`In the public log\s+\d+(-[0-9A-Z]{4}){4}`).FindAllString(strings.Join(wordsOfPaper(t, <-written), " "), -1); len(found) != 2 {
+		t.Errorf("the paper of two tickets has the codes %q", found)
 	}
 }

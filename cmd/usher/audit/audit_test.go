@@ -688,7 +688,7 @@ func TestPage_SaysOfEachLogWhatTheCommandSays(t *testing.T) {
 			t.Errorf("%s: the doors open at %v, want %v", names[i], r.Doors, want.Doors)
 		}
 		got := r.Report
-		got.Doors, got.Bytes = want.Doors, want.Bytes // how often a log is read again depends on the pace
+		got.Doors, got.Bytes = want.Doors, want.Bytes  // how often a log is read again depends on the pace
 		for _, report := range []*Report{&got, want} { // nil or empty
 			report.Since, report.Draws, report.Problems = append([]int64{}, report.Since...), append([]string{}, report.Draws...), append([]string{}, report.Problems...)
 			for i, p := range report.Problems {
