@@ -134,7 +134,7 @@ const shownOf = s => ({
 test('an honest sale is right, and its seats are counted', async () => {
   const s = evening(400)
   const house = new House(s, shownOf(s))
-  const r = await house.audit({seen: `kept:\n\n${house.checkpoint(300)}`})
+  const r = await house.audit({seen: `before:\n\n${house.checkpoint(300)}`})
   assert.deepEqual(r.problems, [])
   const {signed, leaves, seats, free, held, sold, blocked, declared, earlyBlocks, lateBlocks, since, shown, doors} = r
   assert.deepEqual({signed, leaves, seats, free, held, sold, blocked, declared, earlyBlocks, lateBlocks, since, shown, doors},

@@ -16,7 +16,7 @@ const pause = ms => new Promise(done => setTimeout(done, ms))
 export const moment = micros => Math.abs(micros) < 8.64e18 ? new Date(micros / 1000).toISOString().replace('T', ' ').replace('Z', ' UTC') : `${micros} µs`
 const text64 = bytes => btoa(String.fromCharCode(...bytes))
 
-// audit looks at the log with an address such as "/events/evening/log". It throws what kept it from looking; what is wrong is in the report.
+// audit looks at the log with an address such as "/events/evening/log". It throws why it could not look; what is wrong is in the report.
 // seen is text with checkpoints that were seen before; ticket a code, or a whole proof; progress is told the step, and which part of it is done.
 export async function audit({log, seen = '', ticket = '', ask = fetchNow, patience = 40_000, wait = 1000, progress = () => {}}) {
   const report = {origin: '', key: '', checkpoint: '', signed: false, cosigners: 0, leaves: 0, versions: 0, bytes: 0, seats: 0, doors: null, free: 0, held: 0, sold: 0, blocked: 0, declared: 0, earlyBlocks: 0, presale: 0, lateBlocks: 0, returned: 0, since: [], draws: [], shown: -1, ticket: '', problems: []}

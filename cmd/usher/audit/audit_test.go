@@ -629,7 +629,7 @@ func TestPage_SaysOfEachLogWhatTheCommandSays(t *testing.T) {
 	s := evening(400)
 	h := one.with(s.leaves)
 	h.map_ = s.shown()
-	add("honest", h, Options{Ticket: s.proof(3), Since: "kept:\n\n" + h.with(s.leaves[:300]).checkpoint()})
+	add("honest", h, Options{Ticket: s.proof(3), Since: "before:\n\n" + h.with(s.leaves[:300]).checkpoint()})
 	index, letters, _ := strings.Cut(s.proof(3), "-")
 	code, _, _ := strings.Cut(s.proof(7), ".")
 	for _, ticket := range []string{"1" + index + "-" + letters, "3-" + letters, strings.Replace(s.proof(3), s.orders[3].String(), s.orders[4].String(), 1), strings.ToLower(code)} {
