@@ -22,7 +22,7 @@ until [ -e %s ]; do sleep 0.1; done
 say '{"state":"done","people":9880,"over":600,"progress":{"arrived":9880,"bought":494,"left":9386},
 "sections":[{"name":"Floor left","seats":400,"sold":400,"after":212},{"name":"Floor right","seats":400,"sold":400,"after":272.5},{"name":"Balcony","seats":188,"sold":150,"after":null}],
 "prices":[{"name":"Category A","seats":800,"sold":800,"after":272.5},{"name":"Category B","seats":188,"sold":150,"after":null}],
-"waits":{"p50":61,"p95":400,"max":730,"promised":4100,"kept":4018},"claims":{"count":21480,"p50_ms":12.4,"p99_ms":180.2,"refused":9120},"money":4200000,"currency":"EUR",
+"waits":{"p50":61,"p95":400,"max":730,"promised":4100,"kept":4018,"arrivals":[{"from":0,"to":120,"came":2310,"in":1320,"least":2.4,"most":121},{"from":120,"to":240,"came":1890,"in":1190,"least":58,"most":260},{"from":240,"to":360,"came":1912,"in":980,"least":121,"most":431},{"from":360,"to":480,"came":1904,"in":410,"least":306,"most":730},{"from":480,"to":600,"came":1864,"in":0,"least":0,"most":0}]},"claims":{"count":21480,"p50_ms":12.4,"p99_ms":180.2,"refused":9120},"money":4200000,"currency":"EUR",
 "machine":{"cpu_seconds":412,"peak_memory":536870912,"busy":0.7,"cores":2},"broken":[{"what":"unanswered","count":3}]}'
 `
 

@@ -91,7 +91,7 @@ func TestRehearsal_FormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 
 const played = `
 echo '{"state":"done","event":"first-night","people":9880,"over":600,"progress":{"arrived":9880,"bought":494,"left":9386},"sections":[{"name":"Floor","seats":800,"sold":800,"after":272.5},{"name":"Balcony","seats":188,"sold":150,"after":null}],
-"waits":{"p50":61,"p95":400,"max":7300,"promised":100,"kept":97},"claims":{"count":2000,"p50_ms":12,"p99_ms":180,"refused":900},"money":4200000,"currency":"EUR","machine":{"cpu_seconds":75,"peak_memory":536870912,"busy":0.7,"cores":2},"late":45,"broken":[{"what":"unanswered","count":3}]}' > "$4"`
+"waits":{"p50":61,"p95":400,"max":7300,"promised":100,"kept":97,"arrivals":[{"from":0,"to":120,"came":2310,"in":1200,"least":31.4,"most":400},{"from":480,"to":600,"came":90,"in":0,"least":0,"most":0}]},"claims":{"count":2000,"p50_ms":12,"p99_ms":180,"refused":900},"money":4200000,"currency":"EUR","machine":{"cpu_seconds":75,"peak_memory":536870912,"busy":0.7,"cores":2},"late":45,"broken":[{"what":"unanswered","count":3}]}' > "$4"`
 
 func TestRehearsal_PageShowsHowItWent(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestRehearsal_PageShowsHowItWent(t *testing.T) {
 	}
 	_, page := s.page(t, ann, at+"/rehearsal")
 	said := strings.Join(strings.Fields(readable(page)), " ")
-	for _, want := range []string{"3 requests got no proper answer.", "people came up to 45 seconds late", "€42,000", "Half of those let in waited at most 61 seconds", "95 of 100 let in waited at most 6:40 minutes", "Called when we had said 97%", "Floor 800 800 4:33 minutes", "Balcony 188 150 Not sold out", "512 MB", "reserve for peaks 2", "180 ms"} {
+	for _, want := range []string{"3 requests got no proper answer.", "people came up to 45 seconds late", "€42,000", "Half of those let in waited at most 61 seconds", "95 of 100 let in waited at most 6:40 minutes", "Called when we had said 97%", "0:00 – 2:00 minutes 2,310 1,200 0:31 – 6:40 minutes", "8:00 – 10:00 minutes 90 0 No one was let in", "Floor 800 800 4:33 minutes", "Balcony 188 150 Not sold out", "512 MB", "reserve for peaks 2", "180 ms"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q: %s", want, said)
 		}

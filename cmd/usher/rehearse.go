@@ -235,7 +235,11 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		if p.Waits, err = rehearsal.ReadPromises(ctx, conn); err != nil {
 			return err
 		}
-		p.Waits.Of(crowded.Room.Waited, r.faster)
+		waits := make([]rehearsal.Wait, 0, len(crowded.Room.Waits))
+		for _, w := range crowded.Room.Waits {
+			waits = append(waits, rehearsal.Wait(w))
+		}
+		p.Waits.Of(waits, crowd.Over, r.faster)
 	}
 	p.Progress.Holding, p.Progress.Left = 0, p.Progress.Arrived-p.Progress.Bought // some gave seats back, or let them expire
 	p.Claims = rehearsal.Claims{Count: crowded.Claims, P50: crowded.ClaimP50, P99: crowded.ClaimP99, Refused: crowded.Taken}
@@ -271,6 +275,13 @@ func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
 	t.add("")
 	if r.Waits != nil {
 		t.add("Waits: half of those let in up to %s, 95 of 100 up to %s, the longest %s. %d of %d promised times held.", r.Waits.P50, r.Waits.P95, r.Waits.Max, r.Waits.Kept, r.Waits.Promised)
+		for _, a := range r.Waits.Arrivals {
+			waited := "none was let in"
+			if a.In > 0 {
+				waited = fmt.Sprintf("%d were let in, 95 of 100 of them after %s to %s", a.In, a.Least, a.Most)
+			}
+			t.add("  %d came from %s to %s: %s.", a.Came, a.From, a.To, waited)
+		}
 	}
 	t.add("Claims: %d, half answered within %.0f ms, 99 of 100 within %.0f ms. %d found a seat taken.", r.Claims.Count, r.Claims.P50, r.Claims.P99, r.Claims.Refused)
 	t.add("Machine: %.2f cores on average for this pace, so %d with a reserve for peaks; %d MB of memory.", r.Machine.Busy, r.Machine.Cores, r.Machine.PeakMemory>>20)

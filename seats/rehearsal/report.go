@@ -73,6 +73,18 @@ type Waits struct {
 	Max      Seconds `json:"max"`
 	Promised int     `json:"promised"` // people who were told a range
 	Kept     int     `json:"kept"`     // people who were called within the first range that they were told
+
+	Arrivals []WaitRange `json:"arrivals"` // by arrival, in fifths of the time within which people come
+}
+
+// WaitRange is how long people waited who came in a part of the sale.
+type WaitRange struct {
+	From  Seconds `json:"from"` // from the first person
+	To    Seconds `json:"to"`
+	Came  int     `json:"came"`  // people
+	In    int     `json:"in"`    // of them, those let in
+	Least Seconds `json:"least"` // 95 % of those let in waited from Least to Most: both are 0 if none was
+	Most  Seconds `json:"most"`
 }
 
 // Claims are requests for seats.

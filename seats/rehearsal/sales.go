@@ -79,17 +79,43 @@ func ReadPromises(ctx context.Context, shadow *pgx.Conn) (*Waits, error) {
 	return w, nil
 }
 
-// Of fills in the percentiles of waits in a shadow whose time runs faster.
-func (w *Waits) Of(waits []time.Duration, faster float64) {
-	if len(waits) == 0 {
-		return
+// Wait is when a person came to a waiting room, from the first person on, and how long it took until they were let in.
+type Wait struct {
+	Came, Took time.Duration
+	In         bool // they were let in
+}
+
+// parts is into how many parts of the same length the arrivals are split.
+const parts = 5
+
+// Of fills in the percentiles of waits in a shadow whose time runs faster, and to which people came within a time.
+func (w *Waits) Of(waits []Wait, within time.Duration, faster float64) {
+	all, byPart := []time.Duration{}, [parts][]time.Duration{}
+	sale := func(d time.Duration) Seconds { return SecondsOf(time.Duration(float64(d) * faster)) }
+	w.Arrivals = make([]WaitRange, parts)
+	for _, one := range waits {
+		part := min(parts-1, int(parts*one.Came/max(within, 1)))
+		w.Arrivals[part].Came++
+		if one.In {
+			w.Arrivals[part].In++
+			all, byPart[part] = append(all, one.Took), append(byPart[part], one.Took)
+		}
 	}
-	sorted := slices.Sorted(slices.Values(waits))
-	at := func(percent float64) Seconds {
-		wait := sorted[max(0, int(math.Ceil(float64(len(sorted))*percent/100))-1)]
-		return SecondsOf(time.Duration(float64(wait) * faster))
+	at := func(sorted []time.Duration, percent float64) Seconds {
+		if len(sorted) == 0 {
+			return 0
+		}
+		return sale(sorted[max(0, int(math.Ceil(float64(len(sorted))*percent/100))-1)])
 	}
-	w.P50, w.P95, w.Max = at(50), at(95), at(100)
+	for i := range parts {
+		r := &w.Arrivals[i]
+		slices.Sort(byPart[i])
+		r.From, r.To = sale(within*time.Duration(i)/parts), sale(within*time.Duration(i+1)/parts)
+		r.Least, r.Most = at(byPart[i], 2.5), at(byPart[i], 97.5)
+	}
+	w.Arrivals = slices.DeleteFunc(w.Arrivals, func(r WaitRange) bool { return r.Came == 0 })
+	slices.Sort(all)
+	w.P50, w.P95, w.Max = at(all, 50), at(all, 95), at(all, 100)
 }
 
 // String writes a time as 1m30s.

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -113,6 +114,15 @@ func lasts(ctx context.Context, s rehearsal.Seconds) string {
 		return views.LengthIn(ctx, d.Round(time.Minute))
 	}
 	return text.T(ctx, "%d:%02d minutes", int(d/time.Minute), int(d%time.Minute/time.Second))
+}
+
+// between is a range of times.
+func between(ctx context.Context, from, to rehearsal.Seconds) string {
+	minutes := func(s rehearsal.Seconds) string {
+		d := s.Duration().Round(time.Second)
+		return fmt.Sprintf("%d:%02d", int(d/time.Minute), int(d/time.Second%60))
+	}
+	return text.T(ctx, "%s – %s minutes", minutes(from), minutes(to))
 }
 
 // after says when a part was sold out.

@@ -246,6 +246,7 @@ type ticket struct {
 	kind           uint8       // placeLobby, placeLine; 0 for no place yet
 	state          uint8       // guarded by room.mu
 	absent, called bool        // does not come when called; was called while busy
+	in             int64       // when they were let in, nanoseconds since the crowd began to come; 0: they were not
 }
 
 // Kinds of places.

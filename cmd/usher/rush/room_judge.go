@@ -161,7 +161,13 @@ type RoomReport struct {
 	EnterP50     float64 `json:"enter_p50_ms"`  // of those called: from the request to enter to the answer
 	EnterP99     float64 `json:"enter_p99_ms"`  //
 
-	Waited []time.Duration `json:"-"` // of those let in: from their arrival until then
+	Waits []Wait `json:"-"` // of all people, in the order of their arrival
+}
+
+// Wait is when a person came, and how long it took until they were let in.
+type Wait struct {
+	Came, Took time.Duration
+	In         bool // they were let in
 }
 
 func (r *run) roomReport(seconds float64) *RoomReport {
@@ -175,6 +181,10 @@ func (r *run) roomReport(seconds float64) *RoomReport {
 	f.Looks, f.LookP50, f.LookP99 = rm.looks.count(), round2(rm.looks.at(50)), round2(rm.looks.at(99))
 	f.LooksPerS = round2(float64(f.Looks) / seconds)
 	f.EnterP50, f.EnterP99 = round2(rm.entries.at(50)), round2(rm.entries.at(99))
+	for who, came := range r.schedule.arrivals {
+		in := rm.tickets[who].in
+		f.Waits = append(f.Waits, Wait{Came: time.Duration(came), Took: time.Duration(in - came), In: in > 0})
+	}
 	return &f
 }
 

@@ -206,8 +206,7 @@ func (r *run) turn(ctx context.Context, l *line, who int32) error {
 	switch {
 	case a.Inside:
 		rm.mu.Lock()
-		rm.tickets[who].state = isDone
-		rm.figures.Waited = append(rm.figures.Waited, time.Duration(r.now()-r.schedule.arrivals[who]))
+		rm.tickets[who].state, rm.tickets[who].in = isDone, r.now()
 		rm.mu.Unlock()
 		rm.moved.Store(r.now())
 		p.cookie, p.inside = rm.cookies(who), true
