@@ -51,6 +51,7 @@ var matrix = map[string]access{
 	"GET /desk/events/{slug}/checklist":                           {need: organizers.Manage},
 	"POST /desk/events/{slug}/status":                             {need: organizers.Manage, form: "status=forgotten"},
 	"GET /desk/events/{slug}/rehearsal":                           {need: organizers.Manage},
+	"GET /desk/events/{slug}/rehearsal/map.bin":                   {need: organizers.Manage},
 	"POST /desk/events/{slug}/rehearsal":                          {need: organizers.Manage, form: "people=0"},
 	"POST /desk/events/{slug}/rehearsal/stop":                     {need: organizers.Manage},
 	"POST /desk/events/{slug}/test":                               {need: organizers.Manage},

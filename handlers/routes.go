@@ -258,6 +258,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/test", h.desk.OnEvent(organizers.Manage, h.desk.StartTestSale), secretRule},
 		{"POST /desk/events/{slug}/test/closing", h.desk.OnEvent(organizers.Manage, h.desk.EndTestSale), secretRule},
 		{"GET /desk/events/{slug}/rehearsal", h.desk.OnEvent(organizers.Manage, h.desk.Rehearsal), secretRule},
+		{"GET /desk/events/{slug}/rehearsal/map.bin", h.desk.OnEvent(organizers.Manage, h.desk.RehearsalMap), secretRule},
 		{"POST /desk/events/{slug}/rehearsal", h.desk.OnEvent(organizers.Manage, h.desk.Rehearse), secretRule},
 		{"POST /desk/events/{slug}/rehearsal/stop", h.desk.OnEvent(organizers.Manage, h.desk.StopRehearsal), secretRule},
 		{"GET /desk/events/{slug}/checklist", h.desk.OnEvent(organizers.Manage, h.desk.Checklist), secretRule},

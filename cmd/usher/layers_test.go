@@ -61,7 +61,7 @@ var layers = map[string][]string{
 	"seats/text":                       {"seats/text/po"},
 	"seats/text/po":                    {},
 	"seats/overview":                   {"seats/changes", "seats", "seats/database", "seats/orders", "seats/organizers", "seats/payments", "seats/paging"},
-	"seats/rehearsal":                  {"seats/text", "seats", "seats/events", "seats/jobs", "seats/organizers"},
+	"seats/rehearsal":                  {"seats/text", "seats", "seats/events", "seats/jobs", "seats/organizers", "seats/sales", "seats/waitingroom"},
 	"seats/series":                     {"seats/text", "seats", "seats/events", "seats/limit", "seats/organizers", "seats/pages", "seats/pricing"},
 	"seats/lists":                      {"seats", "seats/text"},
 	"seats/testsale":                   {"seats", "seats/events", "seats/jobs", "seats/limit", "seats/organizers", "seats/pages", "seats/text"},

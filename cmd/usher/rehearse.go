@@ -78,7 +78,7 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.State, r.report.Ended = rehearsal.Done, time.Now().UTC().Truncate(time.Second)
+	r.report.Live, r.report.State, r.report.Ended = nil, rehearsal.Done, time.Now().UTC().Truncate(time.Second)
 	if err != nil {
 		r.report.State, r.report.Error = rehearsal.Failed, err.Error()
 	}
@@ -95,6 +95,8 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 type rehearsing struct {
 	faster float64
 	file   string // empty: the report is not written
+	view   *rehearsal.View
+	viewed time.Time // when it was looked at last
 
 	mu     sync.Mutex
 	report rehearsal.Report
@@ -139,6 +141,8 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 			return err
 		}
 	}
+	r.view = &rehearsal.View{Address: server.URL, Event: c.Slug, Faster: c.Faster, Dial: func(ctx context.Context) (*pgx.Conn, error) { return seatsdb.Dial(ctx, shadow.DSN) }}
+	defer r.view.Close()
 	return r.send(ctx, server, conn, crowd, room != nil, sh.stderr)
 }
 
@@ -198,6 +202,26 @@ func (c *rehearseCommand) openRoom(ctx context.Context, server *rush.Server, roo
 // weighEvery is the time from one look at the memory of all processes to the next: it takes the processor some milliseconds.
 const weighEvery = 10 * time.Second
 
+const (
+	viewEvery = 2 * time.Second // from one look at the sale to the next
+	viewTime  = 5 * time.Second // that a look may take: the shadow has what processor is left
+)
+
+// look is the sale as the desk shows it, or nil if it is not time to look, or not to be had now: the rehearsal goes on without it.
+func (r *rehearsing) look(ctx context.Context, stderr io.Writer) *rehearsal.Live {
+	if r.file == "" || time.Since(r.viewed) < viewEvery {
+		return nil
+	}
+	looking, cancel := context.WithTimeout(ctx, viewTime)
+	defer cancel()
+	live, err := r.view.Look(looking)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(stderr, "usher: the live view:", err)
+	}
+	r.viewed = time.Now()
+	return live
+}
+
 // send lets the crowd come, and reads how it went from its answers and from the database of the shadow.
 func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool, stderr io.Writer) error {
 	var unwritten error
@@ -207,9 +231,10 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		if time.Since(looked) > weighEvery {
 			memory, looked = server.UsedByAll().MemoryMB, time.Now()
 		}
+		live := r.look(ctx, stderr)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.memory, r.report.Progress = max(r.memory, memory), rehearsal.Progress(l)
+		r.memory, r.report.Progress, r.report.Live = max(r.memory, memory), rehearsal.Progress(l), cmp.Or(live, r.report.Live)
 		unwritten = errors.Join(unwritten, r.write())
 	}
 	began, err := rehearsal.Now(ctx, conn)

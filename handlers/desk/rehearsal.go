@@ -13,6 +13,7 @@ import (
 	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
+	"github.com/usherbox/usher/views/shop"
 )
 
 type faultBody struct {
@@ -69,8 +70,34 @@ func (h *Handlers) showRehearsal(w http.ResponseWriter, r *http.Request, m organ
 	p.Path = desk.ChecklistPath(s.Event.Slug) // the tab that leads here
 	if p.Last != nil && p.Last.State.Under() {
 		p.Script, p.Refresh = "desk_rehearsal.js", "3;url="+desk.RehearsalPath(s.Event.Slug)
+		if report := p.Last.Report; report != nil && report.Live != nil {
+			p.Live = desk.LiveOf(shop.Sale{Event: s.Event, Plan: s.Plan}.OnFloor(r.URL.Path, r.URL.Query()), report.Live)
+			p.Facts = p.Live.Facts(r.Context())
+			delete(p.Facts, "data-feed") // the script asks for the page
+			p.Style = "desk.css desk_live.css"
+			if len(s.Plan.Floors) > 0 {
+				p.Style += " floors.css"
+			}
+		}
 	}
 	return web.WritePage(w, r, status, desk.Rehearsal(p))
+}
+
+var errNoRehearsal = web.NewProblem(404, "unknown", text.Mark("No rehearsal of this event runs, or nothing was seen of it yet."), nothingChanged, text.Mark("Look at the page of its rehearsal."))
+
+// RehearsalMap answers GET /desk/events/{slug}/rehearsal/map.bin: the seats of the copy, as map.bin of an event. It comes with the report,
+// so that no node asks a shadow, which may be on the machine of another one.
+func (h *Handlers) RehearsalMap(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	last, err := h.Rehearsals.Latest(r.Context(), m, s.Event.ID)
+	if err != nil {
+		return err
+	}
+	if last == nil || last.Report == nil || last.Report.Live == nil {
+		return errNoRehearsal
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(last.Report.Live.Map) // a page that is gone needs none
+	return nil
 }
 
 func describeRehearsal(r *http.Request, p desk.RehearsalPage) rehearsalAnswer {
@@ -80,6 +107,9 @@ func describeRehearsal(r *http.Request, p desk.RehearsalPage) rehearsalAnswer {
 		answer.Faults = append(answer.Faults, faultBody{f.Name, f.Severity, wrong, do, p.FaultPath(f)})
 	}
 	if l := p.Last; l != nil {
+		if l.Report != nil {
+			l.Report.Live = nil // for pages
+		}
 		answer.Rehearsal = &rehearsalBody{l.State, l.Crowd, l.AskedAt.UTC(), l.EndedAt, l.Report}
 	}
 	return answer

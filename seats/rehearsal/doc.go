@@ -5,6 +5,7 @@
 //	copy.go    copies the configuration of one event from one database into another
 //	report.go  the report
 //	sales.go   what is read of it from the database of the shadow
+//	live.go    the sale of the shadow while it runs, as the live desk shows one
 //	checks.go  probable mistakes in the settings of an event
 //	crowd.go   who comes, as an organizer expects it
 //	rehearsal.go  rehearsals that organizers ask for at the desk: a node runs the program, and notes its report

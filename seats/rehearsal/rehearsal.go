@@ -209,6 +209,9 @@ UPDATE rehearsal SET state = CASE state WHEN 'stopping' THEN 'stopped' ELSE $2 E
 
 // end notes how a rehearsal ended, also while the node ends.
 func (rs *Rehearsals) end(ctx context.Context, id string, state State, r *Report) error {
+	if r != nil {
+		r.Live = nil
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if _, err := rs.db.Exec(ctx, endSQL, id, state, r); err != nil {

@@ -35,6 +35,7 @@ type Report struct {
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended,omitzero"` // zero while it runs
 	Progress Progress  `json:"progress"`
+	Live     *Live     `json:"live,omitempty"` // while it runs: the sale as the desk shows it; nil until the first look
 
 	Sections []SoldOut `json:"sections"` // in the order of the plan
 	Prices   []SoldOut `json:"prices"`   // by category, in the order of the plan

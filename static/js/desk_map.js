@@ -242,6 +242,7 @@ function listen() {
     stage.redraw()
   })
   $$('[name=colour]').forEach(input => input.addEventListener('change', event => colour(event).catch(failed)))
+  if (!bar) return
   play.addEventListener('click', () => toggle().catch(failed))
   scrub.addEventListener('input', () => { stop(); jump(Number(scrub.value)) })
   $('[data-now]', bar).addEventListener('click', now)
@@ -255,7 +256,7 @@ function failed() {
 
 export async function start() {
   if (!frame || !data.geometry) return
-  startLive()
+  if (data.feed) startLive() // else the page brings the states itself
   house = await stage.load()
   view = stage.view
   listen()

@@ -1,16 +1,34 @@
-// The page of a rehearsal that is under way: its figures are read again until it is over. Then the page is loaded again.
+// The page of a rehearsal that is under way: its figures and the seats of the copy are read again until it is over. Then the page is
+// loaded again, as it is when the first look at the copy comes.
+
+import {start as startMap} from 'usher/desk_map'
+import {live} from 'usher/live'
+import {$$} from 'usher/page'
+import {decode} from 'usher/wire'
 
 const EVERY = 2000
+const PARTS = '[data-under], .live > :not(#live-map)'
+
+const ask = (address, accept) => fetch(address, {headers: {Accept: accept}, cache: 'no-store'}).catch(() => ({}))
 
 async function look() {
-  const answer = await fetch(location.pathname, {headers: {Accept: 'text/html'}, cache: 'no-store'}).catch(() => ({}))
+  const answer = await ask(location.href, 'text/html')
   if (!answer.ok) return
   const page = (await answer.text()).replace(/<style[^]*?<\/style>/g, '') // the nonce of this page is another one
-  const now = new DOMParser().parseFromString(page, 'text/html').querySelector('[data-under]')
-  if (now) document.querySelector('[data-under]').replaceWith(now)
-  else location.replace(location.pathname)
+  const now = new DOMParser().parseFromString(page, 'text/html').querySelectorAll(PARTS), old = $$(PARTS)
+  if (now.length !== old.length) return location.replace(location.href)
+  old.forEach((part, i) => part.replaceWith(now[i]))
+  await seats()
+}
+
+async function seats() {
+  if (!document.querySelector('#live-map')) return
+  const answer = await ask(`${location.pathname}/map.bin`, 'application/octet-stream')
+  if (answer.ok) live.replace(decode(await answer.arrayBuffer()))
 }
 
 const again = () => setTimeout(() => look().finally(again), EVERY)
 
 again()
+await startMap()
+await seats()

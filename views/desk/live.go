@@ -59,6 +59,15 @@ func (p Live) Fragments() []Fragment {
 	return append(list, Fragment{"live-limits", liveLimits(p)}, Fragment{"live-waitlist", liveWaitList(p)})
 }
 
+// preview are the parts that a rehearsal shows of its sale: figures without what an organizer does about them. The map stands after the first.
+func (p Live) preview() []Fragment {
+	list := append(p.Fragments(), Fragment{"live-categories", liveCategories(p)})
+	if p.Room != nil {
+		list = append(list, Fragment{"live-room", liveRoom(p)})
+	}
+	return list
+}
+
 // DeskPath is the address of the event's desk.
 func (p Live) DeskPath() string { return EventPath(p.Sale.Event.Slug) }
 

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats/rehearsal"
+	"github.com/usherbox/usher/seats/sales"
 	"github.com/usherbox/usher/seats/text"
+	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views"
+	"github.com/usherbox/usher/views/shop"
 )
 
 // RehearsalPath is the address of the rehearsals of an event at the desk.
@@ -25,8 +28,20 @@ type RehearsalPage struct {
 	Checklist ChecklistPage // has the words for points of the checklist
 	Faults    []rehearsal.Fault
 	Last      *rehearsal.Rehearsal // nil: there was none
+	Live      *Live                // nil: no rehearsal runs, or nothing was seen of it yet
 	Crowd     rehearsal.Crowd      // in the form
 	Wrong     string               // why the form was refused; empty: it was not
+}
+
+// LiveOf is the live desk of a rehearsal of a sale: a wall display without the way back.
+func LiveOf(sale shop.Sale, l *rehearsal.Live) *Live {
+	p := &Live{Sale: sale.Whole(), Live: l.Sale, Window: sales.All, Wall: true}
+	if r := l.Room; r != nil {
+		p.Room = &waitingroom.State{Phase: r.Phase, Slots: r.Slots, Rate: r.Rate, Pace: waitingroom.Pace{Show: r.Show}}
+		p.Shown = &waitingroom.Published{Lobby: r.Lobby, Line: r.Line, Serving: r.Serving}
+		p.Told = waitingroom.Calibration{Said: r.Said, Right: r.Kept}
+	}
+	return p
 }
 
 // under reports whether a rehearsal of the event is under way.
