@@ -118,7 +118,12 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	ann.sees(ann.page.GetByText("It runs."))
 	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "people who bought", func() bool { return ann.rehearsal().Progress.Bought > 0 })
 	ann.sees(ann.page.Locator("[data-under] div:has(dt:text-is('Bought')) dd:not(:text-is('0'))"))
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Your live desk, as it will be"}))
+	ann.sees(ann.page.Locator("[data-sold]:not(:text-is('0'))")) // by itself
 	ann.inEverySize("desk-rehearsal-real-runs")
+	ann.sees(ann.page.Locator("#live-map [data-legend] .of-sold")) // the script drew the seats
+	ann.at("#live-map")
+	ann.inEverySize("desk-rehearsal-real-map")
 	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "the end of the rehearsal", func() bool { return ann.rehearsal().State == "done" })
 	ann.tells(*rehearsed)
 	ann.sees(ann.page.GetByText("Nothing broke: every answer was right, and no seat was sold twice."))

@@ -191,6 +191,10 @@ func within(t *testing.T, most time.Duration, not string, is func() bool) {
 
 func stopRehearsal(t *testing.T, program string) {
 	a := startRehearsal(t, program)
+	within(t, time.Minute, "no sold seat is in the live view", func() bool {
+		r, err := rehearsal.Read(a.report)
+		return err == nil && r.Live != nil && r.Live.Sale.Sold > 0 && r.Live.Sale.Capacity() == 988 && len(r.Live.Map) > 988/4 && r.Live.Room == nil
+	})
 	for _, pid := range append(a.children, a.cmd.Process.Pid) {
 		if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || nice != 1 { // the system call has 20 less it
 			t.Errorf("process %d of a rehearsal has priority %d, %v", pid, nice, err)
@@ -203,7 +207,7 @@ func stopRehearsal(t *testing.T, program string) {
 		t.Error("a rehearsal that was stopped ends as if it were done")
 	}
 	r, err := rehearsal.Read(a.report)
-	if err != nil || r.State != rehearsal.Failed || r.Error == "" {
+	if err != nil || r.State != rehearsal.Failed || r.Error == "" || r.Live != nil {
 		t.Errorf("the report says %+v, %v", r, err)
 	}
 	for _, pid := range a.children {
@@ -309,6 +313,17 @@ func TestReport_TextSaysMoneyInUnitsOfItsCurrency(t *testing.T) {
 		var text strings.Builder
 		if err := writeRehearsed(&text, &rehearsal.Report{Money: 1234, Currency: currency}); err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("%v: %s", err, text.String())
+		}
+	}
+}
+
+func TestReport_TextHasTheRangesOfWaits(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	err := writeRehearsed(&text, &rehearsal.Report{Waits: &rehearsal.Waits{Arrivals: []rehearsal.WaitRange{{From: 0, To: 120, Came: 80, In: 60, Least: 31, Most: 400}, {From: 120, To: 240, Came: 7}}}})
+	for _, want := range []string{"80 came from 0s to 2m0s: 60 were let in, 95 of 100 of them after 31s to 6m40s.", "7 came from 2m0s to 4m0s: none was let in."} {
+		if err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%v: nothing says %q: %s", err, want, text.String())
 		}
 	}
 }

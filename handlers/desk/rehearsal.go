@@ -83,17 +83,16 @@ func (h *Handlers) showRehearsal(w http.ResponseWriter, r *http.Request, m organ
 	return web.WritePage(w, r, status, desk.Rehearsal(p))
 }
 
-var errNoRehearsal = web.NewProblem(404, "unknown", text.Mark("No rehearsal of this event runs, or nothing was seen of it yet."), nothingChanged, text.Mark("Look at the page of its rehearsal."))
-
-// RehearsalMap answers GET /desk/events/{slug}/rehearsal/map.bin: the seats of the copy, as map.bin of an event. It comes with the report,
-// so that no node asks a shadow, which may be on the machine of another one.
+// RehearsalMap answers GET /desk/events/{slug}/rehearsal/map.bin: the seats of the copy, as map.bin of an event, or nothing if no rehearsal
+// runs. The map comes with the report: no node asks a shadow, which may be on the machine of another one.
 func (h *Handlers) RehearsalMap(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	last, err := h.Rehearsals.Latest(r.Context(), m, s.Event.ID)
 	if err != nil {
 		return err
 	}
 	if last == nil || last.Report == nil || last.Report.Live == nil {
-		return errNoRehearsal
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = w.Write(last.Report.Live.Map) // a page that is gone needs none

@@ -85,6 +85,7 @@ var checks = []check{
 	{"presale-late", Harms, "codes", text.Mark("The presale of these codes begins when everyone can buy already: %s."), text.Mark("Let it begin earlier, or let the sale start later.")},
 	{"presale-long", Look, "codes", text.Mark("The presale of these codes goes on after everyone can buy: %s."), text.Mark("Let it end when the sale starts.")},
 	{"room-none", Harms, "room", text.Mark("The event has no waiting room, and more than ten people are expected for each seat."), text.Mark("Give it a waiting room.")},
+	{"room-uninvited", Stops, "room", text.Mark("The waiting room is for invited people, and no one was invited."), text.Mark("Invite people, or let everyone join.")},
 	{"room-ended", Stops, "room", text.Mark("The waiting room has ended and lets no one in."), text.Mark("Make another one.")},
 	{"room-paused", Stops, "room", text.Mark("The waiting room is paused and lets no one in."), text.Mark("Resume it before the sale starts.")},
 	{"room-early", Harms, "room", text.Mark("The waiting room calls people before the sale starts. They can’t buy yet."), text.Mark("Let both start at the same time.")},
@@ -94,6 +95,7 @@ var checks = []check{
 	{"room-hurry", Harms, "room", text.Mark("People who are called have less than 2 minutes to come."), text.Mark("Give them 5 minutes or more.")},
 	{"waitlist-paused", Harms, "waitlist", text.Mark("The waiting list is paused. Seats that come back are not offered."), text.Mark("Resume it.")},
 	{"hook", Harms, "/keys", text.Mark("A webhook of your team cannot be reached, or was switched off after failures."), text.Mark("Correct its address, or remove it.")},
+	{"hook-untried", Look, "/hooks", text.Mark("A webhook of your team has not been answered within the last 30 days."), text.Mark("Send it a test before the sale starts.")},
 	{"question", Look, "settings", text.Mark("These questions have only one answer to choose: %s."), text.Mark("Add answers, or remove the questions.")},
 	{"address", Harms, "page", text.Mark("The event page has no address of the venue."), text.Mark("Enter street and town.")},
 	{"contact", Look, "page", text.Mark("The event page has no email and no phone number for questions."), text.Mark("Enter one of them.")},
@@ -139,6 +141,7 @@ WITH e AS MATERIALIZED (
         ('all-blocked',     CASE WHEN e.available = 0 THEN '' END),
         ('wheelchair',      CASE WHEN NOT e.wheelchair AND NOT e.online THEN '' END),
         ('room-none',       CASE WHEN e.room_id IS NULL AND $2 > 10 * e.seats THEN '' END),
+        ('room-uninvited',  CASE WHEN r.entry = 'email' AND NOT EXISTS (SELECT FROM control c WHERE c.room_id = r.id AND c.what = 'invite') THEN '' END),
         ('room-ended',      CASE WHEN r.phase = 'ended' THEN '' END),
         ('room-paused',     CASE WHEN r.phase = 'paused' THEN '' END),
         ('room-early',      CASE WHEN r.mode = 'scheduled' AND r.opens_at < e.opens_at THEN '' END),
@@ -150,6 +153,8 @@ WITH e AS MATERIALIZED (
         ('waitlist-paused', CASE WHEN EXISTS (SELECT FROM wait_list v WHERE v.event_id = e.id AND v.paused_at IS NOT NULL) THEN '' END),
         ('hook',            CASE WHEN EXISTS (SELECT FROM hook h WHERE h.team_id = e.team_id AND h.removed_at IS NULL
                                                 AND (h.failures > 0 AND h.off_at IS NULL OR h.off_at IS NOT NULL AND h.off_why <> '')) THEN '' END),
+        ('hook-untried',    CASE WHEN EXISTS (SELECT FROM hook h WHERE h.team_id = e.team_id AND h.removed_at IS NULL AND h.off_at IS NULL AND h.failures = 0
+                                                AND NOT EXISTS (SELECT FROM notice n WHERE n.hook_id = h.id AND n.sent_at IS NOT NULL)) THEN '' END),
         ('address',         CASE WHEN NOT e.online AND (coalesce(p.street, '') = '' OR p.town = '') THEN '' END),
         ('contact',         CASE WHEN coalesce(p.email, '') = '' AND coalesce(p.phone, '') = '' THEN '' END),
         ('doors',           CASE WHEN p.doors > 12 * 60 THEN '' END),

@@ -25,7 +25,7 @@ SELECT gen_random_uuid(), id, 'FRIENDS', 'Friends', percent, amount, false, '{}'
        (SELECT 1000 AS percent, 0 AS amount, 100 AS most, NULL::timestamptz AS begins_at, NULL::timestamptz AS ends_at, false AS presale) usual WHERE true`
 	newTypeSQL  = `INSERT INTO ticket_type (event_id, number, key, name, sold_to, least) SELECT id, 1, 'group', 'Group', 'everyone', 0 FROM event;`
 	newPhaseSQL = `INSERT INTO phase (event_id, number, name, begins_at, ends_at) SELECT id, 1, 'Early', NULL, '2040-03-01' FROM event;`
-	newHookSQL  = `INSERT INTO hook (team_id, url, kinds, failures, failing_since) SELECT team_id, 'https://example.org/hook', '{order.placed}', 0, NULL FROM event;`
+	newHookSQL  = `INSERT INTO hook (team_id, url, kinds, failures, failing_since) SELECT team_id, 'https://example.org/hook', '{order.placed}', 0, NULL FROM event; INSERT INTO notice (hook_id, kind, data, sent_at) SELECT id, 'test', '{}', clock_timestamp() FROM hook;`
 	blockSQL    = `UPDATE seat_state SET state = 5, holder = gen_random_uuid(), expires_at = 'infinity'`
 )
 
@@ -98,6 +98,8 @@ var planted = []struct {
 	{name: "room-slow", sql: newRoomSQL + `UPDATE room SET rate = 0.001`, says: " hours"},
 	{name: "room-hurry", sql: newRoomSQL + `UPDATE room SET valid = '1 minute'`},
 	{name: "waitlist-paused", sql: `INSERT INTO wait_list (event_id, paused_at) SELECT id, clock_timestamp() FROM event`},
+	{name: "room-uninvited", sql: newRoomSQL + `UPDATE room SET entry = 'email'`},
+	{name: "hook-untried", sql: newHookSQL + `UPDATE notice SET sent_at = NULL`},
 	{name: "hook", sql: newHookSQL + `UPDATE hook SET failures = 3, failing_since = clock_timestamp()`},
 	{name: "question", sql: `INSERT INTO question (event_id, number, kind, label, required, choices) SELECT id, 1, 'choice', 'Menu', true, '{Fish}' FROM event`, says: "Menu"},
 	{name: "address", sql: `UPDATE event_page SET street = ''`},
@@ -112,6 +114,7 @@ var planted = []struct {
 // well are settings that are right, and that a check might take for a mistake.
 var well = map[string]string{
 	"a room":                               newRoomSQL,
+	"a room of invited people":             newRoomSQL + `UPDATE room SET entry = 'email'; INSERT INTO control (room_id, who, what, detail) SELECT id, 'Ann', 'invite', '5 addresses' FROM room`,
 	"a code":                               code(),
 	"a code that will end":                 code("ends_at=timestamptz '2040-03-01'"),
 	"a free ticket of one":                 code("percent=10000", "most=1"),

@@ -16,7 +16,7 @@ import (
 
 // The report is where $4 says: usher rehearse SLUG --report FILE.
 const (
-	running  = `echo '{"state":"running","people":2000,"progress":{"arrived":7}}' > "$4.new"; mv "$4.new" "$4"; `
+	running  = `echo '{"state":"running","people":2000,"progress":{"arrived":7},"live":{"faster":2,"sale":{"Sold":5},"map":"YSBtYXA=","room":null}}' > "$4.new"; mv "$4.new" "$4"; `
 	finished = `echo '{"state":"done","people":2000,"money":4200,"currency":"EUR","sections":[{"name":"Stalls","seats":10,"sold":10,"after":61.5}]}' > "$4.new"; mv "$4.new" "$4"; `
 )
 
@@ -56,6 +56,9 @@ func TestRehearsal_ItsReportIsShownWhileItRunsAndAtTheEnd(t *testing.T) {
 	seatstest.Run(t, h.db, h.Job())
 	h.ask(t)
 	r := h.until(t, func(r *Rehearsal) bool { return r.State == StateRunning && r.Report != nil })
+	if l := r.Report.Live; l == nil || l.Sale.Sold != 5 || string(l.Map) != "a map" {
+		t.Errorf("the live view: %+v", l)
+	}
 	if r.Report.Progress.Arrived != 7 || r.Crowd != Standard || r.EndedAt != nil {
 		t.Errorf("while it runs: %+v", r)
 	}

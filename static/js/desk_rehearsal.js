@@ -24,7 +24,7 @@ async function look() {
 async function seats() {
   if (!document.querySelector('#live-map')) return
   const answer = await ask(`${location.pathname}/map.bin`, 'application/octet-stream')
-  if (answer.ok) live.replace(decode(await answer.arrayBuffer()))
+  if (answer.status === 200) live.replace(decode(await answer.arrayBuffer()))
 }
 
 const again = () => setTimeout(() => look().finally(again), EVERY)

@@ -50,6 +50,10 @@ func waitAt(t *testing.T, lie string) *Report {
 func TestAnHonestWaitingRoomIsNotAccused(t *testing.T) {
 	t.Parallel()
 	report := waitAt(t, "")
+	in := slices.DeleteFunc(slices.Clone(report.Room.Waits), func(w Wait) bool { return !w.In })
+	if len(report.Room.Waits) != 200 || len(in) != report.Room.Admitted || slices.ContainsFunc(in, func(w Wait) bool { return w.Took <= 0 || w.Came >= 500*time.Millisecond }) {
+		t.Errorf("%d were let in, and %d of %d people waited until then: %v", report.Room.Admitted, len(in), len(report.Room.Waits), in)
+	}
 	if report.Failed() || report.Got == 0 || report.SoldOut == 0 || report.Room.Admitted == 0 {
 		t.Errorf("%d got places, %d were told that it is sold out, %d were let in; found: %s", report.Got, report.SoldOut, report.Room.Admitted, strings.Join(report.Lies(), "\n"))
 	}
