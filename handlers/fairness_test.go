@@ -29,6 +29,7 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 	}
 	for _, sql := range []string{
 		`UPDATE room SET phase = 'ended', line = 100, serving = 60`,
+		`INSERT INTO refusal (event_id, code, n) SELECT id, unnest('{limit,person_limit,taken}'::text[]), unnest('{2000,345,9}'::integer[]) FROM event`,
 		`INSERT INTO called (room_id, epoch, serving) SELECT id, 1, 60 FROM room`,
 		`INSERT INTO admission (room_id, epoch, number, holder, left_at, outcome, seats)
 		 SELECT id, 1, n, gen_random_uuid(), clock_timestamp(), CASE WHEN n <= 45 THEN 'bought' ELSE 'gave up' END, CASE WHEN n <= 25 THEN 2 WHEN n <= 45 THEN 1 ELSE 0 END FROM room, generate_series(1, 50) n`,
@@ -52,18 +53,18 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 	}
 	_, body := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept", "application/json")
 	var f waitingroom.Fairness
-	if err := json.Unmarshal([]byte(body), &f); err != nil || f.People != 100 || f.Called != 60 || f.Came != 50 || f.Bought != 45 || f.Seats != 70 || f.Early != 0 || f.Run != nil || *f.Tickets != 0 {
+	if err := json.Unmarshal([]byte(body), &f); err != nil || f.People != 100 || f.Called != 60 || f.Came != 50 || f.Bought != 45 || f.Seats != 70 || f.Early != 0 || f.Run != nil || *f.Tickets != 0 || *f.Refunded != 0 || f.Refused["limit"] != 2000 || f.Refused["taken"] != 9 {
 		t.Errorf("%s, %v", body, err)
 	}
 	_, page := send(t, bob, "GET", s.url+"/rooms/evening/fairness", "", "Accept", "text/html", "Accept-Language", "de")
-	for _, want := range []string{"Fairnessbericht", "Nach gekauften Plätzen", ">25</td><td>25</td><td>25</td><td>50</td>"} {
+	for _, want := range []string{"Fairnessbericht", "2.345", "Nach gekauften Plätzen", ">25</td><td>25</td><td>25</td><td>50</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s: %s", want, words(page))
 		}
 	}
 	_, table := send(t, bob, "GET", s.url+"/rooms/evening/fairness.csv", "")
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
-	if err != nil || len(rows) < 10 || strings.Join(rows[1], ",") != "all,1,100,100,60,50,45,70," {
+	if err != nil || len(rows) < 10 || strings.Join(rows[1], ",") != "all,1,100,100,60,50,45,70," || !strings.Contains(table, "claims refused: limit,,,,,,,,2000\n") {
 		t.Errorf("the table is %s, %v", table, err)
 	}
 	until(t, "the waiting room and the desk lead to it", func() bool {
@@ -115,7 +116,7 @@ func TestFairness_TicketsAreThoseOfTheOrders(t *testing.T) {
 	at := "/desk/events/evening/orders/" + first
 	s.does(t, owner, at+"/moves", url.Values{"ticket": {order.Tickets[0].ID.String()}, "to": {s.sale.Plan.Label(7)}})
 	s.does(t, owner, at+"/cancellations", url.Values{"ticket": {order.Tickets[1].ID.String()}})
-	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 1 {
+	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 1 || r.Refunded != 1 {
 		t.Errorf("after a move and a cancellation: %d tickets, %d of people with several orders, %d returned", r.Tickets, r.Shared, r.Returned)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/rehearsal"
 	"github.com/usherbox/usher/seats/seatstest"
@@ -116,7 +115,7 @@ func rehearses(t *testing.T, script string) (s *site, ann *http.Client, at strin
 const running = `
 echo '{"state":"running","event":"first-night","people":9880,"over":600,"progress":{"arrived":3120,"waiting":1410,"bought":388},"live":{"faster":3,"map":"YSBtYXA=",
 "sale":{"At":"2030-05-01T10:00:00Z","Counts":{"Free":[400,188],"Held":[20,0],"Sold":[380,0],"Blocked":[0,0]},"Free":588,"Held":20,"Sold":380,"Total":{"Orders":190,"Revenue":1900000},"Inside":41},
-"room":{"phase":"open","line":2000,"serving":590,"slots":300,"said":50,"kept":48}}}' > "$4.new"; mv "$4.new" "$4"; exec sleep 60`
+"room":{"phase":"open","line":2000,"serving":590,"slots":300,"said":50,"right":48}}}' > "$4.new"; mv "$4.new" "$4"; exec sleep 60`
 
 func TestRehearsal_WhileItRunsThePageHasTheLiveDeskOfTheCopy(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package shop
 
 import (
 	"encoding/csv"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -76,6 +78,10 @@ func fairnessRows(f *waitingroom.Fairness) [][]string {
 	value("tickets", few(f.Tickets))
 	value("tickets of several orders", few(f.Shared))
 	value("tickets returned", few(f.Returned))
+	value("orders refunded", few(f.Refunded))
+	for _, code := range slices.Sorted(maps.Keys(f.Refused)) {
+		value("claims refused: "+code, n(f.Refused[code]))
+	}
 	value("joins refused by network", n(f.Throttled))
 	value("joins refused by proof", n(f.Unproven))
 	value("times promised", n(f.Said))

@@ -28,10 +28,10 @@ type LiveRoom struct {
 	Line    int64             `json:"line"`    // places after them
 	Serving int64             `json:"serving"` // numbers up to here were called
 	Slots   int               `json:"slots"`
-	Rate    float64           `json:"rate"` // numbers a second at most; 0: no limit
-	Show    float64           `json:"show"` // share of those called who come; 0: it is not known
-	Said    int               `json:"said"` // promised times that are decided
-	Kept    int               `json:"kept"` // of them, those that held
+	Rate    float64           `json:"rate"`  // numbers a second at most; 0: no limit
+	Show    float64           `json:"show"`  // share of those called who come; 0: it is not known
+	Said    int               `json:"said"`  // promised times that are decided
+	Right   int               `json:"right"` // of them, those that held
 }
 
 // View reads how the sale of a shadow stands.
@@ -98,7 +98,7 @@ func lookAtRoom(ctx context.Context, shadow *pgx.Conn, event int64) (*LiveRoom, 
 	if err != nil {
 		return nil, err
 	}
-	list[0].Said, list[0].Kept = told.Promised, told.Kept
+	list[0].Said, list[0].Right = told.Promised, told.Kept
 	return &list[0], nil
 }
 

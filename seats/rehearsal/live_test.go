@@ -41,7 +41,7 @@ func TestView_IsTheSaleOfTheShadow(t *testing.T) {
 		t.Fatalf("with sold seats: %+v, %v", l.Sale.Figures, err)
 	}
 	// Number 30 was called in time, 40 was called with 60 and so too late, and 70 never.
-	if want := (LiveRoom{Phase: waitingroom.PhaseOpen, Line: 90, Serving: 60, Slots: 10, Rate: 0.5, Show: 0.8, Said: 3, Kept: 1}); l.Room == nil || *l.Room != want {
+	if want := (LiveRoom{Phase: waitingroom.PhaseOpen, Line: 90, Serving: 60, Slots: 10, Rate: 0.5, Show: 0.8, Said: 3, Right: 1}); l.Room == nil || *l.Room != want {
 		t.Errorf("the room is %+v, want %+v", l.Room, want)
 	}
 	_ = v.conn.Close(t.Context())

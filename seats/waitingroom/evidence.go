@@ -65,6 +65,9 @@ type Rules struct {
 	Tickets  int64 `json:"tickets"`  // sold for its events, also without the room
 	Shared   int64 `json:"shared"`   // of them, of orders with an email address, account or card that another order has
 	Returned int64 `json:"returned"` // of them, cancelled later
+	Refunded int64 `json:"refunded"` // orders of which money went back, or is to
+
+	Refused map[string]int64 `json:"refused,omitempty"` // claims for its events, by the code of what refused them
 
 	OpensAt *time.Time `json:"opens_at,omitempty"`
 	Lobby   int64      `json:"lobby"`
@@ -98,7 +101,9 @@ SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by 
 const ticketsSQL = `
 WITH person AS (SELECT o.id, unnest(o.keys) AS key FROM orders o JOIN event e ON e.id = o.event_id WHERE e.room_id = $1),
      several AS (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
-SELECT count(*), count(*) FILTER (WHERE t.order_id IN (SELECT id FROM person JOIN several USING (key))), count(*) FILTER (WHERE t.revoked_at IS NOT NULL)
+SELECT count(*), count(*) FILTER (WHERE t.order_id IN (SELECT id FROM person JOIN several USING (key))), count(*) FILTER (WHERE t.revoked_at IS NOT NULL),
+       (SELECT count(DISTINCT f.order_id) FROM refund f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = o.event_id WHERE e.room_id = $1),
+       (SELECT jsonb_object_agg(code, n) FROM (SELECT f.code, sum(f.n) AS n FROM refusal f JOIN event e ON e.id = f.event_id WHERE e.room_id = $1 GROUP BY f.code) r)
   FROM ticket t JOIN event e ON e.id = t.event_id
  WHERE e.room_id = $1 AND t.moved_to IS NULL`
 
@@ -147,7 +152,7 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		if err := tx.QueryRow(ctx, cameBySQL, s.ID, s.Epoch).Scan(&rules.Worked, &rules.Patient, &rules.Persons); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, ticketsSQL, s.ID).Scan(&rules.Tickets, &rules.Shared, &rules.Returned); err != nil {
+		if err := tx.QueryRow(ctx, ticketsSQL, s.ID).Scan(&rules.Tickets, &rules.Shared, &rules.Returned, &rules.Refunded, &rules.Refused); err != nil {
 			return err
 		}
 		paths, err := s.paths(ctx, tx)

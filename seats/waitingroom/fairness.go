@@ -36,8 +36,11 @@ type Fairness struct {
 	Tickets   Count `json:"tickets"`   // sold for the events of the room, also without it
 	Shared    Count `json:"shared"`    // of them, of orders with an email address, account or card that another order has
 	Returned  Count `json:"returned"`  // of them, cancelled later
+	Refunded  Count `json:"refunded"`  // orders of which money went back, or is to
 	Throttled int64 `json:"throttled"` // joins that were refused because many came from one network at once
 	Unproven  int64 `json:"unproven"`  // joins that were refused for an invalid proof of work
+
+	Refused map[string]int64 `json:"refused,omitempty"` // claims by the code of what refused them; a person may make many
 
 	Said  int64 `json:"said"`  // promised times that are decided
 	Right int64 `json:"right"` // of them, right ones
@@ -101,7 +104,7 @@ func FairnessOf(evidence []Evidence) (f Fairness) {
 			f.Unproven += n
 		}
 	}
-	f.Tickets, f.Shared, f.Returned = Hide(b.rules.Tickets), Hide(b.rules.Shared), Hide(b.rules.Returned)
+	f.Tickets, f.Shared, f.Returned, f.Refunded, f.Refused = Hide(b.rules.Tickets), Hide(b.rules.Shared), Hide(b.rules.Returned), Hide(b.rules.Refunded), b.rules.Refused
 	for _, e := range b.calls {
 		if e.Told == nil || e.To == nil {
 			continue

@@ -43,7 +43,7 @@ func soldOut(seed uint64, lobby, line int) []Evidence {
 			list = append(list, a)
 		}
 	}
-	rules.Returned, rules.Shared = 7, 40
+	rules.Returned, rules.Shared, rules.Refunded, rules.Refused = 7, 40, 21, map[string]int64{"limit": 12, "lone": 3}
 	return append(list, Evidence{Kind: EvidenceControl, At: at, Detail: "12 joins were refused because very many came from the same network"},
 		Evidence{Kind: EvidenceControl, At: at, Detail: "3 joins were refused for an invalid proof of work"})
 }
@@ -156,6 +156,9 @@ func TestFairness_EachFigureFollowsFromTheEvidence(t *testing.T) {
 		all := again(t, evidence, func(int64, int64, map[string]any) bool { return true })
 		if f.People != all.People || f.Called != all.Called || f.Came != all.Came || f.Bought != all.Bought || f.Seats != all.Seats || f.Early != 0 || !f.Repeated || f.Throttled != 12 || f.Unproven != 3 {
 			t.Errorf("%+v, and again: %+v", f, all)
+		}
+		if f.Refunded == nil || *f.Refunded != 21 || !reflect.DeepEqual(f.Refused, evidence[0].Room.Refused) {
+			t.Errorf("refunds and refusals: %v %v", f.Refunded, f.Refused)
 		}
 		if f.Returned != nil || f.Shared == nil || *f.Shared != 40 || *f.Tickets != f.Seats {
 			t.Errorf("tickets: %v %v %v", f.Tickets, f.Shared, f.Returned)

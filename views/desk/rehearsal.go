@@ -39,7 +39,7 @@ func LiveOf(sale shop.Sale, l *rehearsal.Live) *Live {
 	if r := l.Room; r != nil {
 		p.Room = &waitingroom.State{Phase: r.Phase, Slots: r.Slots, Rate: r.Rate, Pace: waitingroom.Pace{Show: r.Show}}
 		p.Shown = &waitingroom.Published{Lobby: r.Lobby, Line: r.Line, Serving: r.Serving}
-		p.Told = waitingroom.Calibration{Said: r.Said, Right: r.Kept}
+		p.Told = waitingroom.Calibration{Said: r.Said, Right: r.Right}
 	}
 	return p
 }

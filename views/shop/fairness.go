@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
 )
@@ -74,6 +75,25 @@ func (p FairnessPage) elsewhere() waitingroom.Count {
 	}
 	n := max(0, *p.Report.Tickets-p.Report.Seats)
 	return waitingroom.Hide(n)
+}
+
+// rules are the rules that refused claims which someone else did not make first, with the codes of their refusals.
+var rules = []struct {
+	words string
+	codes []string
+}{
+	{text.Mark("Claims refused: more seats than one person may have"), []string{seats.CodeLimit, seats.CodePerson, seats.CodePartySize}},
+	{text.Mark("Claims refused: one seat would stay between others"), []string{seats.CodeOrphan, seats.CodeWholeTable}},
+	{text.Mark("Claims refused: not let in yet"), []string{seats.CodeWaitingRoom}},
+	{text.Mark("Claims refused: seats for holders of a code"), []string{seats.CodeReserved, seats.CodeUsed}},
+}
+
+// refused is how many claims a rule refused. A person may make many.
+func (p FairnessPage) refused(codes []string) (n int) {
+	for _, code := range codes {
+		n += int(p.Report.Refused[code])
+	}
+	return n
 }
 
 // chance is how often an honest draw favours a run of arrivals so much.
