@@ -93,7 +93,7 @@ func TestFairness_TicketsAreThoseOfTheOrders(t *testing.T) {
 	buys(1, "annlee@googlemail.com")
 	buys(2, "bob@example.org")
 	owner := s.owner(t)
-	s.soldTo(t, owner, "Eve", "eve@example.org", 8)
+	eve := s.soldTo(t, owner, "Eve", "eve@example.org", 8)
 	s.soldTo(t, owner, "Eve", "eve@example.org", 9)
 	newRoom(t, s, waitingroom.NewRoom{Slots: 500})
 	rules := func() (r waitingroom.Rules) {
@@ -106,8 +106,8 @@ func TestFairness_TicketsAreThoseOfTheOrders(t *testing.T) {
 		}
 		return *e.Room
 	}
-	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 0 {
-		t.Errorf("%d tickets, %d of people with several orders, %d returned", r.Tickets, r.Shared, r.Returned)
+	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 0 || r.Refunded != 0 {
+		t.Errorf("%d tickets, %d of people with several orders, %d returned, %d orders refunded", r.Tickets, r.Shared, r.Returned, r.Refunded)
 	}
 	order, err := s.sold.Find(t.Context(), first)
 	if err != nil {
@@ -116,7 +116,8 @@ func TestFairness_TicketsAreThoseOfTheOrders(t *testing.T) {
 	at := "/desk/events/evening/orders/" + first
 	s.does(t, owner, at+"/moves", url.Values{"ticket": {order.Tickets[0].ID.String()}, "to": {s.sale.Plan.Label(7)}})
 	s.does(t, owner, at+"/cancellations", url.Values{"ticket": {order.Tickets[1].ID.String()}})
+	s.does(t, owner, "/desk/events/evening/orders/"+eve+"/refunds", url.Values{"amount": {"1.00"}})
 	if r := rules(); r.Tickets != 8 || r.Shared != 4 || r.Returned != 1 || r.Refunded != 1 {
-		t.Errorf("after a move and a cancellation: %d tickets, %d of people with several orders, %d returned", r.Tickets, r.Shared, r.Returned)
+		t.Errorf("after a move, a cancellation and a refund: %d tickets, %d of people with several orders, %d returned, %d orders refunded", r.Tickets, r.Shared, r.Returned, r.Refunded)
 	}
 }

@@ -238,7 +238,7 @@ func (r *run) scaled(d time.Duration) time.Duration {
 }
 
 // ticket is the state of a waiting person: the cookies of the browser and the place. It holds no pointer, so
-// that two million are one piece of memory of 112 bytes each.
+// that two million are one piece of memory of 120 bytes each.
 type ticket struct {
 	word, place    cookieValue // who they are, and their place
 	index          uint32      // of the place, from 1
@@ -246,7 +246,7 @@ type ticket struct {
 	kind           uint8       // placeLobby, placeLine; 0 for no place yet
 	state          uint8       // guarded by room.mu
 	absent, called bool        // does not come when called; was called while busy
-	in             int64       // when they were let in, nanoseconds since the crowd began to come; 0: they were not
+	in             int64       // when they were first let in, nanoseconds since the crowd began to come; 0: they were not
 }
 
 // Kinds of places.

@@ -51,7 +51,7 @@ func TestAnHonestWaitingRoomIsNotAccused(t *testing.T) {
 	t.Parallel()
 	report := waitAt(t, "")
 	in := slices.DeleteFunc(slices.Clone(report.Room.Waits), func(w Wait) bool { return !w.In })
-	if len(report.Room.Waits) != 200 || len(in) != report.Room.Admitted || slices.ContainsFunc(in, func(w Wait) bool { return w.Took <= 0 || w.Came >= 500*time.Millisecond }) {
+	if len(report.Room.Waits) != 200 || len(in) < report.Got || len(in) > report.Room.Admitted || slices.ContainsFunc(in, func(w Wait) bool { return w.Took <= 0 || w.Came >= 500*time.Millisecond }) {
 		t.Errorf("%d were let in, and %d of %d people waited until then: %v", report.Room.Admitted, len(in), len(report.Room.Waits), in)
 	}
 	if report.Failed() || report.Got == 0 || report.SoldOut == 0 || report.Room.Admitted == 0 {

@@ -1,6 +1,7 @@
 package rush
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -206,7 +207,7 @@ func (r *run) turn(ctx context.Context, l *line, who int32) error {
 	switch {
 	case a.Inside:
 		rm.mu.Lock()
-		rm.tickets[who].state, rm.tickets[who].in = isDone, r.now()
+		rm.tickets[who].state, rm.tickets[who].in = isDone, cmp.Or(rm.tickets[who].in, r.now())
 		rm.mu.Unlock()
 		rm.moved.Store(r.now())
 		p.cookie, p.inside = rm.cookies(who), true
