@@ -129,6 +129,7 @@ var matrix = map[string]access{
 
 	// The live desk.
 	"GET /desk/events/{slug}/live":               {need: organizers.Look},
+	"GET /desk/events/{slug}/geometry.json":      {need: organizers.Look},
 	"GET /desk/events/{slug}/replay.bin":         {need: organizers.Look},
 	"POST /desk/events/{slug}/seen":              {need: organizers.Sell, form: "concern=x"},
 	"GET /desk/events/{slug}/prices":             {need: organizers.Look},

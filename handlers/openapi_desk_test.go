@@ -131,6 +131,7 @@ GET /desk/events/MATINEE/checklist
 POST /desk/events/MATINEE/rehearsal {"people":5000,"minutes":10,"phones":80,"bots":3,"party":"1:50,2:50"}
 GET /desk/events/MATINEE/rehearsal
 GET /desk/events/MATINEE/rehearsal/map.bin
+GET /desk/events/MATINEE/geometry.json
 POST /desk/events/MATINEE/rehearsal/stop {}
 POST /desk/events/MATINEE/test/closing {}
 POST /desk/events/MATINEE/status {"status":"on sale","anyway":true}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/static"
 )
 
@@ -77,6 +78,11 @@ func (h *Handlers) Geometry(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	}
 	kept.(*static.Immutable).ServeHTTP(w, r)
 	return nil
+}
+
+// DraftGeometry answers GET /desk/events/{slug}/geometry.json: the drawing for members, because that of a draft is not public.
+func (h *Handlers) DraftGeometry(w http.ResponseWriter, _ *http.Request, _ organizers.Member, s *seats.Sale) error {
+	return web.WriteJSON(w, http.StatusOK, draw(s.Plan))
 }
 
 func tenths(v float64) int { return int(math.Round(v * 10)) }

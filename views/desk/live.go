@@ -92,6 +92,9 @@ func (p Live) Facts(ctx context.Context) templ.Attributes {
 	if p.Board != "" {
 		facts["data-desk"], facts["data-feed"] = p.Board, p.Board+"/live"
 	}
+	if p.Sale.Event.Status == seats.Draft && p.Drawn() {
+		facts["data-geometry"] = p.DeskPath() + "/geometry.json"
+	}
 	facts["data-zone"] = p.Sale.Event.TimeZone
 	return facts
 }
