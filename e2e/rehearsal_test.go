@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -171,12 +170,13 @@ type aReport struct {
 }
 
 // rehearsal reads the report of the last rehearsal of the first night.
-func (p *person) rehearsal() (r aReport) {
+func (p *person) rehearsal() aReport {
 	p.t.Helper()
-	text, err := p.page.Evaluate(`fetch("/desk/events/first-night/rehearsal", {headers: {Accept: "application/json"}}).then(a => a.json()).then(a => JSON.stringify(a.rehearsal.report || {}))`)
+	answer, err := p.context.Request().Get(p.office.url+"/desk/events/first-night/rehearsal", playwright.APIRequestContextGetOptions{Headers: map[string]string{"Accept": "application/json"}})
 	check(p.t, err)
-	check(p.t, json.Unmarshal([]byte(text.(string)), &r))
-	return r
+	var of struct{ Rehearsal struct{ Report aReport } }
+	check(p.t, answer.JSON(&of))
+	return of.Rehearsal.Report
 }
 
 // tells checks the figures of a rehearsal of so many people against each other.
