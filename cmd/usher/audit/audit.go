@@ -105,7 +105,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		a.patience = followsIn
 	}
 	for _, step := range []func(context.Context) error{a.readShown, a.readCosigned, a.readKey, a.readLog, a.checkTree, a.checkWitnesses, a.checkTiles, a.replay, a.checkTicket} {
-		if err := step(ctx); err != nil {
+		err := step(ctx)
+		if errors.Is(err, errUnsigned) {
+			break // that is the finding
+		}
+		if err != nil {
 			return nil, fmt.Errorf("audit: %w", err)
 		}
 	}
@@ -211,6 +215,9 @@ func (a *auditor) newest() int64 {
 	return -1
 }
 
+// errUnsigned ends an audit: without a signed checkpoint there is nothing to check.
+var errUnsigned = errors.New("the checkpoint is not signed by the key of the log")
+
 func (a *auditor) readCheckpoint(ctx context.Context) error {
 	signed, err := a.get(ctx, a.URL+"/checkpoint")
 	if err != nil {
@@ -220,7 +227,7 @@ func (a *auditor) readCheckpoint(ctx context.Context) error {
 	opened, err := note.Open(signed, note.VerifierList(a.verifier))
 	if err != nil {
 		a.wrong("The checkpoint is not signed by the key %s: %v.", a.Report.Key, err)
-		return errors.New("without a signed checkpoint there is nothing to check")
+		return errUnsigned
 	}
 	a.Cosigners = len(opened.UnverifiedSigs)
 	a.Origin, a.Leaves, a.root, err = parseTree(opened.Text)

@@ -412,6 +412,15 @@ func TestAudit_LeavesThatWereNotSignedAreFound(t *testing.T) {
 	}
 }
 
+func TestAudit_CheckpointOfAnotherKeyIsFound(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t).with(evening(20).leaves)
+	h.key = newHouse(t).key
+	if r := h.audit(Options{}); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "not signed by the key "+h.key) || r.Checkpoint == "" {
+		t.Errorf("the audit says %q of %q", r.Problems, r.Checkpoint)
+	}
+}
+
 func TestAudit_TicketOfAnotherIsNotInTheLog(t *testing.T) {
 	t.Parallel()
 	s := evening(20)
