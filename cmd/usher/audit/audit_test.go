@@ -604,12 +604,16 @@ type pageReport struct {
 // pages audits logs with the script of the page.
 func pages(t *testing.T, asked []Options, patience time.Duration) (reports []pageReport) {
 	t.Helper()
-	jobs, err := json.Marshal(asked)
+	list := make([][3]string, len(asked))
+	for i, o := range asked {
+		list[i] = [3]string{o.URL, o.Since, o.Ticket}
+	}
+	jobs, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range script(t, `import {audit} from './audit.mjs'
-for (const {URL: log, Since: seen, Ticket: ticket} of JSON.parse(process.argv[2])) {
+for (const [log, seen, ticket] of JSON.parse(process.argv[2])) {
   const report = await audit({log, seen, ticket, patience: +process.argv[3], wait: 1}).catch(error => ({error: error.message}))
   console.log(JSON.stringify(report))
 }`, string(jobs), fmt.Sprint(patience.Milliseconds())) {
