@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,7 @@ type Letters struct {
 	Subscriptions *subscriptions.All
 	Wallets       *wallets.Wallets // nil: no passes
 	Logs          *publiclog.Logs  // nil: no codes of the public log
+	Log           *slog.Logger
 	URL           string           // how browsers reach us
 	Now           func() time.Time // the database's; nil: this machine's
 }
@@ -557,10 +559,7 @@ func (l Letters) files(ctx context.Context, s *seats.Sale, order orders.Order, a
 	if s.Event.Online.On || order.Rotates {
 		return []mail.File{calendar}, nil
 	}
-	var err error
-	if page.Proofs, err = l.proofs(ctx, s.Event.ID, order, page.Live()); err != nil {
-		return nil, err
-	}
+	page.Proofs = l.proofs(ctx, s.Event.ID, order, page.Live())
 	paper, _ := look.Branding.PaperFor("")
 	pdf, err := page.Paper(ctx, look, paper)
 	return []mail.File{
@@ -573,9 +572,9 @@ func (l Letters) files(ctx context.Context, s *seats.Sale, order orders.Order, a
 const logFollows = 3 * time.Second
 
 // proofs are those of tickets in the public log. Tickets are valid without, so only an order that was just made waits for them.
-func (l Letters) proofs(ctx context.Context, event int64, order orders.Order, tickets []orders.Ticket) (map[int]publiclog.Proof, error) {
+func (l Letters) proofs(ctx context.Context, event int64, order orders.Order, tickets []orders.Ticket) map[int]publiclog.Proof {
 	if l.Logs == nil || !l.Logs.Has(ctx, event) {
-		return nil, nil
+		return nil
 	}
 	var idxs []int
 	for _, t := range tickets {
@@ -583,11 +582,11 @@ func (l Letters) proofs(ctx context.Context, event int64, order orders.Order, ti
 	}
 	for {
 		found, err := l.Logs.Proofs(ctx, event, order.ID, idxs)
-		if err != nil || len(found) == len(idxs) || l.now().Sub(order.CreatedAt) > logFollows {
-			return found, err
+		if err != nil {
+			l.Log.Warn("the tickets of a mail have no proof of the public log", "error", err)
 		}
-		if err := seats.Sleep(ctx, 200*time.Millisecond); err != nil {
-			return nil, err
+		if err != nil || len(found) == len(idxs) || l.now().Sub(order.CreatedAt) > logFollows || seats.Sleep(ctx, 200*time.Millisecond) != nil {
+			return found
 		}
 	}
 }

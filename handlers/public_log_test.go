@@ -129,7 +129,7 @@ func TestPublicLog_MailOfAnOrderWaitsForItsCode(t *testing.T) {
 	s.publishLog(t) // the log has begun
 	order := s.places(t, 2, "Ann")
 	made := time.Now()
-	letters := Letters{Inventory: s.office, Orders: s.sold, Banks: s.config.Banks, Pages: s.config.Pages, Invoices: s.config.Invoices, Logs: s.config.Logs, URL: s.url, Now: func() time.Time { return made }}
+	letters := Letters{Inventory: s.office, Orders: s.sold, Banks: s.config.Banks, Pages: s.config.Pages, Invoices: s.config.Invoices, Logs: s.config.Logs, Log: s.config.Log, URL: s.url, Now: func() time.Time { return made }}
 	written := make(chan string, 1)
 	write := func(l Letters) {
 		letter, err := l.Write(t.Context(), mail.Mail{ID: 1, Order: order.Code, Kind: orders.MailConfirmation})
@@ -155,5 +155,11 @@ func TestPublicLog_MailOfAnOrderWaitsForItsCode(t *testing.T) {
 	s.publishLog(t)
 	if found := regexp.MustCompile(`In the public log\s+\d+(-[0-9A-Z]{4}){4}`).FindAllString(strings.Join(wordsOfPaper(t, <-written), " "), -1); len(found) != 2 {
 		t.Errorf("the paper of two tickets has the codes %q", found)
+	}
+	if _, err := s.db.Exec(t.Context(), `UPDATE public_log SET secret = 'usher-seal/1'::bytea || decode(repeat('00', 68), 'hex')`); err != nil {
+		t.Fatal(err)
+	}
+	if write(letters); !strings.Contains(strings.Join(wordsOfPaper(t, <-written), " "), "Ticket 1 of 2") { // sealed with a key that is lost
+		t.Error("the paper has no tickets")
 	}
 }

@@ -141,7 +141,7 @@ func TestRehearsal_WhileItRunsThePageHasTheLiveDeskOfTheCopy(t *testing.T) {
 	if a, page := s.submit(t, ann, at+"/rehearsal/stop", url.Values{"key": {"stop"}}); a.StatusCode != http.StatusSeeOther {
 		t.Fatal(a.StatusCode, words(page))
 	}
-	until(t, "it ends, and its map is gone", func() bool { status, body := get("/map.bin"); return status == http.StatusNoContent && body == "" })
+	until(t, "it ends, and its map with it", func() bool { status, body := get("/map.bin"); return status == http.StatusNoContent && body == "" })
 	if _, page := s.page(t, ann, at+"/rehearsal"); strings.Contains(page, "live-map") {
 		t.Error("a rehearsal that is over has a live desk")
 	}

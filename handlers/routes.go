@@ -322,7 +322,7 @@ func (h *Handlers) table() []route {
 		{"GET /boards/{token}", h.desk.OnBoard(h.desk.Board), secretRule},
 		{"GET /boards/{token}/live", h.desk.OnBoard(h.desk.BoardFeed), streamRule},
 		{"GET /desk/events/{slug}/live", h.desk.OnEvent(organizers.Look, h.desk.Feed), streamRule},
-		{"GET /desk/events/{slug}/geometry.json", h.desk.OnEvent(organizers.Look, h.shop.DraftGeometry), secretRule},
+		{"GET /desk/events/{slug}/geometry.json", h.desk.OnEvent(organizers.Look, h.shop.DeskGeometry), secretRule},
 		{"GET /desk/events/{slug}/replay.bin", h.desk.OnEvent(organizers.Look, h.desk.Replay), secretRule},
 		{"POST /desk/events/{slug}/seen", h.desk.OnEventOnce(organizers.Sell, h.desk.Seen), secretRule},
 		{"GET /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Look, h.desk.Prices), secretRule},

@@ -72,6 +72,10 @@ func printAudit(w io.Writer, r *audit.Report, took time.Duration) error {
 	}
 	say("Log        %s", r.Origin)
 	say("Key        %s", r.Key)
+	if r.Leaves == 0 { // the checkpoint is not signed
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	say("Replayed   %s, %s, %s; %s MB in %s", thousands(int(r.Leaves))+" leaves", counted(int(r.Versions), "change"), counted(r.Seats, "seat"), fmt.Sprintf("%.1f", float64(r.Bytes)/1e6), took.Round(time.Millisecond))
 	if r.Doors.IsZero() {
 		say("Doors      not open yet")

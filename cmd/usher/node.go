@@ -160,7 +160,7 @@ func build(cfg *Config, db *database, l net.Listener, log *slog.Logger) *node {
 	n.alerts = alerts.New(db.pool, n.organizers, n.sold)
 	n.alerts.Raised = func() { n.outbox.Wake(); n.hooks.Wake() }
 	n.outbox.Write = handlers.Letters{
-		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, Logs: n.logs, URL: address(cfg, l), Now: n.hub.Now,
+		Inventory: n.office, Orders: n.sold, Credit: n.ledger, Waits: n.waits, Banks: n.banks, Desk: n.organizers, Rooms: n.rooms, Pages: n.pages, Sites: n.sites, Invoices: n.invoices, GiftCards: n.gifts, Automatic: n.letters, Alerts: n.alerts, Books: n.books, Bookings: n.bookings, Subscriptions: n.subscribed, Wallets: n.wallets, Logs: n.logs, Log: log, URL: address(cfg, l), Now: n.hub.Now,
 	}.Write
 	n.jobs = jobs.NewRunner(db.pool, log, slices.Concat(n.sold.Jobs(), n.hooks.Jobs(), n.ledger.Jobs(), n.subscribed.Jobs(), n.wallets.Jobs(), n.turns.Jobs(), n.alerts.Jobs(), n.books.Jobs(), n.logs.Jobs(), []*jobs.Job{
 		n.outbox.Job, n.card.Job(), n.invoices.Job(), n.gifts.Job(), n.letters.Job(), n.blocks.Job(), n.bookings.Job(), n.bookings.OnlineJob(), n.payouts.Job(), n.tests.Job(), n.rehearsals.Job(),

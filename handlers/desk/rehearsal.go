@@ -90,12 +90,12 @@ func (h *Handlers) RehearsalMap(w http.ResponseWriter, r *http.Request, m organi
 	if err != nil {
 		return err
 	}
-	if last == nil || last.Report == nil || last.Report.Live == nil {
+	if last == nil || !last.State.Under() || last.Report == nil || last.Report.Live == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(last.Report.Live.Map) // a page that is gone needs none
+	_, _ = w.Write(last.Report.Live.Map) // a page that was closed needs none
 	return nil
 }
 

@@ -80,8 +80,8 @@ func (h *Handlers) Geometry(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	return nil
 }
 
-// DraftGeometry answers GET /desk/events/{slug}/geometry.json: the drawing for members, because that of a draft is not public.
-func (h *Handlers) DraftGeometry(w http.ResponseWriter, _ *http.Request, _ organizers.Member, s *seats.Sale) error {
+// DeskGeometry answers GET /desk/events/{slug}/geometry.json: the drawing for members, because that of a draft is not public.
+func (h *Handlers) DeskGeometry(w http.ResponseWriter, _ *http.Request, _ organizers.Member, s *seats.Sale) error {
 	return web.WriteJSON(w, http.StatusOK, draw(s.Plan))
 }
 

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -170,15 +169,16 @@ func (h *Server) Known(ctx context.Context, err error) *Problem {
 // LongestAnswer is the most time that a request may take. The server ends the connection then, without an answer.
 const LongestAnswer = 30 * time.Second
 
-// LongestChange is how long a request may take that changes something: an overloaded house still answers what then holds.
-const LongestChange = LongestAnswer - 5*time.Second
+// longestWait is how long a request that changes something waits to begin, such as a claim in the queue of its event: a node that is
+// overloaded answers what then holds. What has begun goes on (Once).
+const longestWait = LongestAnswer - 5*time.Second
 
 // Answer runs a handler and says what went wrong.
 func (h *Server) Answer(next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := r.Context()
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			ctx, cancel := context.WithTimeout(whole, cmp.Or(h.LongestChange, LongestChange))
+			ctx, cancel := context.WithTimeout(whole, longestWait)
 			defer cancel()
 			r = r.WithContext(ctx)
 		}

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"go.opentelemetry.io/otel/trace"
@@ -112,7 +111,6 @@ type Server struct {
 	Joins         int        // the most people of one network that join waiting rooms within a minute
 	AddressHeader string
 	Proxies       []netip.Prefix
-	LongestChange time.Duration // 0: LongestChange
 	Observe       Observe
 	Tracer        trace.Tracer // nil: requests are not traced
 	LogEvery      int

@@ -113,7 +113,7 @@ func (v *View) seats(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("rehearsal: ask for the map: %w", err)
 	}
 	defer func() { _ = a.Body.Close() }() // it was read
-	m, err := io.ReadAll(io.LimitReader(a.Body, mostMap))
+	m, err := io.ReadAll(http.MaxBytesReader(nil, a.Body, mostMap))
 	if err == nil && a.StatusCode != http.StatusOK {
 		err = fmt.Errorf("status %d", a.StatusCode)
 	}

@@ -164,7 +164,7 @@ UPDATE rehearsal r SET state = 'running', seen_at = clock_timestamp()
 RETURNING e.slug, e.room_id IS NOT NULL, r.crowd`
 
 const breakSQL = `
-UPDATE rehearsal SET state = 'broken', ended_at = clock_timestamp()
+UPDATE rehearsal SET state = 'broken', ended_at = clock_timestamp(), report = report - 'live'
  WHERE id = $1 AND state IN ('running', 'stopping') AND seen_at < clock_timestamp() - interval '30 seconds'`
 
 // run runs a rehearsal that was asked for until it is over, or marks one whose node ended.
@@ -204,7 +204,7 @@ func sweep(in string) {
 }
 
 const endSQL = `
-UPDATE rehearsal SET state = CASE state WHEN 'stopping' THEN 'stopped' ELSE $2 END, ended_at = clock_timestamp(), report = coalesce($3::jsonb, report)
+UPDATE rehearsal SET state = CASE state WHEN 'stopping' THEN 'stopped' ELSE $2 END, ended_at = clock_timestamp(), report = coalesce($3::jsonb, report - 'live')
  WHERE id = $1 AND state IN ('running', 'stopping')`
 
 // end notes how a rehearsal ended, also while the node ends.

@@ -16,7 +16,7 @@ async function look() {
   if (!answer.ok) return
   const page = (await answer.text()).replace(/<style[^]*?<\/style>/g, '') // the nonce of this page is another one
   const now = new DOMParser().parseFromString(page, 'text/html').querySelectorAll(PARTS), old = $$(PARTS)
-  if (now.length !== old.length) return location.replace(location.href)
+  if (now.length !== old.length) return location.reload()
   old.forEach((part, i) => part.replaceWith(now[i]))
   await seats()
 }

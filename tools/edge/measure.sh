@@ -63,5 +63,6 @@ worked() { # name, processes: seconds of a processor, and the most memory of one
 worked "node 1" "${nodes[0]}"
 worked "node 2" "${nodes[1]}"
 worked nginx $(pgrep -P "$nginx")
-worked PostgreSQL $(pgrep -u postgres -f "$dir|^postgres: ")
+postmaster=$(head -1 sql/data/postmaster.pid)
+worked PostgreSQL "$postmaster" $(pgrep -P "$postmaster")
 usher verify | tail -1

@@ -77,7 +77,7 @@ func (p FairnessPage) elsewhere() waitingroom.Count {
 	return waitingroom.Hide(n)
 }
 
-// rules are the rules that refused claims which someone else did not make first, with the codes of their refusals.
+// rules are those that refuse claims of seats that are available, with the codes of their refusals.
 var rules = []struct {
 	words string
 	codes []string
