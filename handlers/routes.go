@@ -6,6 +6,7 @@ import (
 
 	"github.com/usherbox/usher/handlers/shop"
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/pages"
 	"github.com/usherbox/usher/seats/payments/banktransfer"
@@ -322,7 +323,7 @@ func (h *Handlers) table() []route {
 		{"GET /boards/{token}", h.desk.OnBoard(h.desk.Board), secretRule},
 		{"GET /boards/{token}/live", h.desk.OnBoard(h.desk.BoardFeed), streamRule},
 		{"GET /desk/events/{slug}/live", h.desk.OnEvent(organizers.Look, h.desk.Feed), streamRule},
-		{"GET /desk/events/{slug}/geometry.json", h.desk.OnEvent(organizers.Look, h.shop.DeskGeometry), secretRule},
+		{"GET /desk/events/{slug}/geometry.json", h.desk.OnEvent(organizers.Look, h.deskGeometry), secretRule},
 		{"GET /desk/events/{slug}/replay.bin", h.desk.OnEvent(organizers.Look, h.desk.Replay), secretRule},
 		{"POST /desk/events/{slug}/seen", h.desk.OnEventOnce(organizers.Sell, h.desk.Seen), secretRule},
 		{"GET /desk/events/{slug}/prices", h.desk.OnEvent(organizers.Look, h.desk.Prices), secretRule},
@@ -494,6 +495,10 @@ func (h *Handlers) table() []route {
 		{"GET /healthz", h.Healthz, secretRule},
 		{"GET /readyz", h.Readyz, secretRule},
 	}
+}
+
+func (h *Handlers) deskGeometry(w http.ResponseWriter, _ *http.Request, _ organizers.Member, s *seats.Sale) error {
+	return h.shop.DeskGeometry(w, s)
 }
 
 // routes answers the addresses of a table, and for all others that they are none.

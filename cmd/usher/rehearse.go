@@ -20,6 +20,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/cmd/usher/rush"
+	"github.com/usherbox/usher/seats"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/rehearsal"
@@ -96,7 +97,6 @@ type rehearsing struct {
 	faster float64
 	file   string // empty: the report is not written
 	view   *rehearsal.View
-	viewed time.Time // when it was looked at last
 
 	mu     sync.Mutex
 	report rehearsal.Report
@@ -207,19 +207,20 @@ const (
 	viewTime  = 5 * time.Second // that a look may take: the shadow has what processor is left
 )
 
-// look is the sale as the desk shows it, or nil if it is not time to look, or not to be had now: the rehearsal goes on without it.
-func (r *rehearsing) look(ctx context.Context, stderr io.Writer) *rehearsal.Live {
-	if r.file == "" || time.Since(r.viewed) < viewEvery {
-		return nil
+// look reads the sale as the desk shows it, again and again until ctx ends, beside the crowd, which waits for no look. The rehearsal goes on
+// without what is not to be had now.
+func (r *rehearsing) look(ctx context.Context, stderr io.Writer) {
+	for seats.Sleep(ctx, viewEvery) == nil {
+		looking, cancel := context.WithTimeout(ctx, viewTime)
+		live, err := r.view.Look(looking)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintln(stderr, "usher: the live view:", err)
+		}
+		r.mu.Lock()
+		r.report.Live = cmp.Or(live, r.report.Live)
+		r.mu.Unlock()
 	}
-	looking, cancel := context.WithTimeout(ctx, viewTime)
-	defer cancel()
-	live, err := r.view.Look(looking)
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(stderr, "usher: the live view:", err)
-	}
-	r.viewed = time.Now()
-	return live
 }
 
 // send lets the crowd come, and reads how it went from its answers and from the database of the shadow.
@@ -231,10 +232,9 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		if time.Since(looked) > weighEvery {
 			memory, looked = server.UsedByAll().MemoryMB, time.Now()
 		}
-		live := r.look(ctx, stderr)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.memory, r.report.Progress, r.report.Live = max(r.memory, memory), rehearsal.Progress(l), cmp.Or(live, r.report.Live)
+		r.memory, r.report.Progress = max(r.memory, memory), rehearsal.Progress(l)
 		unwritten = errors.Join(unwritten, r.write())
 	}
 	began, err := rehearsal.Now(ctx, conn)
@@ -242,7 +242,14 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		return err
 	}
 	before, from := server.UsedByAll(), time.Now()
+	looking, stop := context.WithCancel(ctx)
+	var looks sync.WaitGroup
+	if r.file != "" {
+		looks.Go(func() { r.look(looking, stderr) })
+	}
 	crowded, err := rush.Run(ctx, crowd)
+	stop()
+	looks.Wait()
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
-	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/static"
 )
 
@@ -81,7 +80,7 @@ func (h *Handlers) Geometry(w http.ResponseWriter, r *http.Request, s *seats.Sal
 }
 
 // DeskGeometry answers GET /desk/events/{slug}/geometry.json: the drawing for members, because that of a draft is not public.
-func (h *Handlers) DeskGeometry(w http.ResponseWriter, _ *http.Request, _ organizers.Member, s *seats.Sale) error {
+func (h *Handlers) DeskGeometry(w http.ResponseWriter, s *seats.Sale) error {
 	return web.WriteJSON(w, http.StatusOK, draw(s.Plan))
 }
 

@@ -141,7 +141,7 @@ WITH e AS MATERIALIZED (
         ('all-blocked',     CASE WHEN e.available = 0 THEN '' END),
         ('wheelchair',      CASE WHEN NOT e.wheelchair AND NOT e.online THEN '' END),
         ('room-none',       CASE WHEN e.room_id IS NULL AND $2 > 10 * e.seats THEN '' END),
-        ('room-uninvited',  CASE WHEN r.entry = 'email' AND NOT EXISTS (SELECT FROM control c WHERE c.room_id = r.id AND c.what = 'invite') THEN '' END),
+        ('room-uninvited',  CASE WHEN r.entry = 'email' AND NOT EXISTS (SELECT FROM control c WHERE c.room_id = r.id AND c.what = 'invite' AND c.detail <> '0 addresses') THEN '' END),
         ('room-ended',      CASE WHEN r.phase = 'ended' THEN '' END),
         ('room-paused',     CASE WHEN r.phase = 'paused' THEN '' END),
         ('room-early',      CASE WHEN r.mode = 'scheduled' AND r.opens_at < e.opens_at THEN '' END),

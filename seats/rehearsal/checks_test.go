@@ -98,7 +98,7 @@ var planted = []struct {
 	{name: "room-slow", sql: newRoomSQL + `UPDATE room SET rate = 0.001`, says: " hours"},
 	{name: "room-hurry", sql: newRoomSQL + `UPDATE room SET valid = '1 minute'`},
 	{name: "waitlist-paused", sql: `INSERT INTO wait_list (event_id, paused_at) SELECT id, clock_timestamp() FROM event`},
-	{name: "room-uninvited", sql: newRoomSQL + `UPDATE room SET entry = 'email'`},
+	{name: "room-uninvited", sql: newRoomSQL + `WITH r AS (UPDATE room SET entry = 'email' RETURNING id) INSERT INTO control (room_id, who, what, detail) SELECT id, 'Ann', 'invite', '0 addresses' FROM r`},
 	{name: "hook-untried", sql: newHookSQL + `UPDATE notice SET sent_at = NULL`},
 	{name: "hook", sql: newHookSQL + `UPDATE hook SET failures = 3, failing_since = clock_timestamp()`},
 	{name: "question", sql: `INSERT INTO question (event_id, number, kind, label, required, choices) SELECT id, 1, 'choice', 'Menu', true, '{Fish}' FROM event`, says: "Menu"},

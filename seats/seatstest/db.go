@@ -44,8 +44,8 @@ var cluster = sync.OnceValues(func() (*postgres.Server, error) {
 	return p, migrate(ctx, p)
 })
 
-// Furnish puts the data of a PostgreSQL with the schema into a folder, for a server that is started there. They are made once and stay
-// for the test processes of the next day: to copy them takes a twentieth of the time. Where that cannot be, the folder stays empty, and the
+// Furnish puts the data of a PostgreSQL with the schema into a folder, for a server that is started there. They are made once, and
+// removed a day after the last use: to copy them takes a twentieth of the time. Where that cannot be, the folder stays empty, and the
 // server makes its data itself.
 func Furnish(dir string) error {
 	schema, err := schemaSum()
@@ -105,7 +105,8 @@ func migrate(ctx context.Context, p *postgres.Server) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// schemaSum is a sum over the migrations of the tree in which a test runs, and the versions of PostgreSQL; empty outside of a tree.
+// schemaSum is a sum over the migrations of the tree in which a test runs, what starts a server, and the versions of PostgreSQL; empty outside
+// of a tree.
 func schemaSum() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -113,9 +114,11 @@ func schemaSum() (string, error) {
 	}
 	var names []string
 	for ; len(names) == 0; dir = filepath.Dir(dir) {
-		if names, err = filepath.Glob(filepath.Join(dir, "migrations", "*.sql")); err != nil || dir == filepath.Dir(dir) {
+		if names, err = filepath.Glob(filepath.Join(dir, "migrations", "*.*")); err != nil || dir == filepath.Dir(dir) {
 			return "", err
 		}
+		servers, _ := filepath.Glob(filepath.Join(dir, "cmd", "usher", "postgres", "*.go")) // the pattern is well formed
+		names = append(names, servers...)
 	}
 	sum := sha256.New()
 	for _, name := range names {

@@ -52,7 +52,7 @@ func Folder() (dir string, err error) {
 func sweep(in string) {
 	made, _ := filepath.Glob(filepath.Join(in, madePrefix+"*")) // the pattern is well formed
 	for _, path := range made {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > oldest {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && time.Since(info.ModTime()) > oldest { // a lock stays: others may wait for it
 			_ = os.RemoveAll(path)
 		}
 	}

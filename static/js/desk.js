@@ -2,7 +2,8 @@
 // loaded.
 
 import {start as startMap} from 'usher/desk_map'
-import {$, $$, data} from 'usher/page'
+import {replace} from 'usher/desk_part'
+import {$, data} from 'usher/page'
 import {T} from 'usher/text'
 
 const SILENCE = 25000 // ms without a word after which the desk is behind; the feed says something each 10 s
@@ -57,30 +58,6 @@ function open() {
   }
   hush()
 }
-
-const waiting = new Map() // parts that are being pressed or read
-
-// replace puts a part of the page in the place of the one before, and leaves the reader where they were.
-function replace(id, html) {
-  const old = document.getElementById(id)
-  if (!old) return
-  if (old.querySelector(':active')) return waiting.set(id, html)
-  waiting.delete(id)
-  const template = document.createElement('template')
-  template.innerHTML = html
-  const fresh = template.content.firstElementChild
-  for (const was of $$('details[open]', old)) fresh.querySelector(`#${CSS.escape(was.id)}`)?.setAttribute('open', '')
-  const lefts = $$('.scroll', old).map(box => box.scrollLeft), focused = old.contains(document.activeElement) ? document.activeElement : undefined
-  const name = focused && wordsOf(focused)
-  old.replaceWith(fresh)
-  $$('.scroll', fresh).forEach((box, i) => { box.scrollLeft = lefts[i] ?? 0 })
-  if (focused) $$(focused.localName, fresh).find(at => wordsOf(at) === name)?.focus({preventScroll: true})
-}
-
-// wordsOf is what an element is called; numbers of a summary change and are no part of that.
-const wordsOf = at => at.ariaLabel || at.textContent.replace(/\d+/g, '').trim()
-
-addEventListener('pointerup', () => setTimeout(() => { for (const [id, html] of waiting) replace(id, html) }))
 
 // A hidden page lets its feed go after a while.
 document.addEventListener('visibilitychange', () => {

@@ -2,12 +2,13 @@
 // loaded again, as it is when the first look at the copy comes.
 
 import {start as startMap} from 'usher/desk_map'
+import {replace} from 'usher/desk_part'
 import {live} from 'usher/live'
 import {$$} from 'usher/page'
 import {decode} from 'usher/wire'
 
 const EVERY = 2000
-const PARTS = '[data-under], .live > :not(#live-map)'
+const PARTS = '#under, .live > :not(#live-map)'
 
 const ask = (address, accept) => fetch(address, {headers: {Accept: accept}, cache: 'no-store'}).catch(() => ({}))
 
@@ -17,7 +18,7 @@ async function look() {
   const page = (await answer.text()).replace(/<style[^]*?<\/style>/g, '') // the nonce of this page is another one
   const now = new DOMParser().parseFromString(page, 'text/html').querySelectorAll(PARTS), old = $$(PARTS)
   if (now.length !== old.length) return location.reload()
-  old.forEach((part, i) => part.replaceWith(now[i]))
+  now.forEach(part => replace(part.id, part.outerHTML))
   await seats()
 }
 

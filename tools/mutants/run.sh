@@ -6,6 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ $# -gt 0 ] || set -- $(cd "$here" && ls *.patch | sed 's/\.patch$//')
 copy=$(mktemp -d)
+chmod 711 "$copy" # PostgreSQL is another user
+export TMPDIR="$copy" # each mutant of the schema makes data of its own
 trap 'rm -rf "$copy"' EXIT
 trap 'exit 1' INT TERM
 missed=0
