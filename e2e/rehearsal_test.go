@@ -121,6 +121,12 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	ann.sees(ann.page.Locator("[data-sold]:not(:text-is('0'))")) // by itself
 	ann.inEverySize("desk-rehearsal-real-runs")
 	ann.sees(ann.page.Locator("#live-map [data-legend] .of-sold")) // the script drew the seats
+	sold, err := ann.page.Evaluate(`window.stays = document.querySelector('[data-sold]').textContent`)
+	check(t, err)
+	ann.sees(ann.page.Locator(fmt.Sprintf("[data-sold]:not(:text-is('%s'))", sold)))
+	if stays, err := ann.page.Evaluate(`!!window.stays`); err != nil || stays != true {
+		t.Errorf("the page is loaded again for new figures: %v, %v", stays, err)
+	}
 	ann.at("#live-map")
 	ann.inEverySize("desk-rehearsal-real-map")
 	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "the end of the rehearsal", func() bool { return ann.rehearsal().State == "done" })

@@ -8,7 +8,7 @@ import {$$} from 'usher/page'
 import {decode} from 'usher/wire'
 
 const EVERY = 2000
-const PARTS = '#under, .live > :not(#live-map)'
+const PARTS = '#under, .live > [id]:not(#live-map)' // the map adds some without
 
 const ask = (address, accept) => fetch(address, {headers: {Accept: accept}, cache: 'no-store'}).catch(() => ({}))
 
