@@ -101,7 +101,7 @@ func TestTheReportHasItsFields(t *testing.T) {
 	if err := (&Report{People: 3, P99: 1.23456}).JSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := "people got sold_out refused lapsed errors untrue oversold seconds claims_per_s orders orders_per_s orders_seconds published_orders_per_s p50_ms p95_ms p99_ms max_ms lag_p50_ms lag_p99_ms server_rss_mb server_cpu_s crowd_cpu_s frames dead let_go back away_ms desks desk_news desk_mb"
+	want := "people got sold_out refused lapsed errors untrue oversold seconds claims_per_s orders orders_per_s orders_seconds published_orders_per_s p50_ms p95_ms p99_ms max_ms claim_p50_ms claim_p99_ms lag_p50_ms lag_p99_ms server_rss_mb server_cpu_s crowd_cpu_s frames dead let_go back away_ms desks desk_news desk_mb"
 	var fields map[string]float64
 	if err := json.Unmarshal(out.Bytes(), &fields); err != nil {
 		t.Fatal(err)
