@@ -164,7 +164,7 @@ func TestHouse_SellsOnWhereItWasAfterAMoveThatDidNotEnd(t *testing.T) {
 		m := startMove(t, fromAdmin, toAdmin, "srsubstate", func() {
 			// An order is being written for long. The next one does not wait for the script, which waits for the first.
 			order, next := mustDial(t, fromAdmin), mustDial(t, fromAdmin)
-			must(order, `BEGIN; LOCK TABLE north.order_touch IN ROW EXCLUSIVE MODE`)
+			must(order, `SET idle_in_transaction_session_timeout = 0; BEGIN; LOCK TABLE north.order_touch IN ROW EXCLUSIVE MODE`)
 			eventually(t, "the script to wait", func() bool {
 				var waits bool
 				err := first.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'north.order_touch'::regclass)`).Scan(&waits)

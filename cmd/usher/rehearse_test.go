@@ -107,7 +107,7 @@ func rehearseTheatre(t *testing.T, program string) {
 	}
 	before, report := houseRows(t, conn), filepath.Join(dir, "report.json")
 
-	out, said := usher("rehearse", "evening", "--people", "250", "--over", "8s", "--faster", "4", "--party", "2:1,4:3", "--bots", "4%", "--report", report, "--sockets", "5")
+	out, said := usher("rehearse", "evening", "--people", "100", "--over", "8s", "--faster", "4", "--party", "2:1,4:3", "--bots", "4%", "--report", report, "--sockets", "5")
 	if after := houseRows(t, conn); after != before {
 		t.Errorf("a rehearsal changed the house: it had\n%s\nand has\n%s", before, after)
 	}
@@ -118,7 +118,7 @@ func rehearseTheatre(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.State != rehearsal.Done || r.People != 250 || r.Over != 8 || r.Ended.Before(r.Started) {
+	if r.State != rehearsal.Done || r.People != 100 || r.Over != 8 || r.Ended.Before(r.Started) {
 		t.Errorf("the report says %+v", r)
 	}
 	if len(r.Broken) > 0 {
@@ -132,7 +132,7 @@ func rehearseTheatre(t *testing.T, program string) {
 	for _, s := range r.Prices {
 		byPrice += s.Sold
 	}
-	if sold < 2*r.Progress.Bought || sold != byPrice || r.Money < int64(sold)*100 || r.Claims.Count < r.Progress.Bought || r.Progress.Arrived != 250 {
+	if sold < 2*r.Progress.Bought || sold != byPrice || r.Money < int64(sold)*100 || r.Claims.Count < r.Progress.Bought || r.Progress.Arrived != 100 {
 		t.Errorf("%d seats were sold by section, %d by price, for %d: %+v", sold, byPrice, r.Money, r)
 	}
 	if r.Machine.CPUSeconds <= 0 || r.Machine.PeakMemory <= 0 || !strings.Contains(out, "Nothing broke.") {
