@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -125,6 +126,9 @@ func TestTillReader_SellsByKeyboardDeclinesAndCancels(t *testing.T) {
 	dora.strikes("F8", "q", "Enter")
 	dora.saysAt("[data-count]", "No tickets yet")
 	bank.Presents(reader, goodCard)
+	if status := stripetest.Deliver(t, o.url+"/webhooks/stripe", bank.ReaderEvent(reader, "terminal.reader.action_succeeded")); status != http.StatusNoContent {
+		t.Errorf("the webhook got %d", status)
+	}
 	eventually(t, 3*patience, "the card gets its money back", func() bool {
 		all := bank.Sessions()
 		return all[len(all)-1].Refunded == all[len(all)-1].Amount

@@ -4,10 +4,10 @@
 #      is lost, and comes back as of a second in the past (with pgBackRest)
 #   2. the image, with a read-only root, as user 65532, behind Caddy with TLS: its health, a crowd, SIGTERM
 #   3. with PREVIOUS=FILE, an upgrade from that program: two nodes behind Caddy, one after the other, while a crowd buys
-# As root on Debian; it installs debootstrap, podman, runc, caddy and prometheus. Everything it starts is on this machine and ends with it.
+# As root on Debian; it installs debootstrap, podman, runc, caddy, prometheus and systemd. Everything it starts is on this machine and ends with it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-apt-get install -y -qq --no-install-recommends debootstrap podman runc caddy prometheus postgresql openssh-client curl >/dev/null
+apt-get install -y -qq --no-install-recommends debootstrap podman runc caddy prometheus postgresql openssh-client curl systemd >/dev/null
 here=$(mktemp -d) chroot=$here/debian
 started=()
 finish() {
@@ -23,6 +23,7 @@ until_true() { for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.2
 crowd() { "$@" --scenario places --people 80 --over 5s --buy --again 60s; } # of one address: most of them prove that they are browsers
 
 promtool test rules contrib/alerts_test.yml
+systemd-analyze security --offline=true --threshold=20 contrib/usher.service | tail -1 # 2.0 of 10 at most
 
 archive=$(ls "$PWD"/dist/usher-*-linux-"$(go env GOARCH)".tar.gz)
 say "1. $(basename "$archive") in a Debian with PostgreSQL"
