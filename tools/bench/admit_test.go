@@ -22,8 +22,8 @@ const (
 	measured  = 4 * time.Second // for each size of a room
 )
 
-// fullRoom is a room that was called, and is taken but for a few slots.
-func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *waitingroom.Room {
+// calledRoom is a room whose line was called, and that is taken but for its last free slots.
+func calledRoom(b *testing.B, db *pgxpool.Pool, slots, free int) *waitingroom.Room {
 	ctx := b.Context()
 	event, room := fmt.Sprintf("event-%d", slots), fmt.Sprintf("room-%d", slots)
 	if _, err := events.Create(ctx, db, events.Settings{Slug: event, Name: "Bench", StartsAt: time.Now()}, rows(1000)); err != nil {
@@ -41,7 +41,7 @@ func fullRoom(b *testing.B, db *pgxpool.Pool, slots int) *waitingroom.Room {
 	} {
 		n := linedUp
 		if sql[0] == 'I' && sql[12] == 's' {
-			n = callsFree
+			n = free
 		}
 		if _, err := db.Exec(ctx, sql, room, n); err != nil {
 			b.Fatal(err)
@@ -68,7 +68,7 @@ func BenchmarkAdmissions(b *testing.B) {
 	for _, slots := range []int{100, 1000, 5000, 20_000} {
 		b.Run(fmt.Sprint(slots), func(b *testing.B) {
 			db := startServer(b, 16)
-			room := fullRoom(b, db, slots)
+			room := calledRoom(b, db, slots, callsFree)
 			g := waitingroom.New(db, db.Config().ConnString(), quiet)
 			ctx, cancel := context.WithTimeout(b.Context(), measured)
 			defer cancel()
@@ -98,6 +98,41 @@ func BenchmarkAdmissions(b *testing.B) {
 			all.Wait()
 			b.ReportMetric(float64(in.Load())/measured.Seconds(), "admissions/s")
 			b.ReportMetric(float64(in.Load()+full.Load())/measured.Seconds(), "answers/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkOpening has people come into a room that is empty, until it is full.
+func BenchmarkOpening(b *testing.B) {
+	for _, slots := range []int{1000, 5000, 20_000} {
+		b.Run(fmt.Sprint(slots), func(b *testing.B) {
+			db := startServer(b, 16)
+			room := calledRoom(b, db, slots, slots)
+			g := waitingroom.New(db, db.Config().ConnString(), quiet)
+			var next, in atomic.Int64
+			var all sync.WaitGroup
+			began := time.Now()
+			for range comers {
+				all.Go(func() {
+					for index := next.Add(1); index <= int64(slots); index = next.Add(1) {
+						holder := seats.NewID()
+						v, err := room.Enter(b.Context(), holder, token(b, g, room, holder, index))
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						if v.Inside {
+							in.Add(1)
+						}
+					}
+				})
+			}
+			all.Wait()
+			if in.Load() != int64(slots) {
+				b.Errorf("%d of %d came in", in.Load(), slots)
+			}
+			b.ReportMetric(float64(slots)/time.Since(began).Seconds(), "admissions/s")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
