@@ -5,7 +5,11 @@ TOOL = $$(go -C tools tool -n $(1))
 FUZZ_TIME ?= 10s
 PICTURES ?= pictures
 PEOPLE ?= 4
-CROWDS := ^Test(ACrowdThat(Buys|IsStopped)|ARealSaleTenfold|BehindOneAddress|Greedy_|Of120People|Places_|Room_3000|S[1235]_|Hold_Expired|TwoCrowds|Types_|Watchers_|WhereConnections)
+CROWDS := ^Test(ACrowdThatIsStopped|BehindOneAddress|Greedy_|Hold_Expired|Of120People|Places_|S[1235]_|TwoCrowds)
+# What takes long, and shows in more ways what other tests show in one: make proofs.
+MORE_CROWDS := ^Test(ACrowdThatBuys|ARealSaleTenfold|Room_3000|Types_|Watchers_|WhereConnections)
+MORE_STORIES := ^Test(ACardIsPaidAtStripe|AChartOf8800|Arena_|Checkout_SaysThatMoreTime|Code_APresale|Door_SendsTickets|Embed_ASeries|Names_Stand|OpenPagesRecoverFromAUsher|Prices_ThreeForTwo|Rehearsal_PageFollows|RotatingCode_Without|SiteKey_|TheRarerPages|Turn_)
+MORE_ENDS := ^Test(Archive_PlaceThatCannot|House_SellsOnWhereItWas|Restore_(AsRoot|FailsWhere|FollowsATimeline))
 PLANTED := ^Test(PlantedBugs|Provocations_)
 WALKS := ^Test(ADayAtTheDesk|AnyNameAndAddress|Branding_Logo|Challenge_(No|Pass)|EveryFormThat|Matrix_|Pages_OfAGerman|Picture_|Routes_(Body|LargeBodiesNeed)|SiteKey_|Tickets_ArePrinted|Wallet_)
 # Where goroutines are started, or share memory without a lock, the race detector looks on. It wants all that a package imports compiled once
@@ -19,7 +23,7 @@ GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go' | gr
 # Tests make a thousand databases. Where there is room for them in memory (8 GB, and programs may run there), each costs a
 # twentieth of what it does on a disk.
 MEMORY := $(shell grep ' /dev/shm tmpfs ' /proc/mounts 2>/dev/null | grep -qv noexec && test "$$(df -k --output=avail /dev/shm | tail -1)" -gt 8000000 && echo /dev/shm)
-unit race e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
+unit race proofs e2e figures sizes: export TMPDIR := $(or $(MEMORY),$(TMPDIR),/tmp)
 
 # Builds do not depend on where the tree lies: what was built in one copy of it is there for all. What debuggers read is a sixth of the work
 # of the compiler. Traces and profiles do not need it.
@@ -30,7 +34,7 @@ export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help arena run demo build generate words qr altcha fonts fmt lint drift unit race e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
+.PHONY: help arena run demo build generate words qr altcha fonts fmt lint drift unit race proofs e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -83,18 +87,24 @@ drift: generate ## fail if templates, scripts or style sheets and what is made o
 
 unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines are started
 	@$(TEST) -race -timeout 20m $(RACED)
-	@$(TEST) -timeout 20m $(OTHERS)
-	@cd tools && $(TEST) -p 3 -parallel 4 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(PLANTED)' # they mostly wait
+	@$(TEST) -timeout 20m $(OTHERS) -skip '$(MORE_ENDS)'
+	@cd tools && $(TEST) -p 3 -parallel 4 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(MORE_CROWDS)|$(PLANTED)' # they mostly wait
 	@cd tools/witness && GOWORK=off $(TEST) .
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
+proofs: postgres pgbackrest browser ## what make check has no time for: more ways for a payment, a house that moves and an archive to end, more crowds, more stories in a browser (20 minutes)
+	@cd tools && $(TEST) -count=1 -timeout 20m ./crash -run TestEveryCapturedCent -args -every-story
+	@$(TEST) -count=1 -timeout 20m ./cmd/usher ./cmd/usher/postgres -run '$(MORE_ENDS)'
+	@$(TEST) -count=1 -timeout 20m ./cmd/usher/rush -run '$(MORE_CROWDS)'
+	@$(TEST) -shuffle=off -count=1 -timeout 45m -parallel $(PEOPLE) ./e2e -run '$(MORE_STORIES)'
+
 race: postgres schema poppler openssl pgbackrest ## the race detector in the packages that make unit runs without it (half an hour); after a change to handlers or a job
 	@$(TEST) -race -timeout 60m $(OTHERS) -skip '$(WALKS)' # they ask for one address after another: it finds nothing in them
-	@cd tools && $(TEST) -race -timeout 60m -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)'
+	@cd tools && $(TEST) -race -timeout 60m -p 3 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(MORE_CROWDS)'
 
 e2e: postgres browser ## the built binary in a real browser (the limit is for what hangs: on a slow machine it takes half an hour)
-	@$(TEST) -shuffle=off -count=1 -timeout 45m -parallel $(PEOPLE) ./e2e
+	@$(TEST) -shuffle=off -count=1 -timeout 45m -parallel $(PEOPLE) ./e2e -skip '$(MORE_STORIES)'
 
 figures: postgres browser ## times against fixed budgets; the machine should have nothing else to do
 	@go test -tags figures -vet=off -count=1 -timeout 20m -parallel 1 ./e2e -run 'TestPhone_|TestMapFigures|TestCtrlC|TestStart_SecondStart|TestTwoPeopleSee|TestASaleIsOnTheDesk|TestTill_AHundred|TestDoor_Forty|TestAChartOf8800SeatsIsMoved'
@@ -164,7 +174,7 @@ tryout: ## install what release and image made in clean surroundings, and sell (
 image: ## build the image usher:VERSION with docker, podman or buildah (ARCH=arm64)
 	@tools/release/image.sh
 
-test: unit e2e ## every test, end to end included
+test: unit e2e ## every test but make proofs, end to end included
 
 check: ## exactly what CI runs, with the seconds of each stage; after a change to a decoder also run make fuzz
 	@for stage in lint drift unit client e2e; do SECONDS=0; $(MAKE) --no-print-directory $$stage || exit; echo "$$stage took $$SECONDS s"; done

@@ -23,6 +23,7 @@ import (
 
 	"github.com/usherbox/usher/cmd/usher/postgres"
 	"github.com/usherbox/usher/migrations"
+	"github.com/usherbox/usher/seats/seatstest/race"
 )
 
 // cluster is the one server of a test process. It ends with the process.
@@ -135,6 +136,7 @@ func schemaSum() (string, error) {
 
 // Main runs the tests and stops the server they used. Call it from TestMain.
 func Main(m *testing.M) {
+	race.FewerChecks()
 	code := m.Run()
 	closeUsed()
 	if p, err := cluster(); err == nil {

@@ -3,6 +3,7 @@ package crash_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -161,6 +162,8 @@ var stories = map[string]func(*buyer){
 	},
 }
 
+var everyStory = flag.Bool("every-story", false, "die in every story, and not only in three that meet all points")
+
 // met are the points that a story meets.
 var met = map[string][]string{
 	"buys": {
@@ -184,6 +187,9 @@ func TestEveryCapturedCentIsInAnOrderOrARefundWhereverTheProgramDies(t *testing.
 		left[point] = true
 	}
 	for story, points := range met {
+		if !*everyStory && !slices.Contains([]string{"buys", "is too late", "gives up, and the money comes"}, story) {
+			continue
+		}
 		for _, point := range points {
 			delete(left, point)
 			t.Run(story+", dead at "+point, func(t *testing.T) {
