@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"seats/openid":                     {"seats/idempotency"},
 	"seats/openid/openidtest":          {},
 	"seats/plan":                       {"seats/text", "seats"},
-	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments"},
+	"seats/seatstest":                  {"seats", "seats/jobs", "seats/database", "seats/plan", "seats/orders", "migrations", "cmd/usher/postgres", "seats/payments", "seats/seatstest/race"},
 	"seats/seatstest/race":             {},
 	"seats/seatstest/scale":            {},
 	"seats/verify":                     {"seats", "seats/database", "seats/books", "seats/seal"},
