@@ -8,7 +8,7 @@ PEOPLE ?= 4
 CROWDS := ^Test(ACrowdThatIsStopped|BehindOneAddress|Greedy_|Hold_Expired|Of120People|Places_|S[1235]_|TwoCrowds)
 # What takes long, and shows in more ways what other tests show in one: make proofs.
 MORE_CROWDS := ^Test(ACrowdThatBuys|ARealSaleTenfold|Room_3000|Types_|Watchers_|WhereConnections)
-MORE_STORIES := ^Test(ACardIsPaidAtStripe|AChartOf8800|Arena_|Checkout_SaysThatMoreTime|Code_APresale|Door_SendsTickets|Embed_ASeries|Names_Stand|OpenPagesRecoverFromAUsher|Prices_ThreeForTwo|Rehearsal_PageFollows|RotatingCode_Without|SiteKey_|TheRarerPages|Turn_)
+MORE_STORIES := ^Test(ACardIsPaidAtStripe|AChartOf8800|ARestartWhileWaiting|Arena_|Checkout_(SaysThatMoreTime|Typing)|Code_APresale|Customers_|Door_|Editor_|Embed_ASeries|Hold_ExpiredSeats|Import_|Names_Stand|OpenPagesRecoverFromAUsher|Order_ExpiredHold|Plan_IsTraced|Prices_(TheBoxOffice|ThreeForTwo)|Rehearsal_|RequestLog_|RotatingCode_(Door|Without)|SharedTable_|SiteKey_|ThePagesOfPlans|TheRarerPages|TheSaleCanBeWatched|TillReader_|Turn_)
 MORE_ENDS := ^Test(Archive_PlaceThatCannot|House_SellsOnWhereItWas|Restore_(AsRoot|FailsWhere|FollowsATimeline))
 PLANTED := ^Test(PlantedBugs|Provocations_)
 WALKS := ^Test(ADayAtTheDesk|AnyNameAndAddress|Branding_Logo|Challenge_(No|Pass)|EveryFormThat|Matrix_|Pages_OfAGerman|Picture_|Routes_(Body|LargeBodiesNeed)|SiteKey_|Tickets_ArePrinted|Wallet_)
