@@ -92,8 +92,8 @@ func launch() (stop func(), err error) {
 		ExecutablePath: chromium(),
 		Args:           []string{"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"},
 	}
-	if !timed { // a page is there for seconds: to optimize its scripts costs more than it gives, and a process that draws a tenth of all work
-		options.Args = append(options.Args, "--js-flags=--no-opt --no-maglev", "--in-process-gpu")
+	if !timed { // a page is there for seconds: to optimize its scripts costs more than it gives
+		options.Args = append(options.Args, "--js-flags=--no-opt --no-maglev")
 	}
 	browser, err = driver.Chromium.Launch(options)
 	if err != nil {
