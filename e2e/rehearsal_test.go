@@ -127,6 +127,8 @@ func TestRehearsal_OrganizerMendsTwoMistakesAndStartsTheSale(t *testing.T) {
 	if stays, err := ann.page.Evaluate(`!!window.stays`); err != nil || stays != true {
 		t.Errorf("the page is loaded again for new figures: %v, %v", stays, err)
 	}
+	check(t, ann.button("Pause updates").Click())
+	check(t, ann.button("Resume updates").Click())
 	ann.at("#live-map")
 	ann.inEverySize("desk-rehearsal-real-map")
 	eventually(t, 3*time.Duration(minutes)*time.Minute+5*patience, "the end of the rehearsal", func() bool { return ann.rehearsal().State == "done" })

@@ -4,7 +4,8 @@
 import {start as startMap} from 'usher/desk_map'
 import {replace} from 'usher/desk_part'
 import {live} from 'usher/live'
-import {$$} from 'usher/page'
+import {$, $$} from 'usher/page'
+import {T} from 'usher/text'
 import {decode} from 'usher/wire'
 
 const EVERY = 2000
@@ -28,8 +29,19 @@ async function seats() {
   if (answer.status === 200) live.replace(decode(await answer.arrayBuffer()))
 }
 
-const again = () => setTimeout(() => look().finally(again), EVERY)
+// A reader may let the page stand still. The rehearsal goes on.
+let still = false
+$('[data-still]')?.addEventListener('click', ({target}) => {
+  still = !still
+  target.textContent = still ? T('Resume updates') : T('Pause updates')
+})
+$$('[data-still]').forEach(button => { button.hidden = false })
 
-again()
+async function follow() {
+  if (!still) await look().catch(console.error)
+  setTimeout(follow, EVERY)
+}
+
+setTimeout(follow, EVERY)
 await startMap()
 await seats()
