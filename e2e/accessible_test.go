@@ -163,6 +163,8 @@ func (p *person) sized(d device) {
 	p.t.Helper()
 	p.device = d
 	check(p.t, p.page.SetViewportSize(d.width, d.height))
+	_, err := p.page.Evaluate(`new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))`) // what the page moves is there then
+	check(p.t, err)
 	p.lit(playwright.ColorSchemeLight)
 }
 

@@ -98,10 +98,13 @@ func (p *person) control(name string) {
 	p.t.Helper()
 	button := p.page.Locator("#map").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: name, Exact: playwright.Bool(true)})
 	closed := p.page.Locator(".menu:not([open]) summary")
-	check(p.t, expect.Locator(button.Or(closed).First()).ToBeVisible())
-	if shut, err := closed.IsVisible(); err == nil && shut {
-		p.press(closed)
-	}
+	eventually(p.t, patience, "the button "+name, func() bool {
+		if shut, err := closed.IsVisible(); err == nil && shut {
+			p.press(closed)
+		}
+		visible, err := button.IsVisible()
+		return err == nil && visible
+	})
 	p.press(button)
 	if p.device.width < 960 {
 		check(p.t, p.page.Keyboard().Press("Escape"))
