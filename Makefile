@@ -85,7 +85,7 @@ lint: ## formatting, vet, staticcheck, mutants that fit the source (settings and
 drift: generate ## fail if templates, scripts or style sheets and what is made of them differ
 	@git diff --stat --exit-code -- views static/dist && test -z "$$(git ls-files --others --exclude-standard static/dist)" || { echo "run make generate and commit the result"; exit 1; }
 
-unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser, in random order; with the race detector where goroutines are started
+unit: postgres schema poppler openssl pgbackrest ## all tests but those in a browser and of make proofs, in random order; with the race detector where goroutines are started
 	@$(TEST) -race -timeout 20m $(RACED)
 	@$(TEST) -timeout 20m $(OTHERS) -skip '$(MORE_ENDS)'
 	@cd tools && $(TEST) -p 3 -parallel 4 ./... github.com/usherbox/usher/cmd/usher/rush -skip '$(CROWDS)|$(MORE_CROWDS)|$(PLANTED)' # they mostly wait
@@ -93,7 +93,7 @@ unit: postgres schema poppler openssl pgbackrest ## all tests but those in a bro
 	@$(TEST) ./cmd/usher/rush -run '$(CROWDS)' # they take the whole machine: slowed, holds run out in their hands
 	@if command -v node >/dev/null; then node --test --test-concurrency=2 static/*.test.mjs; else echo 'the tests of the scripts need Node 18 or newer'; exit 1; fi
 
-proofs: postgres pgbackrest browser ## what make check has no time for: more ways for a payment, a house that moves and an archive to end, more crowds, more stories in a browser (20 minutes)
+proofs: postgres pgbackrest browser ## what make check has no time for: more ways for a payment, a house that moves and an archive to end, more crowds, more stories in a browser; before a release
 	@cd tools && $(TEST) -count=1 -timeout 20m ./crash -run TestEveryCapturedCent -args -every-story
 	@$(TEST) -count=1 -timeout 20m ./cmd/usher ./cmd/usher/postgres -run '$(MORE_ENDS)'
 	@$(TEST) -count=1 -timeout 20m ./cmd/usher/rush -run '$(MORE_CROWDS)'
@@ -174,7 +174,7 @@ tryout: ## install what release and image made in clean surroundings, and sell (
 image: ## build the image usher:VERSION with docker, podman or buildah (ARCH=arm64)
 	@tools/release/image.sh
 
-test: unit e2e ## every test but make proofs, end to end included
+test: unit e2e ## every test but those of make proofs, end to end included
 
 check: ## exactly what CI runs, with the seconds of each stage; after a change to a decoder also run make fuzz
 	@for stage in lint drift unit client e2e; do SECONDS=0; $(MAKE) --no-print-directory $$stage || exit; echo "$$stage took $$SECONDS s"; done

@@ -4,7 +4,7 @@
 import {start as startMap} from 'usher/desk_map'
 import {replace} from 'usher/desk_part'
 import {live} from 'usher/live'
-import {$, $$} from 'usher/page'
+import {$$} from 'usher/page'
 import {T} from 'usher/text'
 import {decode} from 'usher/wire'
 
@@ -17,6 +17,7 @@ async function look() {
   const answer = await ask(location.href, 'text/html')
   if (!answer.ok) return
   const page = (await answer.text()).replace(/<style[^]*?<\/style>/g, '') // the nonce of this page is another one
+  if (still) return // since it was asked for
   const now = new DOMParser().parseFromString(page, 'text/html').querySelectorAll(PARTS), old = $$(PARTS)
   if (now.length !== old.length) return location.reload()
   now.forEach(part => replace(part.id, part.outerHTML))
@@ -26,16 +27,18 @@ async function look() {
 async function seats() {
   if (!document.querySelector('#live-map')) return
   const answer = await ask(`${location.pathname}/map.bin`, 'application/octet-stream')
-  if (answer.status === 200) live.replace(decode(await answer.arrayBuffer()))
+  if (answer.status === 200 && !still) live.replace(decode(await answer.arrayBuffer()))
 }
 
 // A reader may let the page stand still. The rehearsal goes on.
 let still = false
-$('[data-still]')?.addEventListener('click', ({target}) => {
-  still = !still
-  target.textContent = still ? T('Resume updates') : T('Pause updates')
-})
-$$('[data-still]').forEach(button => { button.hidden = false })
+for (const button of $$('[data-still]')) { // there is none once it is being stopped
+  button.addEventListener('click', () => {
+    still = !still
+    button.textContent = still ? T('Resume updates') : T('Pause updates')
+  })
+  button.hidden = false
+}
 
 async function follow() {
   if (!still) await look().catch(console.error)
