@@ -195,6 +195,42 @@ func TestPresaleCode_PassesTheWaitingRoomBeforeTheSale(t *testing.T) {
 	s.wantBooks(t)
 }
 
+func TestPresale_VisitorsWaitWithTheOthersOnceTheSaleOpens(t *testing.T) {
+	t.Parallel()
+	opens := time.Now().Add(time.Hour)
+	s, ann, bob := newSiteFor(t, events.Settings{OpensAt: opens}), person(t), person(t)
+	s.unlocking(t, "FRIENDS", pricing.Code{Presale: true})
+	newRoom(t, s, waitingroom.NewRoom{OpensAt: &opens})
+	for _, who := range []*http.Client{ann, bob} {
+		if status, _ := s.enters(t, who, "FRIENDS"); status != http.StatusSeeOther {
+			t.Fatalf("with the code: %d", status)
+		}
+	}
+	a, body := s.claims(t, ann, "", 0)
+	if a.StatusCode != http.StatusCreated {
+		t.Fatalf("a claim in the presale: %d %s", a.StatusCode, body)
+	}
+	hold := holdOf(t, body)
+	if _, err := events.SetStatus(t.Context(), s.office, "evening", events.Change{Status: seats.OnSale}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for who, to := range map[*http.Client]string{bob: "/rooms/evening", ann: "/events/evening/checkout"} {
+		if a, _ := send(t, who, "GET", s.url+"/events/evening", "", "Accept", "text/html"); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != to {
+			t.Errorf("the page of the event after the sale opened: %d to %q, want %q", a.StatusCode, a.Header.Get("Location"), to)
+		}
+		if a, body := s.claims(t, who, "", 5); a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"waiting_room"`) {
+			t.Errorf("a claim after the sale opened: %d %s", a.StatusCode, body)
+		}
+	}
+	if a, body := s.post(t, ann, fill(hold, "Ann", "ann@example.org")); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/orders/") {
+		t.Errorf("the order of what was held in the presale: %d %q %.200s", a.StatusCode, a.Header.Get("Location"), body)
+	}
+	if a, _ := send(t, ann, "GET", s.url+"/events/evening", "", "Accept", "text/html"); a.Header.Get("Location") != "/rooms/evening" {
+		t.Errorf("the page of the event after the order leads to %q", a.Header.Get("Location"))
+	}
+	s.wantBooks(t)
+}
+
 func TestCodes_ThatUnlockAreCreatedAtTheDesk(t *testing.T) {
 	t.Parallel()
 	s, ann := newSite(t), person(t)

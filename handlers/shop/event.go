@@ -77,8 +77,7 @@ func (h *Handlers) showSaying(w http.ResponseWriter, r *http.Request, s *seats.S
 		if room, err := h.barred(w, r, s.Event.ID); err != nil {
 			return err
 		} else if room != nil {
-			http.Redirect(w, r, shop.RoomPath(room.Slug), http.StatusSeeOther)
-			return nil
+			return h.toRoom(w, r, s, room)
 		}
 	}
 	sale, err := h.asSeen(r, s)

@@ -183,3 +183,20 @@ func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (
 	}
 	return room, nil
 }
+
+// toRoom sends a visitor who has to wait to the room. One who holds seats, of a presale before the room opened, can still order
+// them and is sent to the checkout.
+func (h *Handlers) toRoom(w http.ResponseWriter, r *http.Request, s *seats.Sale, room *waitingroom.Room) error {
+	to := shop.RoomPath(room.Slug)
+	if holder, known := h.Holder(r); known {
+		hold, err := s.Hold(r.Context(), holder)
+		switch {
+		case err == nil && !hold.Expired:
+			to = shop.Sale{Event: s.Event}.CheckoutPath()
+		case err != nil && !errors.Is(err, seats.ErrNoHold):
+			return err
+		}
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
