@@ -14,6 +14,8 @@ fi
 slug=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events?show=on-sale" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 series=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/series" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 order=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events/$slug/orders" | grep -oE '"code":"[^"]+"' | head -1 | cut -d'"' -f4)
+customer=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/customers?q=berg" | grep -oE '"id":"[^"]+"' | head -1 | cut -d'"' -f4)
+plan=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/plans" | grep -oE '"id":[0-9]+' | head -1 | cut -d: -f2)
 fails=0
 month=from=$(date -d "$(date +%Y-%m-01) -1 month" +%F)\&to=$(date -d "$(date +%Y-%m-01) -1 day" +%F)
 while read -r path; do
@@ -48,6 +50,11 @@ done <<PAGES
 /desk/events/$slug/settings
 /desk/events/$slug/messages
 /desk/events/$slug/waitlist
+/desk/events/$slug/log
+/desk/events/$slug/preview
+/desk/events/$slug/post
+/desk/events/$slug/limits
+/desk/events/$slug/seats/12
 /desk/events/$slug/codes
 /desk/events/new
 /desk/series
@@ -55,6 +62,7 @@ done <<PAGES
 /desk/subscriptions
 /desk/subscriptions/new
 /desk/plans
+/desk/plans/$plan
 /desk/bank
 /desk/invoices
 /desk/gift-cards
@@ -79,8 +87,10 @@ done <<PAGES
 /desk/events/$slug/doors?print=1
 /desk/events/$slug/series
 /desk/till
+/desk/till/days/$(date +%F)
 /desk/customers
 /desk/customers?q=berg
+/desk/customers/$customer
 /desk/customers/duplicates
 /desk/memberships
 /desk/keys
@@ -98,6 +108,9 @@ done <<PAGES
 /desk/books?by=promoter&$month
 /desk/books?by=reason&$month
 /desk/books?by=category&from=2020-01-01
+/desk/books?by=channel&$month
+/desk/books?by=method&$month
+/desk/books?by=rate&$month
 /desk/books/email
 /desk/books/accounts
 /desk/books/payouts
