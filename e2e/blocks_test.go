@@ -20,7 +20,7 @@ func TestBlocks_SeatsForThePressAreKeptAndComeBack(t *testing.T) {
 			ann.visit("/desk/events/" + slug + "/blocks")
 			ann.inBothLights("blocks-none")
 			ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Choose seats"}))
-			check(t, ann.page.GetByLabel("Also these").Fill("Stalls/B/14-18"))
+			check(t, ann.page.GetByLabel("More seats").Fill("Stalls/B/14-18"))
 			_, err := ann.page.GetByLabel("What for").SelectOption(playwright.SelectOptionValues{Labels: &[]string{"Press"}})
 			check(t, err)
 			check(t, ann.page.GetByLabel("For whom").Fill("Kurier"))

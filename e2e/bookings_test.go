@@ -33,7 +33,7 @@ func TestBookings_OfAGroupAreConfirmedOrComeBack(t *testing.T) {
 			ann.inBothLights("bookings-none")
 
 			ann.visit(at + "/seats")
-			check(t, ann.page.GetByLabel("Also these").Fill("Stalls/B/5-16, Stalls/C/5-16"))
+			check(t, ann.page.GetByLabel("More seats").Fill("Stalls/B/5-16, Stalls/C/5-16"))
 			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Take an option"}))
 			ann.sees(ann.page.GetByText("24 seats:"))
 			check(t, ann.page.GetByLabel("Name", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Fill("Eva Roth"))

@@ -251,7 +251,7 @@ func TestAPlanIsDrawnAndNumberedWithTheKeyboardAlone(t *testing.T) {
 	ann.keys("Tab")
 	ann.enters(ann.button("Add in the middle"))
 	ann.seesSeats("12 seats")
-	ann.enters(ann.tool("Area without seats"))
+	ann.enters(ann.tool("General admission area"))
 	ann.enters(ann.button("Add in the middle"))
 	ann.seesSeats("112 seats")
 
@@ -305,7 +305,7 @@ func TestThePagesOfPlansAreAccessibleOnPhoneAndDesktopInLightAndDark(t *testing.
 			{"import", func() {
 				ann.visit("/desk/plans")
 				check(t, ann.page.Locator("input[type=file]").SetInputFiles(table))
-				ann.press(ann.button("Look at it"))
+				ann.press(ann.button("Preview"))
 				ann.sees(ann.page.GetByText("What was found"))
 			}},
 			{"event-plan", func() { ann.visit("/desk/events/" + slug + "/plan") }},
@@ -339,7 +339,7 @@ func TestAChartOf8800SeatsIsMovedInTheEditor(t *testing.T) {
 	ann.setsUpDesk()
 	ann.visit("/desk/plans")
 	check(t, ann.page.Locator("input[type=file]").SetInputFiles(path))
-	ann.press(ann.button("Look at it"))
+	ann.press(ann.button("Preview"))
 	ann.press(ann.button("Use it as a plan"))
 	ann.press(ann.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Edit this plan"}))
 	ann.seesEditor()

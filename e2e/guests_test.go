@@ -18,7 +18,7 @@ func TestGuests_AreInvitedGetSeatsOfABlockAndAreStruckOff(t *testing.T) {
 			ann := someone(t, o, "ann", d)
 			ann.entersDesk(owner)
 			ann.visit("/desk/events/" + slug + "/seats")
-			check(t, ann.page.GetByLabel("Also these").Fill("Stalls/B/14-18"))
+			check(t, ann.page.GetByLabel("More seats").Fill("Stalls/B/14-18"))
 			check(t, ann.page.GetByLabel("For whom").Fill("Friends of the house"))
 			ann.press(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Block", Exact: playwright.Bool(true)}))
 			ann.sees(ann.page.GetByText("These seats are kept back."))

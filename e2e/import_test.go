@@ -46,7 +46,7 @@ func TestImport_ADrawingBecomesAPlanWithItsBackground(t *testing.T) {
 	ann.setsUpDesk()
 	ann.visit("/desk/plans")
 	check(t, ann.page.Locator("input[type=file]").SetInputFiles([]playwright.InputFile{hallDrawing()}))
-	ann.press(ann.button("Look at it"))
+	ann.press(ann.button("Preview"))
 	only := ann.page.GetByLabel("Seats are all with")
 	check(t, expect.Locator(only).ToHaveValue("class=chair"))
 	ann.sees(ann.page.GetByText("in 4 sections, read as SVG").First())
@@ -61,7 +61,7 @@ func TestImport_ADrawingBecomesAPlanWithItsBackground(t *testing.T) {
 	}
 	check(t, only.Fill("class=c*"))
 	check(t, ann.page.GetByLabel("Name of the plan").Fill("Garden hall"))
-	ann.press(ann.button("Look again"))
+	ann.press(ann.button("Update preview"))
 	ann.sees(ann.page.GetByText("Garden hall: "))
 	if title := ann.evaluates(`document.title`); strings.Contains(fmt.Sprint(title), "taken") {
 		t.Error("a script of the drawing ran")

@@ -287,7 +287,7 @@ func (s *Sale) changeBlocks(ctx context.Context, k BlockRequest, may func(idx in
 		}
 	}
 	if len(seats) > blockAtOnce && !k.Rest {
-		return nil, &ValidationError{Message: text.Mark("These are %d seats, and at most %d can be changed together. Nothing was changed. Choose fewer, or “As far as possible”."), Args: []any{len(seats), blockAtOnce}}
+		return nil, &ValidationError{Message: text.Mark("These are %d seats, and at most %d can be changed together. Nothing was changed. Choose fewer, or “Skip seats that are taken”."), Args: []any{len(seats), blockAtOnce}}
 	}
 	for _, some := range s.wholeChunks(seats, blockAtOnce) {
 		c := &command{seats: some, unblocks: true, resells: k.Group != ID{}}

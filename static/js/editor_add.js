@@ -13,7 +13,7 @@ export const TOOLS = {
   pan: [T('Move the view'), T('Drag to move the view. Two fingers and the middle button do that with every tool.')],
   rows: [T('Rows'), T('Drag a frame: it fills with rows. A tap sets as many as the form says.')],
   round: [T('Round table'), T('Tap where the table stands.')], long: [T('Long table'), T('Tap where the table stands.')],
-  area: [T('Area without seats'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
+  area: [T('General admission area'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
   shape: [T('Shape'), T('Drag a frame, or set corner after corner; the first corner again ends it.')],
   text: [T('Text'), T('Tap where the text stands.')],
   object: [T('Object'), T('Tap where it is.')],

@@ -68,7 +68,7 @@ var editorTools = []tool{
 	{"rows", text.Mark("Rows"), "M3 4h0M6.5 4h0M10 4h0M13.5 4h0M3 8h0M6.5 8h0M10 8h0M13.5 8h0M3 12h0M6.5 12h0M10 12h0M13.5 12h0"},
 	{"round", text.Mark("Round table"), "M8 5a3 3 0 1 0 0 6a3 3 0 1 0 0-6M8 2h0M8 14h0M2 8h0M14 8h0"},
 	{"long", text.Mark("Long table"), "M3 6h10v4H3zM5 3h0M8 3h0M11 3h0M5 13h0M8 13h0M11 13h0"},
-	{"area", text.Mark("Area without seats"), "M3 4l10-1v9l-9 1z"},
+	{"area", text.Mark("General admission area"), "M3 4l10-1v9l-9 1z"},
 	{"shape", text.Mark("Shape"), "M2 5h12v4H2zM8 9v4"},
 	{"object", text.Mark("Object"), "M2.5 3h11L8 9zM8 9v4.5M5 13.5h6"},
 	{"text", text.Mark("Text"), "M3 4V3h10v1M8 3v10M6 13h4"},

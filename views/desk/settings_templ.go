@@ -2040,7 +2040,7 @@ func settingsSheet(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = truthBefore(p, text.T(ctx, "Strict holds"), "strict", p.Form.Strict, text.T(ctx, "Expired seats are released at once. Otherwise they stay with the visitor until someone else takes them.")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = truthBefore(p, text.T(ctx, "Release expired seats"), "strict", p.Form.Strict, text.T(ctx, "Expired seats are released at once. Otherwise they stay with the visitor until someone else takes them.")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
