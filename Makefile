@@ -34,7 +34,7 @@ export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
 COMPILE := GOGC=off GOMEMLIMIT=3GiB
 TEST := $(COMPILE) GORACE=no_huge_pages_for_shadow=0 go test -exec 'env -u GOGC -u GOMEMLIMIT' -vet=off -shuffle=on
 
-.PHONY: help arena run demo build generate words qr altcha fonts fmt lint drift unit race proofs e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
+.PHONY: help arena run demo build generate words qr altcha pdf fonts fmt lint drift unit race proofs e2e figures sizes bench client screenshots fuzz torment slow torture failover citus mutants release tryout image test check postgres schema poppler openssl pgbackrest faketime patroni redis browser
 
 help: ## list what can be made
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,10 @@ qr: ## build static/js/qr.js and qrcode.js of the packages in static/vendor/pack
 altcha: ## build static/js/altcha.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
 	@{ printf '/*! altcha 3.2.2, (c) Daniel Regeci, BAU Software s.r.o., MIT: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild node_modules/altcha/dist/workers/pbkdf2.js --minify --log-level=error; } > static/js/altcha.js
+
+pdf: ## build static/js/pdf.js and pdf_worker.js of the packages in static/vendor/package.json
+	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
+	@for part in pdf pdf_worker; do ( printf '/*! pdf.js 5.4.296, (c) Mozilla Foundation, Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild $$part.js --bundle --minify --format=esm --log-level=error) > static/js/$$part.js || exit; done
 
 fonts: ## write the fonts of papers, static/print/noto-*, of the packages of Debian 12 (three minutes)
 	@tools/fonts/make.sh

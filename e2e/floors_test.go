@@ -34,6 +34,15 @@ func blueprint(t *testing.T) playwright.InputFile {
 	return playwright.InputFile{Name: "floor plan.png", MimeType: "image/png", Buffer: b.Bytes()}
 }
 
+// twoFloors is a PDF of two pages with a hall on each. It has no table of objects: readers find them.
+func twoFloors() []byte {
+	page := func(n int, draws string) string {
+		return fmt.Sprintf("%d 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 400]/Contents %d 0 R>>endobj\n%d 0 obj<</Length %d>>stream\n%s\nendstream endobj\n", n, n+1, n+1, len(draws)+1, draws)
+	}
+	return []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R 5 0 R]/Count 2>>endobj\n" +
+		page(3, "6 w 30 30 540 340 re S 200 330 200 30 re f") + page(5, "6 w 30 30 540 340 re S 0.2 0.4 0.8 rg 60 60 480 120 re f") + "trailer<</Root 1 0 R>>\n%%EOF\n")
+}
+
 func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, ownOffice(t), "ann", desktop)
@@ -42,16 +51,28 @@ func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	blank := ann.drawing()
 	ann.press(ann.page.Locator("[data-panel=plan]"))
 
-	// A PDF is refused with what to do, and nothing is drawn.
-	ann.expect("status of 422 .*/pictures")
+	// A broken PDF is refused with what to do, and nothing is drawn.
+	ann.expect("Indexing all PDF objects")
 	field := ann.page.Locator("[name=picture]")
-	check(t, expect.Locator(field).ToHaveAccessibleDescription("A picture of the floor plan, as a PNG, JPEG or WebP. It lies under the plan while you draw, and only your team sees it. Save a PDF as a picture first."))
+	check(t, expect.Locator(field).ToHaveAccessibleDescription("A picture of the floor plan, as a PNG, JPEG, WebP or PDF. It lies under the plan while you draw, and only your team sees it."))
 	check(t, field.SetInputFiles([]playwright.InputFile{{Name: "floor plan.pdf", MimeType: "application/pdf", Buffer: []byte("%PDF-1.7\n")}}))
-	ann.sees(ann.page.Locator("#status").GetByText("A PDF cannot be read here. Save its page as a PNG or JPEG."))
+	ann.sees(ann.page.Locator("#status").GetByText("The PDF cannot be read. Save its page as a PNG or JPEG."))
 	check(t, expect.Locator(field).ToHaveValue(""))
 	if ann.drawing() != blank {
 		t.Error("a PDF that was refused changed the drawing")
 	}
+
+	// Of a PDF, one page is drawn in the browser: the first, or the one that is asked for.
+	check(t, field.SetInputFiles([]playwright.InputFile{{Name: "floors.pdf", MimeType: "application/pdf", Buffer: twoFloors()}}))
+	ann.sees(ann.page.Locator("#status").GetByText("The picture is under the plan."))
+	eventually(t, patience, "the first page under the plan", func() bool { return ann.drawing() != blank })
+	check(t, expect.Locator(ann.page.GetByLabel("Page, of 2")).ToHaveValue("1"))
+	first := ann.drawing()
+	check(t, ann.page.GetByLabel("Page, of 2").Fill("2"))
+	ann.keys("Tab")
+	eventually(t, patience, "the second page under the plan", func() bool { return ann.drawing() != first && ann.drawing() != blank })
+	ann.inBothLights("desk-plan-pdf")
+
 	check(t, ann.page.Locator("[name=picture]").SetInputFiles([]playwright.InputFile{blueprint(t)}))
 	ann.sees(ann.page.Locator("#status").GetByText("The picture is under the plan."))
 	eventually(t, patience, "the picture under the plan", func() bool { return ann.drawing() != blank })

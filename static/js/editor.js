@@ -41,7 +41,7 @@ const shows = {
   selection: node => state.tool === 'select' || state.tool === 'pan' ? showSelection(node, state) : showTool(node, state),
   sections: node => showOutline(node, state),
   categories: node => showCategories(node, state, plan => painter.colours(plan)),
-  plan: node => showPlan(node, state, send),
+  plan: node => showPlan(node, state, send, say),
 }
 
 // showFirst leads through an empty plan: what to begin with, then what to do with the tool in hand.

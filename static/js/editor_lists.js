@@ -30,13 +30,13 @@ export function showCategories(node, state, colours) {
   el('p', {class: 'hint'}, T('Prices are in the currency of the event, with two decimals. Each event may have its own.')))
 }
 
-export function showPlan(node, state, send) {
+export function showPlan(node, state, send, say) {
   const {plan} = state, found = problems(plan), edit = fields => state.act(p => ({plan: Object.entries(fields).reduce((q, [f, v]) => set(q, f, v), p)}))
   fill(node,
     group(T('Plan'), field(T('Name of the plan'), plan.name, name => edit({name: name.trim()}), {maxlength: 100}),
       el('p', {class: 'hint'}, plan.focus ? T('The best seats are near the point marked with a cross.') : T('The best seats are near the stage, or the upper middle.')),
       el('div', {class: 'buttons'}, button(T('Mark where people look'), () => state.use('focus')), plan.focus && button(T('No mark'), () => edit({focus: undefined})))),
     floorFields(state),
-    underlayFields(state, send),
+    underlayFields(state, send, say),
     found.length ? group(T('To fix'), el('ul', {class: 'problems'}, found.slice(0, 50).map(p => el('li', {}, p.keys.length ? button(p.text, () => state.select(p.keys.filter(k => k !== undefined))) : p.text)))) : el('p', {class: 'hint'}, T('This plan can be saved.')))
 }

@@ -4,7 +4,8 @@
 import {mapped, set} from 'usher/editor_model'
 import {SPACING, tenth} from 'usher/editor_shape'
 import {button, el, group, numberField} from 'usher/editor_dom'
-import {T} from 'usher/text'
+import {isPDF, pageOf} from 'usher/editor_pdf'
+import {T, number} from 'usher/text'
 
 const WIDTH = 1000, OPACITY = .5 // of a picture that was just added
 export const measured = {seats: 10} // in the row that tells the scale of a picture
@@ -46,23 +47,34 @@ export function scaledBy(u, from, to, seats) {
   return {width: tenth(width), x: tenth(from[0] - (from[0] - u.x) * grow), y: tenth(from[1] - (from[1] - u.y) * grow)}
 }
 
-// underlayFields is the part of the panel that is about the picture. send keeps a file and answers {picture, width, height}.
-export function underlayFields(state, send) {
+let chosen // the PDF that the picture was drawn from: {file, page, pages, picture}, until the page of the browser is left
+
+// underlayFields is the part of the panel that is about the picture. send keeps a file and answers {picture, width, height};
+// say tells the member something.
+export function underlayFields(state, send, say) {
   const u = underlayOf(state.shown), act = (f, mark) => state.act(plan => ({plan: f(plan)}), mark)
-  const file = el('input', {type: 'file', accept: 'image/png,image/jpeg,image/webp', name: 'picture', 'aria-describedby': 'trace-hint', change: async () => {
-    const [chosen] = file.files
-    const sent = chosen && await send(chosen)
-    if (!sent) { // the same file, once it is mended, is a change, too
-      file.value = ''
-      return
+  const file = el('input', {type: 'file', accept: 'image/png,image/jpeg,image/webp,application/pdf', name: 'picture', 'aria-describedby': 'trace-hint', change: async () => {
+    if (!await put(file.files[0], 1)) file.value = '' // the same file, once it is mended, is a change, too
+  }})
+  async function put(from, page) {
+    let picture = from, pages = 1
+    if (from && await isPDF(from)) {
+      say(T('Drawing the page …'))
+      const drawn = await pageOf(from, page)
+      if (drawn.wrong) return say(drawn.wrong);
+      ({picture, page, pages} = drawn)
     }
+    const sent = picture && await send(picture)
+    if (!sent) return false
+    chosen = pages > 1 ? {file: from, page, pages, picture: sent.picture} : undefined
     act(plan => {
       const was = underlayOf(state.shown), [x, y] = state.camera.plan(0, 0).map(n => Math.max(0, tenth(n)))
       return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...state.floor && {floor: state.floor}, x, y, width: WIDTH, opacity: OPACITY})
     })
-  }})
+    return true
+  }
   const chooser = el('label', {}, el('span', {}, u ? T('Another picture') : T('Picture')), file)
-  const hint = el('p', {class: 'hint', id: 'trace-hint'}, T('A picture of the floor plan, as a PNG, JPEG or WebP. It lies under the plan while you draw, and only your team sees it. Save a PDF as a picture first.'))
+  const hint = el('p', {class: 'hint', id: 'trace-hint'}, T('A picture of the floor plan, as a PNG, JPEG, WebP or PDF. It lies under the plan while you draw, and only your team sees it.'))
   if (!u) return group(T('Picture to trace'), chooser, hint)
   const edit = fields => act(plan => editUnderlay(plan, u, fields))
   const range = el('input', {type: 'range', min: 0, max: 100, value: Math.round(u.opacity * 100), name: 'opacity',
@@ -73,6 +85,6 @@ export function underlayFields(state, send) {
     el('div', {class: 'buttons'}, button(T('Move the picture'), () => state.use('under')), button(T('Set its scale'), () => state.use('scale'))),
     el('div', {class: 'pair'},
       numberField(T('Width'), u.width, n => n > 0 && edit({width: tenth(Math.min(1e6, n))})), numberField(T('From the left'), u.x, n => edit({x: tenth(n)})), numberField(T('From the top'), u.y, n => edit({y: tenth(n)}))),
-    chooser, hint,
+    chooser, chosen?.picture === u.picture && numberField(T('Page, of %s', number(chosen.pages)), chosen.page, n => put(chosen.file, n)), hint,
     button(T('Remove the picture'), () => act(plan => withUnderlay(plan, u)), {class: 'danger'}))
 }

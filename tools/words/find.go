@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -135,6 +136,9 @@ var said = regexp.MustCompile(`\b(?:T\('([^'\\]+)'|N\('([^'\\]+)', '([^'\\]+)')`
 // inScript lists the messages of a script.
 func inScript(path string) (list []*entry, err error) {
 	source, err := os.ReadFile(path)
+	if bytes.HasPrefix(source, []byte("/*!")) { // of another project, built into one file
+		return nil, err
+	}
 	for _, m := range said.FindAllStringSubmatch(string(source), -1) {
 		list = append(list, &entry{id: m[1] + m[2], plural: m[3]})
 	}
