@@ -15,7 +15,6 @@ slug=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events?sho
 series=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/series" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 order=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events/$slug/orders" | grep -oE '"code":"[^"]+"' | head -1 | cut -d'"' -f4)
 customer=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/customers?q=berg" | grep -oE '"id":"[^"]+"' | head -1 | cut -d'"' -f4)
-plan=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/plans" | grep -oE '"id":[0-9]+' | head -1 | cut -d: -f2)
 fails=0
 month=from=$(date -d "$(date +%Y-%m-01) -1 month" +%F)\&to=$(date -d "$(date +%Y-%m-01) -1 day" +%F)
 while read -r path; do
@@ -53,7 +52,6 @@ done <<PAGES
 /desk/events/$slug/log
 /desk/events/$slug/preview
 /desk/events/$slug/post
-/desk/events/$slug/limits
 /desk/events/$slug/seats/12
 /desk/events/$slug/codes
 /desk/events/new
@@ -62,7 +60,6 @@ done <<PAGES
 /desk/subscriptions
 /desk/subscriptions/new
 /desk/plans
-/desk/plans/$plan
 /desk/bank
 /desk/invoices
 /desk/gift-cards
