@@ -7,7 +7,7 @@ import (
 	"github.com/playwright-community/playwright-go"
 )
 
-// The performance is called off in four clicks and entries: everyone who bought gets a letter and their money back. Its copy on another
+// The list for the door is printed in two clicks. The performance is called off in four clicks and entries: everyone who bought gets a letter and their money back. Its copy on another
 // date is on sale in seven.
 func TestEvent_IsCalledOffWithMailAndRefundsAndSoldOnAnotherDate(t *testing.T) {
 	t.Parallel()
@@ -24,6 +24,14 @@ func TestEvent_IsCalledOffWithMailAndRefundsAndSoldOnAnotherDate(t *testing.T) {
 			olga.entersDesk(o.organizer(t, "Olga "+d.String(), "manager"))
 			olga.visit("/desk/events/" + slug)
 			work := &effort{person: olga}
+			work.press(olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Door", Exact: playwright.Bool(true)}))
+			work.press(olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "List for the door, to print"}))
+			olga.sees(olga.page.GetByText("ann").First())
+			olga.inBothLights("desk-door-paper")
+			work.atMost(2, "a list for the door")
+			olga.visit("/desk/events/" + slug)
+
+			work = &effort{person: olga}
 			work.press(olga.page.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Settings", Exact: playwright.Bool(true)}))
 			work.press(olga.page.Locator("summary").Filter(playwright.LocatorFilterOptions{HasText: "Cancel the event"}))
 			reason := "The lead is ill, " + d.String()

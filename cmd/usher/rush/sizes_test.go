@@ -2,7 +2,12 @@
 
 package rush
 
-import "testing"
+import (
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+)
 
 func TestS1_200000PeopleFor200PlacesGetTrueAnswers(t *testing.T) { // not parallel: each has the machine to itself
 	if r := rushes(t, "--scenario", Places, "--people", "200000", "--places", "200", "--over", "5s"); r.Got+r.SoldOut != 200_000 || r.Got < 34 {
@@ -22,4 +27,29 @@ func TestS5_2000000VisitorsOfAStadiumsRoomGetTrueAnswers(t *testing.T) { // not 
 	if r.Room == nil || r.Room.Lobby+r.Room.Line != 2_000_000 || r.Room.Doubles+r.Room.Gaps+r.Room.WrongNumbers+r.Room.Early > 0 || r.Orders == 0 {
 		t.Errorf("%d orders; the waiting room: %+v", r.Orders, r.Room)
 	}
+}
+
+// A sale of 50,000 seats and 40,000 orders is checked from outside by its public log, while the books are read from inside: both say that
+// it is right, and strangers know within 30 seconds.
+func TestAudit_OfARealSaleAgreesWithVerifyBesideIt(t *testing.T) { // not parallel: it has the machine to itself
+	slug := hall(t, 50_000, true, 30*time.Minute)
+	report := send(t, true, &Crowd{Event: slug, Scenario: Places, People: 40_000, Parties: []Party{{Size: 1, Weight: 3}, {Size: 2, Weight: 1}}, Over: 2 * time.Minute, Buy: true})
+	t.Logf("%d orders for %d seats, %.0f a second", report.Orders, report.taken, report.OrdersPerS)
+	if report.Orders < 39_000 || report.taken < 49_000 {
+		t.Errorf("%d orders of about 40,000, %d of 50,000 seats are sold", report.Orders, report.taken)
+	}
+	time.Sleep(5 * time.Second) // the log follows within seconds
+	var both sync.WaitGroup
+	for _, judge := range [][]string{{"audit", server.URL + "/events/" + slug + "/log"}, {"verify", "--data", server.Data(), "--event", slug}} {
+		both.Go(func() {
+			began := time.Now()
+			out, err := exec.CommandContext(t.Context(), program, judge...).CombinedOutput()
+			took := time.Since(began)
+			t.Logf("usher %s took %.1f s:\n%s", judge[0], took.Seconds(), out)
+			if err != nil || took > 30*time.Second {
+				t.Errorf("usher %s: %v after %.1f s, want 30 at most", judge[0], err, took.Seconds())
+			}
+		})
+	}
+	both.Wait()
 }
