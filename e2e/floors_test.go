@@ -52,7 +52,7 @@ func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	ann.press(ann.page.Locator("[data-panel=plan]"))
 
 	// A broken PDF is refused with what to do, and nothing is drawn.
-	ann.expect("Indexing all PDF objects")
+	ann.expect("Indexing all PDF objects") // the worker may begin before it is told to be silent
 	field := ann.page.Locator("[name=picture]")
 	check(t, expect.Locator(field).ToHaveAccessibleDescription("A picture of the floor plan, as a PNG, JPEG, WebP or PDF. It lies under the plan while you draw, and only your team sees it."))
 	check(t, field.SetInputFiles([]playwright.InputFile{{Name: "floor plan.pdf", MimeType: "application/pdf", Buffer: []byte("%PDF-1.7\n")}}))
@@ -66,9 +66,9 @@ func TestPlan_IsTracedFromAPicture(t *testing.T) {
 	check(t, field.SetInputFiles([]playwright.InputFile{{Name: "floors.pdf", MimeType: "application/pdf", Buffer: twoFloors()}}))
 	ann.sees(ann.page.Locator("#status").GetByText("The picture is under the plan."))
 	eventually(t, patience, "the first page under the plan", func() bool { return ann.drawing() != blank })
-	check(t, expect.Locator(ann.page.GetByLabel("Page, of 2")).ToHaveValue("1"))
+	check(t, expect.Locator(ann.page.GetByLabel("Page (of 2)")).ToHaveValue("1"))
 	first := ann.drawing()
-	check(t, ann.page.GetByLabel("Page, of 2").Fill("2"))
+	check(t, ann.page.GetByLabel("Page (of 2)").Fill("2"))
 	ann.keys("Tab")
 	eventually(t, patience, "the second page under the plan", func() bool { return ann.drawing() != first && ann.drawing() != blank })
 	ann.inBothLights("desk-plan-pdf")

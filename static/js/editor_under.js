@@ -3,7 +3,7 @@
 
 import {mapped, set} from 'usher/editor_model'
 import {SPACING, tenth} from 'usher/editor_shape'
-import {button, el, group, numberField} from 'usher/editor_dom'
+import {button, el, field, group, numberField} from 'usher/editor_dom'
 import {isPDF, pageOf} from 'usher/editor_pdf'
 import {T, number} from 'usher/text'
 
@@ -47,7 +47,8 @@ export function scaledBy(u, from, to, seats) {
   return {width: tenth(width), x: tenth(from[0] - (from[0] - u.x) * grow), y: tenth(from[1] - (from[1] - u.y) * grow)}
 }
 
-let chosen // the PDF that the picture was drawn from: {file, page, pages, picture}, until the page of the browser is left
+const drawn = new Map() // {file, page, pages} of the PDF that a picture was drawn from, until this page is left
+let latest = 0 // counts the files and pages that were chosen: only the last one gets under the plan
 
 // underlayFields is the part of the panel that is about the picture. send keeps a file and answers {picture, width, height};
 // say tells the member something.
@@ -56,20 +57,28 @@ export function underlayFields(state, send, say) {
   const file = el('input', {type: 'file', accept: 'image/png,image/jpeg,image/webp,application/pdf', name: 'picture', 'aria-describedby': 'trace-hint', change: async () => {
     if (!await put(file.files[0], 1)) file.value = '' // the same file, once it is mended, is a change, too
   }})
+  // put puts a picture under the floor that is shown, or a page of a PDF. It answers false if nothing was put there.
   async function put(from, page) {
-    let picture = from, pages = 1
-    if (from && await isPDF(from)) {
+    const mine = ++latest, {floor} = state, late = () => mine !== latest || state.floor !== floor
+    let picture = from, pdf
+    if (from && await isPDF(from).catch(() => false)) {
       say(T('Drawing the page …'))
-      const drawn = await pageOf(from, page)
-      if (drawn.wrong) return say(drawn.wrong);
-      ({picture, page, pages} = drawn)
+      const made = await pageOf(from, page)
+      if (late()) return true
+      if (made.wrong) {
+        say(made.wrong)
+        return false
+      }
+      picture = made.picture
+      pdf = {file: from, page: made.page, pages: made.pages}
     }
     const sent = picture && await send(picture)
     if (!sent) return false
-    chosen = pages > 1 ? {file: from, page, pages, picture: sent.picture} : undefined
+    if (late()) return true
+    if (pdf) drawn.set(sent.picture, pdf)
     act(plan => {
       const was = underlayOf(state.shown), [x, y] = state.camera.plan(0, 0).map(n => Math.max(0, tenth(n)))
-      return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...state.floor && {floor: state.floor}, x, y, width: WIDTH, opacity: OPACITY})
+      return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...floor && {floor}, x, y, width: WIDTH, opacity: OPACITY})
     })
     return true
   }
@@ -85,6 +94,15 @@ export function underlayFields(state, send, say) {
     el('div', {class: 'buttons'}, button(T('Move the picture'), () => state.use('under')), button(T('Set its scale'), () => state.use('scale'))),
     el('div', {class: 'pair'},
       numberField(T('Width'), u.width, n => n > 0 && edit({width: tenth(Math.min(1e6, n))})), numberField(T('From the left'), u.x, n => edit({x: tenth(n)})), numberField(T('From the top'), u.y, n => edit({y: tenth(n)}))),
-    chooser, chosen?.picture === u.picture && numberField(T('Page, of %s', number(chosen.pages)), chosen.page, n => put(chosen.file, n)), hint,
+    chooser, pageField(drawn.get(u.picture), put), hint,
     button(T('Remove the picture'), () => act(plan => withUnderlay(plan, u)), {class: 'danger'}))
+}
+
+// pageField chooses another page of the PDF that the picture was drawn from.
+function pageField(pdf, put) {
+  if (!pdf || pdf.pages < 2) return undefined
+  return field(T('Page (of %s)', number(pdf.pages)), pdf.page, async (text, input) => {
+    const page = Math.min(Math.max(1, Math.round(Number(text)) || pdf.page), pdf.pages)
+    if (page === pdf.page || !await put(pdf.file, page)) input.value = pdf.page
+  }, {inputmode: 'numeric'})
 }
