@@ -214,13 +214,16 @@ func TestPresale_VisitorsWaitWithTheOthersOnceTheSaleOpens(t *testing.T) {
 	if _, err := events.SetStatus(t.Context(), s.office, "evening", events.Change{Status: seats.OnSale}, nil); err != nil {
 		t.Fatal(err)
 	}
-	for who, to := range map[*http.Client]string{bob: "/rooms/evening", ann: "/events/evening/checkout"} {
+	for who, to := range map[*http.Client]string{bob: "/rooms/evening", ann: "/events/evening/checkout?waits=1"} {
 		if a, _ := send(t, who, "GET", s.url+"/events/evening", "", "Accept", "text/html"); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != to {
 			t.Errorf("the page of the event after the sale opened: %d to %q, want %q", a.StatusCode, a.Header.Get("Location"), to)
 		}
 		if a, body := s.claims(t, who, "", 5); a.StatusCode != http.StatusForbidden || !strings.Contains(body, `"waiting_room"`) {
 			t.Errorf("a claim after the sale opened: %d %s", a.StatusCode, body)
 		}
+	}
+	if _, page := s.page(t, ann, "/events/evening/checkout?waits=1"); !strings.Contains(page, `<a href="/rooms/evening">Waiting room</a>`) {
+		t.Error("the checkout does not tell of the waiting room")
 	}
 	if a, body := s.post(t, ann, fill(hold, "Ann", "ann@example.org")); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/orders/") {
 		t.Errorf("the order of what was held in the presale: %d %q %.200s", a.StatusCode, a.Header.Get("Location"), body)

@@ -100,6 +100,9 @@ func (h *Handlers) showCheckout(w http.ResponseWriter, r *http.Request, s *seats
 	hold, err := s.Hold(r.Context(), holder)
 	p.Page = views.Page{Title: text.T(r.Context(), "Checkout") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "buy.js", Style: "order.css"}
 	p.Begun = h.begunExchange(r, s)
+	if room := h.Rooms.Of(s.Event.ID); room != nil && r.URL.Query().Has("waits") {
+		p.Room = shop.RoomPath(room.Slug)
+	}
 	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Hold: &hold, Key: seats.NewID().String(), Now: h.Hub.Now()}
 	switch {
 	case errors.Is(err, seats.ErrNoHold) && len(p.Form.Seats) > 0:

@@ -184,15 +184,15 @@ func (h *Handlers) barred(w http.ResponseWriter, r *http.Request, event int64) (
 	return room, nil
 }
 
-// toRoom sends a visitor who has to wait to the room. One who holds seats, of a presale before the room opened, can still order
-// them and is sent to the checkout.
+// toRoom sends a visitor who has to wait to the room. Visitors who hold seats, of a presale or of a turn that ended, can still order
+// them: they are sent to the checkout, which tells them of the room.
 func (h *Handlers) toRoom(w http.ResponseWriter, r *http.Request, s *seats.Sale, room *waitingroom.Room) error {
 	to := shop.RoomPath(room.Slug)
 	if holder, known := h.Holder(r); known {
 		hold, err := s.Hold(r.Context(), holder)
 		switch {
 		case err == nil && !hold.Expired:
-			to = shop.Sale{Event: s.Event}.CheckoutPath()
+			to = shop.Sale{Event: s.Event}.CheckoutPath() + "?waits=1"
 		case err != nil && !errors.Is(err, seats.ErrNoHold):
 			return err
 		}

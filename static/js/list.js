@@ -192,6 +192,7 @@ document.addEventListener('focusout', event => {
 // openSection puts the rows of another section onto the page.
 export async function openSection(section) {
   const answer = await fetch(`${path}/sections/${section}${filter.query()}`, {headers: {'Usher-Fragment': '1'}})
+  if (answer.redirected) return location.assign(answer.url) // to a waiting room, which has opened meanwhile
   if (!answer.ok) throw answer
   const fresh = document.createElement('template')
   fresh.innerHTML = await answer.text()

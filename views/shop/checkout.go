@@ -34,6 +34,7 @@ type CheckoutPage struct {
 	Wallet   *Wallet           // the reader's credit; nil if orders are not paid with credit
 	CanPay   bool              // there is a way to pay for more than nothing
 	Begun    string            // the page of an exchange that the visitor began; empty: none
+	Room     string            // the page of the waiting room that led the visitor here; empty: none
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
 }
 
