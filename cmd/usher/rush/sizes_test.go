@@ -4,6 +4,7 @@ package rush
 
 import (
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -29,27 +30,32 @@ func TestS5_2000000VisitorsOfAStadiumsRoomGetTrueAnswers(t *testing.T) { // not 
 	}
 }
 
-// A sale of 50,000 seats and 40,000 orders is checked from outside by its public log, while the books are read from inside: both say that
-// it is right, and strangers know within 30 seconds.
-func TestAudit_OfARealSaleAgreesWithVerifyBesideIt(t *testing.T) { // not parallel: it has the machine to itself
+// A sale of 50,000 seats and 40,000 orders is checked from outside by its public log, with both checkers, while the books are read from
+// inside: all say that it is right, and strangers know within 30 seconds.
+func TestAudit_OfARealSaleAgreesWithTheCheckerAndVerify(t *testing.T) { // not parallel: it has the machine to itself
+	checker := filepath.Join(t.TempDir(), "checker")
+	if out, err := exec.Command("go", "build", "-C", "../../../tools", "-o", checker, "./checker").CombinedOutput(); err != nil {
+		t.Fatalf("build the second checker: %v\n%s", err, out)
+	}
 	slug := hall(t, 50_000, true, 30*time.Minute)
 	report := send(t, true, &Crowd{Event: slug, Scenario: Places, People: 40_000, Parties: []Party{{Size: 1, Weight: 3}, {Size: 2, Weight: 1}}, Over: 2 * time.Minute, Buy: true})
 	t.Logf("%d orders for %d seats, %.0f a second", report.Orders, report.taken, report.OrdersPerS)
 	if report.Orders < 39_000 || report.taken < 49_000 {
 		t.Errorf("%d orders of about 40,000, %d of 50,000 seats are sold", report.Orders, report.taken)
 	}
+	log := server.URL + "/events/" + slug + "/log"
 	time.Sleep(5 * time.Second) // the log follows within seconds
-	var both sync.WaitGroup
-	for _, judge := range [][]string{{"audit", server.URL + "/events/" + slug + "/log"}, {"verify", "--data", server.Data(), "--event", slug}} {
-		both.Go(func() {
+	var all sync.WaitGroup
+	for _, judge := range [][]string{{program, "audit", log}, {checker, log}, {program, "verify", "--data", server.Data(), "--event", slug}} {
+		all.Go(func() {
 			began := time.Now()
-			out, err := exec.CommandContext(t.Context(), program, judge...).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), judge[0], judge[1:]...).CombinedOutput()
 			took := time.Since(began)
-			t.Logf("usher %s took %.1f s:\n%s", judge[0], took.Seconds(), out)
+			t.Logf("%v took %.1f s:\n%s", judge, took.Seconds(), out)
 			if err != nil || took > 30*time.Second {
-				t.Errorf("usher %s: %v after %.1f s, want 30 at most", judge[0], err, took.Seconds())
+				t.Errorf("%v: %v after %.1f s, want 30 at most", judge, err, took.Seconds())
 			}
 		})
 	}
-	both.Wait()
+	all.Wait()
 }
