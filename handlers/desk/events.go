@@ -155,7 +155,8 @@ func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEven
 	return n, p, wrong, nil
 }
 
-// CopyEvent answers POST /desk/events/{slug}/copies makes a draft that is like the event in all but its sales.
+// CopyEvent answers POST /desk/events/{slug}/copies: it makes a draft with the plan, page, settings, limits, prices, automatic messages and
+// shares of the event.
 func (h *Handlers) CopyEvent(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	if s.Event.TestOf != 0 {
 		return errTestSale

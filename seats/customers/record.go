@@ -147,7 +147,7 @@ func sums(ctx context.Context, tx pgx.Tx, team int64, r *Record) (err error) {
 	return tx.QueryRow(ctx, cameSQL, team, r.Emails).Scan(&r.Tickets, &r.Came)
 }
 
-// Materialized, because the planner would rather walk all orders by their time until it has $3 of these addresses.
+// Materialized, because the planner would rather walk all orders by their time until it has $3 of these addresses. All orders of the addresses are read.
 const purchasesSQL = `
 WITH theirs AS MATERIALIZED ` + theirs + `
 SELECT code, state, slug, event_name, starts_at, starts_at <= clock_timestamp(), time_zone, currency, paid, created_at, t.valid, t.came, coalesce(c.version, 0)

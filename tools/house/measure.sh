@@ -14,7 +14,7 @@ fi
 slug=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events?show=on-sale" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 series=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/series" | grep -oE '"slug":"[^"]+"' | head -1 | cut -d'"' -f4)
 order=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/events/$slug/orders" | grep -oE '"code":"[^"]+"' | head -1 | cut -d'"' -f4)
-customer=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/customers?q=berg" | grep -oE '"id":"[^"]+"' | head -1 | cut -d'"' -f4)
+customer=$(curl -s -b "$cookies" -H 'Accept: application/json' "$url/desk/customers?q=berg" | grep -oE '"id":"[^"]+"' | head -1 | cut -d'"' -f4) || { echo 'no customer is named Berg' >&2; exit 1; }
 fails=0
 month=from=$(date -d "$(date +%Y-%m-01) -1 month" +%F)\&to=$(date -d "$(date +%Y-%m-01) -1 day" +%F)
 while read -r path; do
