@@ -33,9 +33,11 @@ func (p Payment) Keeper() seats.ID {
 const awaitSQL = `
 UPDATE payment SET awaited_until = $2, page = '', state = CASE WHEN state = 'open' THEN state END WHERE id = $1`
 
-// Webhooks make it due at once; this is for those that are lost.
+// Webhooks make it due at once; this is for those that are lost. One that came while the provider was asked made it due again, and may
+// know more than the answer.
 const askLaterSQL = `
-UPDATE intention SET next_try = clock_timestamp() + interval '6 hours' WHERE payment_id = $1 AND done_at IS NULL AND step IN ('authorize', 'void')`
+UPDATE intention SET next_try = clock_timestamp() + interval '6 hours'
+ WHERE payment_id = $1 AND done_at IS NULL AND step IN ('authorize', 'void') AND next_try > clock_timestamp()`
 
 // await is for money that comes days later.
 func (ps *Payments) await(ctx context.Context, p Payment, s Standing) (again bool, err error) {

@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,6 +66,36 @@ func TestAwait_SlowPaymentKeepsItsSeatsUntilTheMoneyComes(t *testing.T) {
 		t.Errorf("%d mails confirm the order", n)
 	}
 	h.wantMoney(t)
+}
+
+// The money comes, and the webhook that says so, after the provider answered that it has not come, and before that answer is here.
+func TestAwait_WebhookThatMeetsAnAnswerIsNotPutOff(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []bool{false, true} {
+		h := openShop(t, events.Settings{})
+		p := h.slowly(t, seats.NewID())
+		if lost {
+			h.exec(t, `UPDATE payment SET awaited_until = clock_timestamp()`)
+		}
+		var once sync.Once
+		h.bank.set(func(b *bank) {
+			b.then = func(what string) {
+				if what != "void" && lost {
+					return
+				}
+				once.Do(func() {
+					h.bank.moves(p.ID, payments.Captured)
+					h.webhook(t, p, "came")
+					for deadline := time.Now().Add(10 * time.Second); h.count(t, "inbox WHERE event = 'came' AND done_at IS NULL") > 0 && time.Now().Before(deadline); {
+						time.Sleep(time.Millisecond)
+					}
+				})
+			}
+		})
+		h.webhook(t, p, "still nothing")
+		h.until(t, p.Code, "captured")
+		h.wantMoney(t)
+	}
 }
 
 func TestAwait_FailedPaymentFreesItsSeatsAndSaysSo(t *testing.T) {
