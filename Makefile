@@ -125,7 +125,7 @@ bench: postgres redis browser ## the figures of docs/performance.md, anew (ten m
 
 screenshots: postgres browser ## a picture of every page and state, into PICTURES=pictures (LANGUAGES=de,ja,ar: in these, too)
 	@mkdir -p $(PICTURES)
-	@go test -count=1 -timeout 60m ./e2e -run '^Test(Every|AnEvening|TheLiveDesk|TheRarer|Money|(EventPage|Branding|Series|Exchange|GiftCard|Subscription)_)' -args -pictures $(abspath $(PICTURES)) -languages '$(LANGUAGES)'
+	@go test -count=1 -timeout 60m ./e2e -run '^Test(Every|AnEvening|TheLiveDesk|TheRarer|Money|(EventPage|Branding|Series|Exchange|GiftCard|Subscription|Plan|PublicLog|Rehearsal|Arena)_)' -args -pictures $(abspath $(PICTURES)) -languages '$(LANGUAGES)'
 	@ls $(PICTURES) | wc -l | xargs printf '%s pictures in $(PICTURES)\n'
 
 fuzz: postgres ## every fuzz target for a while (FUZZ_TIME=10s)

@@ -3,8 +3,10 @@
 package rush
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,6 +56,9 @@ func TestAudit_OfARealSaleAgreesWithTheCheckerAndVerify(t *testing.T) { // not p
 			t.Logf("%v took %.1f s:\n%s", judge, took.Seconds(), out)
 			if err != nil || took > 30*time.Second {
 				t.Errorf("%v: %v after %.1f s, want 30 at most", judge, err, took.Seconds())
+			}
+			if now := fmt.Sprintf(" %d sold", report.taken); judge[1] == "audit" && !strings.Contains(strings.ReplaceAll(string(out), ",", ""), now) {
+				t.Errorf("usher audit does not say%s", now)
 			}
 		})
 	}
