@@ -59,12 +59,12 @@ export function underlayFields(state, send, say) {
   }})
   // put puts a picture under the floor that is shown, or a page of a PDF. It answers false if nothing was put there.
   async function put(from, page) {
-    const mine = ++latest, {floor} = state, late = () => mine !== latest || state.floor !== floor
+    const mine = ++latest
     let picture = from, pdf
     if (from && await isPDF(from).catch(() => false)) {
       say(T('Drawing the page …'))
       const made = await pageOf(from, page)
-      if (late()) return true
+      if (mine !== latest) return true
       if (made.wrong) {
         say(made.wrong)
         return false
@@ -74,11 +74,11 @@ export function underlayFields(state, send, say) {
     }
     const sent = picture && await send(picture)
     if (!sent) return false
-    if (late()) return true
+    if (mine !== latest) return true
     if (pdf) drawn.set(sent.picture, pdf)
     act(plan => {
       const was = underlayOf(state.shown), [x, y] = state.camera.plan(0, 0).map(n => Math.max(0, tenth(n)))
-      return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...floor && {floor}, x, y, width: WIDTH, opacity: OPACITY})
+      return withUnderlay(plan, was, was ? {...was, picture: sent.picture} : {picture: sent.picture, ...state.floor && {floor: state.floor}, x, y, width: WIDTH, opacity: OPACITY})
     })
     return true
   }
