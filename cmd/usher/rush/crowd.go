@@ -53,11 +53,12 @@ type Crowd struct {
 	Repeat float64 // share that sends a granted claim again with its key
 	Buy    bool    // everybody else orders what they hold
 
-	Parties []Party    // how many tickets people want; nil: 1 to 6, each as often
-	Phones  float64    // share that asks for the best seats instead of pointing at some, in a stadium and a room
-	Bots    float64    // share that are programs: the first to come, who think of nothing and want as much as they may get
-	Pays    bool       // they pay with the demo card
-	Live    func(Live) // told each second how far the crowd is; nil: nothing is
+	Parties []Party     // how many tickets people want; nil: 1 to 6, each as often
+	Phones  float64     // share that asks for the best seats instead of pointing at some, in a stadium and a room
+	Bots    float64     // share that are programs: the first to come, who think of nothing and want as much as they may get
+	Pays    bool        // they pay with the demo card
+	Live    func(Live)  // told each second how far the crowd is; nil: nothing is
+	Still   *Standstill // stops it for a while; nil: nothing does
 
 	Room   string                      // of a waiting room: its word in addresses
 	Slots  int                         // how many it has for people inside; 0: not known

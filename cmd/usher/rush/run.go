@@ -111,6 +111,9 @@ func newRun(ctx context.Context, c *Crowd) (*run, error) {
 		p.bot, p.phone, p.party, p.fate = true, true, c.most(), keeps
 	}
 	r.schedule = newSchedule(c.arrivals(random))
+	if c.Still != nil {
+		r.schedule.still = c.Still
+	}
 	r.open.Store(int64(c.People))
 	if c.Scenario == Room {
 		if r.room, err = r.newRoom(ctx, l); err != nil {
@@ -133,7 +136,7 @@ func (r *run) rush(ctx context.Context) {
 	ctx, r.done = context.WithCancel(ctx)
 	defer r.done()
 	r.began, r.used = time.Now(), processorTime()
-	r.schedule.began = r.began
+	r.schedule.start()
 	var all sync.WaitGroup
 	all.Go(func() { r.schedule.run(ctx) })
 	all.Go(func() { r.showProgress(ctx) })
@@ -255,6 +258,7 @@ type turn struct {
 // it: being late is part of what an attendee sees.
 type schedule struct {
 	began    time.Time
+	still    *Standstill
 	arrivals []int64 // by person, ascending
 	ready    chan turn
 
@@ -267,11 +271,20 @@ type schedule struct {
 }
 
 func newSchedule(arrivals []int64) *schedule {
-	return &schedule{arrivals: arrivals, ready: make(chan turn), wake: make(chan struct{}, 1)}
+	return &schedule{still: &Standstill{}, arrivals: arrivals, ready: make(chan turn), wake: make(chan struct{}, 1)}
 }
 
-// now is the time since the crowd began to come.
-func (s *schedule) now() int64 { return int64(time.Since(s.began)) }
+// start starts the clock of the crowd.
+func (s *schedule) start() {
+	stood, _ := s.still.Total()
+	s.began = time.Now().Add(-stood)
+}
+
+// now is the time since the crowd began to come, without the times in which it stood still.
+func (s *schedule) now() int64 {
+	stood, _ := s.still.Total()
+	return int64(time.Since(s.began) - stood)
+}
 
 // add puts a turn among those to come.
 func (s *schedule) add(t turn) {
@@ -314,7 +327,7 @@ func (s *schedule) run(ctx context.Context) {
 	defer close(s.ready)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for s.still.Wait(ctx) == nil {
 		t, wait := s.next(s.now())
 		if wait == 0 {
 			select {
