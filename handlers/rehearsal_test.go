@@ -90,7 +90,7 @@ func TestRehearsal_FormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 
 const played = `
 echo '{"state":"done","event":"first-night","people":9880,"over":600,"progress":{"arrived":9880,"bought":494,"left":9386},"sections":[{"name":"Floor","seats":800,"sold":800,"after":272.5},{"name":"Balcony","seats":188,"sold":150,"after":null}],
-"waits":{"p50":61,"p95":400,"max":7300,"promised":100,"kept":97,"arrivals":[{"from":0,"to":120,"came":2310,"in":1200,"least":31.4,"most":400},{"from":480,"to":600,"came":90,"in":0,"least":0,"most":0}]},"claims":{"count":2000,"p50_ms":12,"p99_ms":180,"refused":900},"money":4200000,"currency":"EUR","machine":{"cpu_seconds":75,"peak_memory":536870912,"busy":0.7,"cores":2},"late":45,"broken":[{"what":"unanswered","count":3}]}' > "$4"`
+"waits":{"p50":61,"p95":400,"max":7300,"promised":100,"kept":97,"arrivals":[{"from":0,"to":120,"came":2310,"in":1200,"least":31.4,"most":400},{"from":480,"to":600,"came":90,"in":0,"least":0,"most":0}]},"claims":{"count":2000,"p50_ms":12,"p99_ms":180,"refused":900},"money":4200000,"currency":"EUR","machine":{"cpu_seconds":75,"peak_memory":536870912,"busy":0.7,"cores":2},"late":45,"stood":75,"broken":[{"what":"unanswered","count":3}]}' > "$4"`
 
 // rehearses opens a site whose program of rehearsals is a script, and has a sale rehearsed there.
 func rehearses(t *testing.T, script string) (s *site, ann *http.Client, at string) {
@@ -113,7 +113,7 @@ func rehearses(t *testing.T, script string) (s *site, ann *http.Client, at strin
 
 // running is the report of a rehearsal with a look at its sale.
 const running = `
-echo '{"state":"running","event":"first-night","people":9880,"over":600,"progress":{"arrived":3120,"waiting":1410,"bought":388},"live":{"faster":3,"map":"YSBtYXA=",
+echo '{"state":"running","event":"first-night","people":9880,"over":600,"progress":{"arrived":3120,"waiting":1410,"bought":388},"stood":12,"still":true,"live":{"faster":3,"map":"YSBtYXA=",
 "sale":{"At":"2030-05-01T10:00:00Z","Counts":{"Free":[400,188],"Held":[20,0],"Sold":[380,0],"Blocked":[0,0]},"Free":588,"Held":20,"Sold":380,"Total":{"Orders":190,"Revenue":1900000},"Inside":41},
 "room":{"phase":"open","line":2000,"serving":590,"slots":300,"said":50,"right":48}}}' > "$4.new"; mv "$4.new" "$4"; exec sleep 60`
 
@@ -127,7 +127,7 @@ func TestRehearsal_WhileItRunsThePageHasTheLiveDeskOfTheCopy(t *testing.T) {
 	until(t, "the map of the copy comes", func() bool { status, body := get("/map.bin"); return status == http.StatusOK && body == "a map" })
 	_, page := s.page(t, ann, at+"/rehearsal")
 	said := strings.Join(strings.Fields(readable(page)), " ")
-	for _, want := range []string{"Your live desk, as it will be", "3 times as fast as the sale", "€19,000", "380 of 988", "20 held, 588 available", "Called 590", "Inside 41 of 300", "96% of 50", "Stop the rehearsal"} {
+	for _, want := range []string{"Your live desk, as it will be", "the rehearsal stands still", "3 times as fast as the sale", "€19,000", "380 of 988", "20 held, 588 available", "Called 590", "Inside 41 of 300", "96% of 50", "Stop the rehearsal"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q: %s", want, said)
 		}
@@ -153,9 +153,19 @@ func TestRehearsal_PageShowsHowItWent(t *testing.T) {
 	until(t, "it is done", func() bool { return s.rehearsed(t, ann, at).Rehearsal.State == rehearsal.StateDone })
 	_, page := s.page(t, ann, at+"/rehearsal")
 	said := strings.Join(strings.Fields(readable(page)), " ")
-	for _, want := range []string{"3 requests got no proper answer.", "people came up to 45 seconds late", "€42,000", "Half of those let in waited at most 61 seconds", "95 of 100 let in waited at most 6:40 minutes", "Called when we had said 97%", "0:00 – 2:00 minutes 2,310 1,200 0:31 – 6:40 minutes", "8:00 – 10:00 minutes 90 0 No one was let in", "Floor 800 800 4:33 minutes", "Balcony 188 150 Not sold out", "512 MB", "reserve for peaks 2", "180 ms"} {
+	for _, want := range []string{"3 requests got no proper answer.", "people came up to 45 seconds late", "stood still for 75 seconds, while your box office sold", "€42,000", "Half of those let in waited at most 61 seconds", "95 of 100 let in waited at most 6:40 minutes", "Called when we had said 97%", "0:00 – 2:00 minutes 2,310 1,200 0:31 – 6:40 minutes", "8:00 – 10:00 minutes 90 0 No one was let in", "Floor 800 800 4:33 minutes", "Balcony 188 150 Not sold out", "512 MB", "reserve for peaks 2", "180 ms"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q: %s", want, said)
 		}
+	}
+}
+
+func TestRehearsal_OneThatWasEndedByASaleSaysSo(t *testing.T) {
+	t.Parallel()
+	s, ann, at := rehearses(t, `echo '{"state":"failed","event":"first-night","people":9880,"over":600,"progress":{"arrived":31},"stood":181,"error":"busy"}' > "$4"; exit 1`)
+	until(t, "it failed", func() bool { return s.rehearsed(t, ann, at).Rehearsal.State == rehearsal.StateFailed })
+	_, page := s.page(t, ann, at+"/rehearsal")
+	if said := strings.Join(strings.Fields(readable(page)), " "); !strings.Contains(said, "Rehearse at a quiet hour.") || strings.Contains(said, "The log of Usher says why") {
+		t.Error(said)
 	}
 }

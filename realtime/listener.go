@@ -74,7 +74,7 @@ func (l *Listener) follow(ctx context.Context) error {
 		return err
 	}
 	defer closeConn(conn) // it only reads
-	channels := append(slices.Collect(maps.Keys(l.others)), versionsChannel, notesChannel)
+	channels := append(slices.Collect(maps.Keys(l.others)), VersionsChannel, notesChannel)
 	if err := within(ctx, func(ctx context.Context) error { return database.Listen(ctx, conn, channels...) }); err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (b *NATS) connect(subject string) (*nats.Conn, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err = conn.Subscribe(subject+versionsChannel, func(m *nats.Msg) { b.heard(versions(string(m.Data))) }); err == nil {
+	if _, err = conn.Subscribe(subject+VersionsChannel, func(m *nats.Msg) { b.heard(versions(string(m.Data))) }); err == nil {
 		_, err = conn.Subscribe(subject+notesChannel, func(m *nats.Msg) { b.listener.hub.receiveNotes(string(m.Data)) })
 	}
 	if err != nil {

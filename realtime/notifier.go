@@ -18,9 +18,11 @@ const (
 	maxPayload  = 7900                  // NOTIFY takes payloads below 8,000 bytes
 	maxNotes    = 1 << 16               // that wait to be sent; more are dropped
 
-	versionsChannel = "usher"
-	notesChannel    = "usher_mine"
+	notesChannel = "usher_mine"
 )
+
+// VersionsChannel is where nodes notify each other that seats changed.
+const VersionsChannel = "usher"
 
 // publisher takes notifications to the other nodes. An error leaves open whether one arrived.
 type publisher interface {
@@ -117,7 +119,7 @@ func (n *Notifier) sendWhileConnected(ctx context.Context) error {
 			return ctx.Err()
 		case <-n.wake:
 		}
-		if err := sendAll(ctx, by, versionsChannel, n.versionsPayload); err != nil {
+		if err := sendAll(ctx, by, VersionsChannel, n.versionsPayload); err != nil {
 			return err
 		}
 		if err := sendAll(ctx, by, notesChannel, n.notesPayload); err != nil {

@@ -332,7 +332,7 @@ func TestNATS_ServerThatHangsDelaysANotificationByASecond(t *testing.T) {
 	g.flow.Lock()
 	t.Cleanup(g.flow.Unlock)
 	// Not by the clock, which a busy machine may hold up: its own limit of 1 s has to end the wait, not the loss of the connection after 6 s.
-	if err := nodes[0].nats.publish(t.Context(), versionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
+	if err := nodes[0].nats.publish(t.Context(), VersionsChannel, ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait for a server that hangs ends with %v", err)
 	}
 	claimAll(t, nodes, 1)

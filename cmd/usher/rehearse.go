@@ -41,6 +41,8 @@ type rehearseCommand struct {
 	Seed    uint64         `default:"1" placeholder:"NUMBER" help:"Number that makes two crowds alike."`
 	Sockets int            `default:"50" placeholder:"SOCKETS" help:"Open sockets that watch the live map meanwhile."`
 	DatabaseSettings
+
+	open bool // the box office: another process runs its database
 }
 
 // Run is the command.
@@ -52,8 +54,16 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 		return err
 	}
 	capacity, room := 0, false
+	var crowd *rush.Crowd
+	var faults []rehearsal.Fault
 	err = c.inHouse(ctx, sh, func(house *pgx.Conn) (err error) {
-		capacity, room, err = rehearsal.Sale(ctx, house, c.Slug)
+		if capacity, room, err = rehearsal.Sale(ctx, house, c.Slug); err != nil {
+			return err
+		}
+		if crowd, err = c.crowd(capacity); err != nil {
+			return misuse(err)
+		}
+		faults, err = rehearsal.CheckSettings(ctx, house, c.Slug, crowd.People)
 		return err
 	})
 	if err != nil {
@@ -62,13 +72,9 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if room && c.Faster != 1 {
 		return misuse(errors.New("--faster is of no use here: the event has a waiting room, and its pace is part of the sale"))
 	}
-	crowd, err := c.crowd(capacity)
-	if err != nil {
-		return misuse(err)
-	}
-	r := &rehearsing{faster: c.Faster, file: c.Report, report: rehearsal.Report{
+	r := &rehearsing{rehearseCommand: c, sh: sh, report: rehearsal.Report{
 		State: rehearsal.Running, Event: c.Slug, Preset: c.Preset, People: crowd.People, Over: rehearsal.SecondsOf(time.Duration(float64(crowd.Over) * c.Faster)), Started: time.Now().UTC().Truncate(time.Second),
-		Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broken: []rehearsal.Broken{}, Details: []string{},
+		Faults: mistakes(ctx, faults), Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broken: []rehearsal.Broken{}, Details: []string{},
 	}}
 	if err := r.write(); err != nil {
 		return misuse(err)
@@ -79,7 +85,7 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Live, r.report.State, r.report.Ended = nil, rehearsal.Done, time.Now().UTC().Truncate(time.Second)
+	r.report.Live, r.report.Still, r.report.State, r.report.Ended = nil, false, rehearsal.Done, time.Now().UTC().Truncate(time.Second)
 	if err != nil {
 		r.report.State, r.report.Error = rehearsal.Failed, err.Error()
 	}
@@ -92,11 +98,21 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	return writeRehearsed(sh.stdout, &r.report)
 }
 
+// mistakes are faults in words.
+func mistakes(ctx context.Context, faults []rehearsal.Fault) []rehearsal.Mistake {
+	list := []rehearsal.Mistake{}
+	for _, f := range faults {
+		list = append(list, rehearsal.Mistake{Name: f.Name, Severity: f.Severity, Wrong: f.Wrong.In(ctx), Do: f.Do.In(ctx)})
+	}
+	return list
+}
+
 // rehearsing is a rehearsal under way.
 type rehearsing struct {
-	faster float64
-	file   string // empty: the report is not written
-	view   *rehearsal.View
+	*rehearseCommand
+	sh    *shell
+	view  *rehearsal.View
+	still rush.Standstill // stops the crowd while the box office sells
 
 	mu     sync.Mutex
 	report rehearsal.Report
@@ -105,10 +121,10 @@ type rehearsing struct {
 
 // write writes the report. It needs mu once the crowd comes.
 func (r *rehearsing) write() error {
-	if r.file == "" {
+	if r.Report == "" {
 		return nil
 	}
-	return r.report.Write(r.file)
+	return r.report.Write(r.Report)
 }
 
 // rehearse opens the shadow, copies the event into it, sends the crowd and reads how it went.
@@ -135,7 +151,7 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 	if err != nil {
 		return err
 	}
-	crowd.URL, crowd.Event = server.URL, c.Slug
+	crowd.URL, crowd.Event, crowd.Still = server.URL, c.Slug, &r.still
 	if room != nil {
 		if err := c.openRoom(ctx, server, room, crowd); err != nil {
 			return err
@@ -143,7 +159,7 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 	}
 	r.view = &rehearsal.View{Address: server.URL, Event: c.Slug, Faster: c.Faster, Dial: func(ctx context.Context) (*pgx.Conn, error) { return seatsdb.Dial(ctx, shadow.DSN) }}
 	defer r.view.Close()
-	return r.send(ctx, server, conn, crowd, room != nil, sh.stderr)
+	return r.send(ctx, server, conn, crowd, room != nil)
 }
 
 // copy copies the event from the house.
@@ -162,6 +178,7 @@ func (c *rehearseCommand) inHouse(ctx context.Context, sh *shell, do func(house 
 		return err
 	}
 	defer closing(&err, db.close)
+	c.open = db.private == nil || !db.private.Owned()
 	house, err := seatsdb.Dial(ctx, db.dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached: %w", err)
@@ -209,13 +226,13 @@ const (
 
 // look reads the sale as the desk shows it, again and again until ctx ends, beside the crowd, which waits for no look. The rehearsal goes on
 // without what is not to be had now.
-func (r *rehearsing) look(ctx context.Context, stderr io.Writer) {
-	for seats.Sleep(ctx, viewEvery) == nil {
+func (r *rehearsing) look(ctx context.Context) {
+	for seats.Sleep(ctx, viewEvery) == nil && r.still.Wait(ctx) == nil {
 		looking, cancel := context.WithTimeout(ctx, viewTime)
 		live, err := r.view.Look(looking)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			fmt.Fprintln(stderr, "usher: the live view:", err)
+			fmt.Fprintln(r.sh.stderr, "usher: the live view:", err)
 		}
 		r.mu.Lock()
 		r.report.Live = cmp.Or(live, r.report.Live)
@@ -224,17 +241,19 @@ func (r *rehearsing) look(ctx context.Context, stderr io.Writer) {
 }
 
 // send lets the crowd come, and reads how it went from its answers and from the database of the shadow.
-func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool, stderr io.Writer) error {
+func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Conn, crowd *rush.Crowd, room bool) error {
 	var unwritten error
 	looked := time.Time{}
 	crowd.Live = func(l rush.Live) {
 		memory := 0.0
-		if time.Since(looked) > weighEvery {
+		stood, still := r.still.Total()
+		if !still && time.Since(looked) > weighEvery {
 			memory, looked = server.UsedByAll().MemoryMB, time.Now()
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.memory, r.report.Progress = max(r.memory, memory), rehearsal.Progress(l)
+		r.report.Stood, r.report.Still = rehearsal.SecondsOf(stood), still
 		unwritten = errors.Join(unwritten, r.write())
 	}
 	began, err := rehearsal.Now(ctx, conn)
@@ -244,23 +263,24 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 	before, from := server.UsedByAll(), time.Now()
 	looking, stop := context.WithCancel(ctx)
 	var looks sync.WaitGroup
-	if r.file != "" {
-		looks.Go(func() { r.look(looking, stderr) })
+	if r.Report != "" {
+		looks.Go(func() { r.look(looking) })
 	}
-	crowded, err := rush.Run(ctx, crowd)
+	crowded, err := r.sendAside(ctx, r.sh, crowd)
 	stop()
 	looks.Wait()
 	if err != nil {
 		return err
 	}
 	if crowded.Failed() {
-		fmt.Fprintf(stderr, "usher: the last that the shadow said:\n%s\n", server.Log())
+		fmt.Fprintf(r.sh.stderr, "usher: the last that the shadow said:\n%s\n", server.Log())
 	}
-	after, took := server.UsedByAll(), time.Duration(float64(time.Since(from))*r.faster)
+	stood, _ := r.still.Total()
+	after, took := server.UsedByAll(), time.Duration(float64(time.Since(from)-stood)*r.Faster)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := &r.report
-	if err := p.ReadSales(ctx, conn, began, r.faster); err != nil {
+	if err := p.ReadSales(ctx, conn, began, r.Faster); err != nil {
 		return err
 	}
 	if room {
@@ -271,7 +291,7 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 		for _, w := range crowded.Room.Waits {
 			waits = append(waits, rehearsal.Wait(w))
 		}
-		p.Waits.Of(waits, crowd.Over, r.faster)
+		p.Waits.Of(waits, crowd.Over, r.Faster)
 	}
 	p.Progress.Holding, p.Progress.Left = 0, p.Progress.Arrived-p.Progress.Bought // some gave seats back, or let them expire
 	p.Claims = rehearsal.Claims{Count: crowded.Claims, P50: crowded.ClaimP50, P99: crowded.ClaimP99, Refused: crowded.Taken}
@@ -320,6 +340,9 @@ func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
 	if r.Slow() {
 		t.add("This machine was too busy: people came up to %s late. The times above are longer than those of the sale.", r.Late)
 	}
+	if r.Stood > 0 {
+		t.add("The people stood still for %s, while the box office sold. The times above may be that much too long.", r.Stood)
+	}
 	for _, b := range r.Broken {
 		t.add("Broke: %s %s", thousands(b.Count), brokenWords[b.What])
 	}
@@ -328,6 +351,12 @@ func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
 	}
 	if len(r.Broken) == 0 {
 		t.add("Nothing broke.")
+	}
+	if len(r.Faults) > 0 {
+		t.add("\nPossible mistakes in the settings:")
+	}
+	for _, f := range r.Faults {
+		t.add("  %s: %s %s", f.Severity, f.Wrong, f.Do)
 	}
 	return t.err
 }

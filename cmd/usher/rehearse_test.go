@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -20,6 +22,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
+	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/plan"
@@ -71,6 +75,7 @@ func TestRehearse_RunsBesideAHouse(t *testing.T) {
 		"a small theatre agrees with its ledger and touches nothing": rehearseTheatre,
 		"stopped in the middle it leaves nothing":                    stopRehearsal,
 		"killed in the middle it leaves no process":                  killRehearsal,
+		"it stands still while the box office sells":                 rehearseBesideASale,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,6 +140,9 @@ func rehearseTheatre(t *testing.T, program string) {
 	if sold < 2*r.Progress.Bought || sold != byPrice || r.Money < int64(sold)*100 || r.Claims.Count < r.Progress.Bought || r.Progress.Arrived != 100 {
 		t.Errorf("%d seats were sold by section, %d by price, for %d: %+v", sold, byPrice, r.Money, r)
 	}
+	if !slices.ContainsFunc(r.Faults, func(m rehearsal.Mistake) bool { return m.Name == "address" && m.Severity == rehearsal.Harms }) || !strings.Contains(out, "The event page has no address of the venue. Enter street and town.") {
+		t.Errorf("it found the mistakes %+v and says\n%s", r.Faults, out)
+	}
 	if r.Machine.CPUSeconds <= 0 || r.Machine.PeakMemory <= 0 || !strings.Contains(out, "Nothing broke.") {
 		t.Errorf("the machine was %+v, and the command says\n%s", r.Machine, out)
 	}
@@ -148,6 +156,7 @@ type aRehearsal struct {
 	cmd      *exec.Cmd
 	dir      string // its temporary folder
 	report   string // the file
+	dsn      string // of the house
 	children []int
 }
 
@@ -163,7 +172,7 @@ func startRehearsal(t *testing.T, program string) aRehearsal {
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a := aRehearsal{dir: dir, report: filepath.Join(dir, "report.json")}
+	a := aRehearsal{dir: dir, report: filepath.Join(dir, "report.json"), dsn: dsn}
 	a.cmd = exec.CommandContext(t.Context(), program, "rehearse", "evening", "--people", "1000", "--over", "5m", "--report", a.report)
 	a.cmd.Env = append(os.Environ(), "DATABASE_URL="+dsn, "TMPDIR="+dir)
 	if err := a.cmd.Start(); err != nil {
@@ -236,6 +245,45 @@ func killRehearsal(t *testing.T, program string) {
 	within(t, 30*time.Second, "its shadow did not end", func() bool {
 		return !slices.ContainsFunc(a.children, func(pid int) bool { return goesOn(pid) })
 	})
+}
+
+// In this one, a hold every quarter of a second is news of a node.
+func rehearseBesideASale(t *testing.T, program string) {
+	a := startRehearsal(t, program)
+	ctx, cancel := context.WithCancel(t.Context())
+	var node sync.WaitGroup
+	notifier := realtime.NewNotifier(a.dsn, newLog(io.Discard, "text"))
+	node.Go(func() { _ = notifier.Run(ctx) }) // it ends with ctx
+	node.Go(func() {
+		for version := int64(1); seats.Sleep(ctx, 250*time.Millisecond) == nil; version++ {
+			notifier.Notify(1, version)
+		}
+	})
+	read := func() (r *rehearsal.Report) {
+		within(t, time.Minute, "there is no report", func() (is bool) {
+			var err error
+			r, err = rehearsal.Read(a.report)
+			return err == nil
+		})
+		return r
+	}
+	within(t, time.Minute, "it did not stand still", func() bool { r := read(); return r.Still && r.Stood > 0 })
+	before := read()
+	within(t, time.Minute, "it did not stand still for long", func() bool { return read().Stood > before.Stood+4 })
+	if r := read(); !r.Still || r.Progress.Arrived > before.Progress.Arrived+1 {
+		t.Errorf("%d people had come when it stood still, and %d seconds later; still: %v", before.Progress.Arrived, r.Progress.Arrived, r.Still)
+	}
+	cancel()
+	node.Wait()
+	within(t, time.Minute, "it did not go on", func() bool { r := read(); return !r.Still && r.Progress.Arrived > before.Progress.Arrived+5 })
+	stood := read().Stood
+	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = a.cmd.Wait() // it was stopped
+	if r := read(); r.Stood != stood || r.Still || r.Busy() {
+		t.Errorf("in the end the report says that it stood still for %v, %v; %v before", r.Stood, r.Still, stood)
+	}
 }
 
 // goesOn reports whether a process has not ended. One whose parent was killed may wait for another parent to hear of its end.
@@ -313,6 +361,16 @@ func TestReport_TextSaysMoneyInUnitsOfItsCurrency(t *testing.T) {
 		var text strings.Builder
 		if err := writeRehearsed(&text, &rehearsal.Report{Money: 1234, Currency: currency}); err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("%v: %s", err, text.String())
+		}
+	}
+}
+
+func TestReport_TextSaysForHowLongItStoodStill(t *testing.T) {
+	t.Parallel()
+	for stood, want := range map[rehearsal.Seconds]bool{0: false, 12: true} {
+		var text strings.Builder
+		if err := writeRehearsed(&text, &rehearsal.Report{Stood: stood}); err != nil || strings.Contains(text.String(), "stood still for 12s") != want {
+			t.Errorf("%v: %v: %s", stood, err, text.String())
 		}
 	}
 }

@@ -107,7 +107,7 @@ func describeRehearsal(r *http.Request, p desk.RehearsalPage) rehearsalAnswer {
 	}
 	if l := p.Last; l != nil {
 		if l.Report != nil {
-			l.Report.Live = nil // for pages
+			l.Report.Live, l.Report.Faults = nil, nil // the first is for pages, and the second is above
 		}
 		answer.Rehearsal = &rehearsalBody{l.State, l.Crowd, l.AskedAt.UTC(), l.EndedAt, l.Report}
 	}

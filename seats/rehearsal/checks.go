@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/events"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
@@ -212,21 +213,39 @@ func (rs *Rehearsals) Check(ctx context.Context, m organizers.Member, k Known) (
 	if stuck && rs.Mail {
 		found["mail-stuck"] = ""
 	}
-	err := rs.desk.As(ctx, m, func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, faultsSQL, k.Event.ID, k.People) // ForEachRow returns its error
-		var name, detail string
-		_, err := pgx.ForEachRow(rows, []any{&name, &detail}, func() error { found[name] = detail; return nil })
-		return err
-	})
+	err := rs.desk.As(ctx, m, func(tx pgx.Tx) error { return readFaults(ctx, tx, k.Event.ID, k.People, found) })
 	if err != nil {
-		return nil, fmt.Errorf("rehearsal: check event %d: %w", k.Event.ID, err)
+		return nil, err
 	}
-	return sorted(k, found)
+	return sorted(points(k.Facts), found)
 }
 
-// sorted puts points of the checklist and other faults together.
-func sorted(k Known, found map[string]string) (list []Fault, err error) {
-	for _, c := range events.Readiness(k.Facts) {
+// CheckSettings is Check without what the database of a house does not say: whether mail is delivered, and the points of the checklist.
+func CheckSettings(ctx context.Context, house *pgx.Conn, slug string, people int) ([]Fault, error) {
+	var event int64
+	if err := house.QueryRow(ctx, eventSQL, slug).Scan(&event); err != nil {
+		return nil, fmt.Errorf("rehearsal: find event %q: %w", slug, err)
+	}
+	found := map[string]string{}
+	if err := readFaults(ctx, house, event, people, found); err != nil {
+		return nil, err
+	}
+	return sorted(nil, found)
+}
+
+// readFaults adds the faults that the database knows of, by name, with their details.
+func readFaults(ctx context.Context, db seats.DB, event int64, people int, found map[string]string) error {
+	rows, _ := db.Query(ctx, faultsSQL, event, people) // ForEachRow returns its error
+	var name, detail string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &detail}, func() error { found[name] = detail; return nil }); err != nil {
+		return fmt.Errorf("rehearsal: check event %d: %w", event, err)
+	}
+	return nil
+}
+
+// points are the faults that are points of the checklist.
+func points(facts events.Facts) (list []Fault) {
+	for _, c := range events.Readiness(facts) {
 		if c.State != events.CheckMissing || c.Point == events.PointSale || c.Point == events.PointTest {
 			continue
 		}
@@ -236,6 +255,11 @@ func sorted(k Known, found map[string]string) (list []Fault, err error) {
 		}
 		list = append(list, f)
 	}
+	return list
+}
+
+// sorted adds the faults that were found to a list, and puts the worst first.
+func sorted(list []Fault, found map[string]string) ([]Fault, error) {
 	for _, c := range checks {
 		detail, is := found[c.name]
 		if !is {

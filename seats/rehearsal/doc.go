@@ -15,7 +15,7 @@
 //	R1  No personal data and no secret comes into the shadow. Each table is copied or left out by name, and each
 //	    column with a person or a secret in it is replaced (tables.go).
 //	R2  The shadow reaches nothing outside: it has the demo card only, no webhooks and no address of a mail server.
-//	R3  The house is only read, in one transaction that may not write.
+//	R3  The house is only read, and what is copied in one transaction that may not write. A connection listens for changes of its seats.
 //	R4  What is sold or blocked in the house cannot be bought in the shadow.
 //	R5  One sale of a database is rehearsed at a time, whatever nodes there are (a unique index).
 //	R6  A rehearsal that is stopped ends its program within seconds. One whose node ended is marked as broken off. A killed program takes

@@ -37,14 +37,17 @@ type Report struct {
 	Progress Progress  `json:"progress"`
 	Live     *Live     `json:"live,omitempty"` // while it runs: the sale as the desk shows it; nil until the first look
 
-	Sections []SoldOut `json:"sections"` // in the order of the plan
-	Prices   []SoldOut `json:"prices"`   // by category, in the order of the plan
-	Waits    *Waits    `json:"waits"`    // nil: the event has no waiting room
+	Faults   []Mistake `json:"faults,omitempty"` // in the settings, the worst first
+	Sections []SoldOut `json:"sections"`         // in the order of the plan
+	Prices   []SoldOut `json:"prices"`           // by category, in the order of the plan
+	Waits    *Waits    `json:"waits"`            // nil: the event has no waiting room
 	Claims   Claims    `json:"claims"`
 	Money    int64     `json:"money"` // of all orders, minor units
 	Currency string    `json:"currency"`
 	Machine  Machine   `json:"machine"`
 	Late     Seconds   `json:"late"`            // the most that a person came too late, as the machine was busy: by the clock, whatever the speed
+	Stood    Seconds   `json:"stood"`           // the people stood still, while the box office sold: by the clock, whatever the speed
+	Still    bool      `json:"still,omitempty"` // they do now
 	Broken   []Broken  `json:"broken"`          // what failed; empty: nothing
 	Details  []string  `json:"details"`         // the same in words for developers, with examples
 	Error    string    `json:"error,omitempty"` // why the rehearsal itself failed
@@ -57,6 +60,14 @@ type Progress struct {
 	Holding int `json:"holding"` // hold seats, and have not ordered them
 	Bought  int `json:"bought"`
 	Left    int `json:"left"` // without tickets
+}
+
+// Mistake is a fault in the settings, in English.
+type Mistake struct {
+	Name     string   `json:"name"`
+	Severity Severity `json:"severity"`
+	Wrong    string   `json:"wrong"`
+	Do       string   `json:"do"`
 }
 
 // SoldOut says how well a part of the venue sold.
@@ -125,6 +136,12 @@ const (
 
 // Slow reports whether the machine did not keep up: people came so late that the times of the report are longer than those of the sale.
 func (r *Report) Slow() bool { return r.Late > 2 }
+
+// MostStood is for how long the people of a rehearsal stand still in all. It ends then: holds of its shadow run out meanwhile.
+const MostStood = 3 * time.Minute
+
+// Busy reports whether a rehearsal ended because the box office sold all the time.
+func (r *Report) Busy() bool { return r.Stood.Duration() > MostStood }
 
 // Write puts the report into a file, whole: a reader sees the report before or this one.
 func (r *Report) Write(file string) error {

@@ -173,6 +173,9 @@ func own(path string) (*os.File, error) {
 	return file, nil
 }
 
+// Owned reports whether this process runs the server, and not another one.
+func (p *Server) Owned() bool { return p.owner != nil }
+
 // Stop ends the server cleanly: running statements are rolled back, everything that was committed is on disk. A server
 // that another process runs is left alone. When ctx is over first, the server goes on stopping; that is no error where it
 // waits for its archive.
