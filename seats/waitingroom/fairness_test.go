@@ -102,6 +102,52 @@ func TestFairness_PlantedFavouritismIsSignificantAndHonestDrawsAreNot(t *testing
 	}
 }
 
+// Each is half a percent of the places.
+func TestFairness_EachFavourShowsInTheReport(t *testing.T) {
+	t.Parallel()
+	const lobby, line, favoured = 4000, 1000, 25
+	admissions := func(evidence []Evidence, each func(i int, e *Evidence)) {
+		n := 0
+		for i := range evidence {
+			if evidence[i].Kind == EvidenceAdmission && evidence[i].Seats > 0 && n < favoured {
+				each(i, &evidence[i])
+				n++
+			}
+		}
+	}
+	for name, planted := range map[string]struct {
+		favour func(evidence []Evidence, r *rand.Rand)
+		shows  func(f, honest Fairness) bool
+	}{
+		"let in before the call": {func(evidence []Evidence, _ *rand.Rand) {
+			admissions(evidence, func(_ int, e *Evidence) { e.At = e.At.Add(-2 * time.Minute) })
+		}, func(f, honest Fairness) bool { return f.Early == favoured && honest.Early == 0 }},
+		"numbers exchanged after the draw": {func(evidence []Evidence, r *rand.Rand) {
+			numbers := evidence[1].Draw.Draw().Numbers()
+			favour(numbers, 100, favoured, r)
+			sum := sumOf(numbers)
+			evidence[1].Draw.Sum = sum[:]
+		}, func(f, honest Fairness) bool { return !f.Repeated && honest.Repeated }},
+		"another secret than the one committed to": {func(evidence []Evidence, _ *rand.Rand) {
+			evidence[1].Draw.Secret[0]++
+		}, func(f, honest Fairness) bool { return !f.Repeated && honest.Repeated }},
+		"sold past the waiting room": {func(evidence []Evidence, _ *rand.Rand) {
+			admissions(evidence, func(i int, e *Evidence) { e.Seats = 0; evidence[i].Outcome = "went away" })
+		}, func(f, honest Fairness) bool { return *f.Tickets-f.Seats >= favoured && *honest.Tickets == honest.Seats }},
+	} {
+		for seed := range uint64(20) {
+			evidence := soldOut(seed, lobby, line)
+			honest := FairnessOf(evidence)
+			planted.favour(evidence, rand.New(rand.NewPCG(seed, 5)))
+			if f := FairnessOf(evidence); !planted.shows(f, honest) {
+				t.Errorf("%s: the report of sale %d says early %d, the same draw %v, %d tickets and %d seats; without it %d, %v, %d and %d",
+					name, seed, f.Early, f.Repeated, *f.Tickets, f.Seats, honest.Early, honest.Repeated, *honest.Tickets, honest.Seats)
+				break
+			}
+		}
+	}
+}
+
 // again computes the sums of a report from the evidence in another way: line by line, as JSON.
 func again(t *testing.T, evidence []Evidence, keep func(number, index int64, line map[string]any) bool) (g Group) {
 	t.Helper()

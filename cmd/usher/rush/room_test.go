@@ -2,11 +2,14 @@ package rush
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/usherbox/usher/seats/waitingroom"
 )
 
 func TestRoom_3000VisitorsGetTrueAnswers(t *testing.T) {
@@ -30,6 +33,41 @@ func TestRoom_3000VisitorsGetTrueAnswers(t *testing.T) {
 		t.Errorf("%d of 200 seats are sold; %d were let in, %d were away, %d tried early, %d were told it is sold out",
 			report.taken, room.Admitted, room.Away, room.TriedEarly, report.SoldOut)
 	}
+	f := waitingroom.FairnessOf(exported(t, event))
+	if f.People != 3000 || f.Called != room.Called || f.Came != int64(room.Admitted) || f.Bought != int64(report.Orders) || f.Seats != *f.Tickets || f.Seats < f.Bought || f.Early > 0 || !f.Repeated {
+		t.Errorf("by the exported evidence %d of %d people were called, %d came and %d bought %d of %d seats, %d came in early, and the draw is the same again: %v; by the crowd %d, %d and %d",
+			f.Called, f.People, f.Came, f.Bought, f.Seats, *f.Tickets, f.Early, f.Repeated, room.Called, room.Admitted, report.Orders)
+	}
+	if sum := together(f.Groups, waitingroom.ByNumber); sum.People != f.People || sum.Came != f.Came || sum.Bought != f.Bought || sum.Seats != f.Seats {
+		t.Errorf("the groups by number have %+v together, of %+v", sum, f)
+	}
+}
+
+// exported is the evidence of a room of the shared server, as "usher room export" writes it.
+func exported(t *testing.T, room string) (list []waitingroom.Evidence) {
+	t.Helper()
+	lines, err := server.ask(t.Context(), "room", "export", room)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(lines) {
+		var e waitingroom.Evidence
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// together is all groups of a kind together.
+func together(groups []waitingroom.Group, by string) (all waitingroom.Group) {
+	for _, g := range groups {
+		if g.By == by {
+			all.People, all.Came, all.Bought, all.Seats = all.People+g.People, all.Came+g.Came, all.Bought+g.Bought, all.Seats+g.Seats
+		}
+	}
+	return all
 }
 
 // waitAt lets a small crowd wait in front of an office of the tests.
