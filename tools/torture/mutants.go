@@ -49,6 +49,8 @@ var Mutants = []Mutant{
 	{Bug: "repaid before it is sold", About: "a ticket that is offered back ends at once", scene: sceneDoor, nodes: 1, provoke: offerBack, hold: time.Minute},
 	{Bug: "offered ticket sent on", About: "a ticket that is offered back is sent to a friend", scene: sceneDoor, nodes: 1, provoke: sendOffered, hold: time.Minute},
 	{Bug: "another leaf served", About: "the public log shows a leaf that it did not sign", nodes: 1, logs: true, provoke: claimOne},
+	{Bug: "leaf left out", About: "a version is missing in the public log", nodes: 1, logs: true},
+	{Bug: "two histories", About: "two readers of the public log are shown different roots of as many leaves", nodes: 1, logs: true},
 	{Bug: "slot without expiry", About: "who walks away stays inside a waiting room for ever", scene: sceneRoom, provoke: walkAway, nodes: 1},
 }
 
