@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/waitingroom"
 	"github.com/usherbox/usher/views/desk"
 )
@@ -72,6 +73,56 @@ func TestFairness_ReportIsPublishedAtTheDeskAndReadByAll(t *testing.T) {
 		_, page := s.page(t, ann, at)
 		return strings.Contains(room, `href="/rooms/evening/fairness"`) && strings.Contains(page, `href="/rooms/evening/fairness"`)
 	})
+}
+
+func TestFairness_OfASaleWithoutAWaitingRoomIsPublishedOnceItIsOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, bob, at := s.owner(t), person(t), "/desk/events/evening"
+	for i := range 21 {
+		s.soldTo(t, ann, "Eve", "eve@example.org", i)
+	}
+	s.publishLog(t)
+	for _, address := range []string{"/events/evening/fairness", "/events/evening/fairness.csv"} {
+		if a, _ := send(t, bob, "GET", s.url+address, ""); a.StatusCode != http.StatusNotFound {
+			t.Errorf("before it is published %s is answered %d", address, a.StatusCode)
+		}
+	}
+	publish := url.Values{"key": {seats.NewID().String()}}
+	if a, body := s.submit(t, ann, at+"/fairness", publish); a.StatusCode != http.StatusConflict && a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "once the sale is over") {
+		t.Errorf("during the sale it is answered %d %s", a.StatusCode, words(body))
+	}
+	if _, page := s.page(t, ann, at+"/log"); !strings.Contains(page, "once the sale is over") || strings.Contains(page, `action="/desk/events/evening/fairness"`) {
+		t.Errorf("during the sale the desk says %s", words(page))
+	}
+	s.does(t, ann, at+"/status", url.Values{"status": {"closed"}})
+	if to := s.does(t, ann, at+"/fairness", url.Values{}); to != at+"/log" {
+		t.Errorf("it leads to %s", to)
+	}
+	_, body := send(t, bob, "GET", s.url+"/events/evening/fairness", "", "Accept", "application/json")
+	var f fairness.Report
+	if err := json.Unmarshal([]byte(body), &f); err != nil || *f.Orders != 21 || *f.Seats != 21 || len(f.Groups) != 3 || *f.Shared != 0 || f.At.IsZero() || f.Opened.IsZero() {
+		t.Errorf("%s, %v", body, err)
+	}
+	_, page := send(t, bob, "GET", s.url+"/events/evening/fairness", "", "Accept", "text/html", "Accept-Language", "de")
+	for _, want := range []string{"Fairnessbericht", "von der Kasse</th><td>21</td><td>21</td>", `href="/events/evening/fairness.csv"`, `href="/events/evening/log"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s: %s", want, words(page))
+		}
+	}
+	_, table := send(t, bob, "GET", s.url+"/events/evening/fairness.csv", "")
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil || len(rows) < 7 || strings.Join(rows[1], ",") != "all,,,21,21," || !strings.Contains(table, "place,office,,21,21,\n") || !strings.Contains(table, "tickets returned,,,,,0\n") {
+		t.Errorf("the table is %s, %v", table, err)
+	}
+	for _, address := range []string{"/events/evening/log", at + "/log"} {
+		if _, page := s.page(t, ann, address); !strings.Contains(page, `href="/events/evening/fairness"`) {
+			t.Errorf("%s does not lead to it: %s", address, words(page))
+		}
+	}
+	if a, body := send(t, ann, "POST", s.url+at+"/fairness", `{"key":"once more"}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"orders":21`) {
+		t.Errorf("a program is told %d %s", a.StatusCode, body)
+	}
 }
 
 // Of eight tickets ann's three orders have four, spelled in three ways; one of hers is moved, and one is cancelled. The box office counts for no person.

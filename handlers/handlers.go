@@ -24,6 +24,7 @@ import (
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
@@ -86,6 +87,7 @@ type Config struct {
 	Series      *series.All
 	Sites       *sites.Sites
 	Logs        *publiclog.Logs
+	Fairness    *fairness.Reports
 
 	Subscriptions *subscriptions.All
 
@@ -129,7 +131,7 @@ func New(c Config) http.Handler {
 }
 
 func newHandlers(c Config) *Handlers {
-	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Rehearsals: c.Rehearsals, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Arena: c.Arena, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
+	s := &web.Server{Inventory: c.Inventory, Rooms: c.Rooms, Waits: c.Waits, Hub: c.Hub, Store: c.Sessions, Orders: c.Orders, Credit: c.Credit, Organizers: c.Desk, Sales: c.Sales, Banks: c.Banks, Invoices: c.Invoices, Books: c.Books, Payouts: c.Payouts, GiftCards: c.GiftCards, Automatic: c.Letters, WaitsChanged: c.Desks.Changed, Explain: []func(context.Context, error) *web.Problem{desk.Explain, shop.Explain}, Hooks: c.Hooks, Pages: c.Pages, Programme: c.Programme, Productions: c.Series, Blocks: c.Blocks, Guests: c.Guests, Bookings: c.Bookings, TestSales: c.TestSales, Rehearsals: c.Rehearsals, Customers: c.Customers, Memberships: c.Memberships, Overview: overview.New(c.Desk, c.Orders), Alerts: c.Alerts, Subscriptions: c.Subscriptions, Sites: c.Sites, Logs: c.Logs, Fairness: c.Fairness, Arena: c.Arena, Privacy: c.Privacy, Turns: c.Turns, Card: c.DemoCard, Stripe: c.Stripe, URL: c.PublicURL, Contact: c.Contact, Log: c.Log}
 	if s.Wallets = c.Wallets; s.Wallets == nil {
 		s.Wallets = wallets.New(nil)
 	}

@@ -440,6 +440,12 @@ func (w *wall) forms(t *testing.T) map[string]func(*testing.T, *wall, string) se
 		"POST /desk/events/{slug}/letters":    w.same("hours=24&thanks=off", "hours=48&thanks=off"),
 		"POST /desk/events/{slug}/log":        w.same("enabled=off", "enabled=on"),
 		"POST /desk/events/{slug}/seen":       w.same("concern=x", "concern=y"),
+		"POST /desk/events/{slug}/fairness": func(t *testing.T, w *wall, _ string) sent {
+			at := w.drafts(t, owner, "Last night")
+			w.does(t, owner, at+"/status", url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}})
+			w.does(t, owner, at+"/status", url.Values{"status": {"closed"}})
+			return sent{who: owner, to: at + "/fairness", form: url.Values{}}
+		},
 		"POST /desk/events/{slug}/room": func(t *testing.T, w *wall, _ string) sent {
 			if w.config.Rooms.Of(w.sale.Event.ID) == nil {
 				newRoom(t, w.site, waitingroom.NewRoom{Slots: 500})

@@ -79,6 +79,8 @@ func (h *Handlers) table() []route {
 		{"GET /events/{slug}/card/{file}", h.With(h.shop.ShareCard), keptRule},
 		{"GET /events/{slug}/on-sale.ics", h.With(h.shop.OnSaleCalendar), pageRule},
 
+		{"GET /events/{slug}/fairness", h.With(h.shop.SaleFairness), pageRule},
+		{"GET /events/{slug}/fairness.csv", h.With(h.shop.SaleFairnessCSV), minuteRule},
 		{"GET /events/{slug}/log", h.With(h.shop.PublicLog), listRule},
 		{"GET /events/{slug}/log/checkpoint", h.With(h.shop.PublicCheckpoint), rootRule},
 		{"GET /events/{slug}/log/cosigned", h.With(h.shop.PublicCosigned), rootRule},
@@ -335,6 +337,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/events/{slug}/limits", h.desk.OnEvent(organizers.Manage, h.desk.SetLimits), secretRule},
 		{"GET /desk/events/{slug}/log", h.desk.OnEvent(organizers.Look, h.desk.PublicLog), secretRule},
 		{"POST /desk/events/{slug}/log", h.desk.OnEvent(organizers.Manage, h.desk.SwitchLog), secretRule},
+		{"POST /desk/events/{slug}/fairness", h.desk.OnEvent(organizers.Manage, h.desk.PublishFairness), secretRule},
 		{"GET /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.RoomPage), secretRule},
 		{"POST /desk/events/{slug}/room", h.desk.OnEvent(organizers.Manage, h.desk.SteerRoom), textsRule},
 		{"GET /desk/events/{slug}/waitlist", h.desk.OnEvent(organizers.Look, h.desk.WaitList), secretRule},

@@ -31,6 +31,7 @@ import (
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
 	"github.com/usherbox/usher/seats/events"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
@@ -133,6 +134,7 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	config.Subscriptions = subscriptions.New(db, office, sold, config.Desk)
 	config.Sites = sites.New(db, config.Desk, "")
 	config.Logs = publiclog.New(db, config.Desk, "https://tickets.example.org")
+	config.Fairness = fairness.New(db, config.Desk)
 	config.Blocks = blocks.New(office, config.Desk)
 	config.Guests = guests.New(db, config.Desk, sold, config.Blocks)
 	config.Bookings = bookings.New(db, config.Desk, sold, config.Blocks)

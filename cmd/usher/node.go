@@ -20,6 +20,7 @@ import (
 	"github.com/usherbox/usher/seats/changes"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
@@ -239,7 +240,7 @@ var logEvery = map[string]int{"sampled": 100, "on": 1}
 func (n *node) handler(cfg *Config, observe web.Observe, unready func() string) http.Handler {
 	return handlers.New(handlers.Config{
 		Inventory: n.office, Rooms: n.rooms, Waits: n.waits, Hub: n.hub, Sessions: n.sessions, Orders: n.sold, Credit: n.ledger,
-		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.db.pool, n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Rehearsals: n.rehearsals, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Logs: n.logs, Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
+		Desk: n.organizers, Sales: n.sales, Banks: n.banks, Invoices: n.invoices, Books: n.books, Payouts: n.payouts, Blocks: n.blocks, Memberships: memberships.New(n.db.pool, n.organizers), Guests: guests.New(n.db.pool, n.organizers, n.sold, n.blocks), Bookings: n.bookings, TestSales: n.tests, Rehearsals: n.rehearsals, Customers: customers.New(n.db.pool, n.privacy.Hashes), Alerts: n.alerts, Desks: n.desks, Hooks: n.hooks, Pages: n.pages, Programme: n.programme, Series: n.series, Subscriptions: n.subscribed, Sites: n.sites, Logs: n.logs, Fairness: fairness.New(n.db.pool, n.organizers), Privacy: n.privacy, GiftCards: n.gifts, Wallets: n.wallets, Turns: n.turns, Letters: n.letters, Limits: n.limits, DemoCard: n.card, Stripe: n.webhook,
 		Log: n.log, PublicURL: cfg.URL, Contact: cfg.Contact, Claims: cfg.Claims, Requests: cfg.PerProgram, Joins: cfg.Joins, AddressHeader: cfg.Header, Proxies: cfg.proxies,
 		Arena: cfg.arena, Observe: counting(cfg.arena, observe), Tracer: n.traces.tracer(), LogEvery: logEvery[cfg.Requests], Unready: unready,
 	})

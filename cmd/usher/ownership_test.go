@@ -22,6 +22,7 @@ var owners = map[string]string{
 	"seats/changes":       "team_change team_touch",
 	"seats/customers":     "customer customer_address customer_note",
 	"seats/bookings":      "booking deposit deposit_payment",
+	"seats/fairness":      "fairness_report",
 	"seats/guests":        "guest",
 	"seats/memberships":   "membership membership_kind",
 	"seats/events":        "category event plan question seat section",

@@ -22,7 +22,7 @@ var personal = map[string]string{
 	"of visitors without a name, for the sale": `
 		admission presence slot refusal`,
 	"nothing of a person": `
-		added alert alert_look api_request block book_day book_month called category change code control counter credit_voucher deposit deposit_payment door erasure erasure_key event event_limit event_picture event_text gift_card_offer history invoice_series letter_run membership_kind payout payout_reading performance phase picture_file place_key plan plan_picture plan_version
+		added alert alert_look api_request block book_day book_month called category change code control counter credit_voucher deposit deposit_payment door erasure erasure_key event event_limit event_picture event_text fairness_report gift_card_offer history invoice_series letter_run membership_kind payout payout_reading performance phase picture_file place_key plan plan_picture plan_version
 		price push_key question ready rehearsal retention room seat section seen series subscription subscription_price tally tax_rate team_domain team_picture team_plan team_site team_site_key terms ticket_key ticket_type till_setting public_log public_log_statement public_log_seat public_log_tile wait_list wait_step`,
 }
 

@@ -2,9 +2,11 @@ package desk
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views/desk"
@@ -21,7 +23,11 @@ func (h *Handlers) PublicLog(w http.ResponseWriter, r *http.Request, m organizer
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.LogAnswer(log))
 	}
-	p := desk.PublicLogPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Public log")), Log: log, Home: h.Origin(r)}
+	report, err := h.Fairness.Published(r.Context(), s.Event.ID)
+	if err != nil {
+		return err
+	}
+	p := desk.PublicLogPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Public log")), Log: log, Home: h.Origin(r), Over: fairness.Over(s.Event, time.Now()), Reported: report != nil}
 	p.Path = desk.SettingsPath(s.Event.Slug) // the tab that leads here
 	return web.WritePage(w, r, http.StatusOK, desk.PublicLog(p))
 }
@@ -43,4 +49,23 @@ func (h *Handlers) SwitchLog(w http.ResponseWriter, r *http.Request, m organizer
 		return h.PublicLog(w, r, m, s)
 	}
 	return deskDone(w, r, desk.PublicLogPath(s.Event.Slug), "set")
+}
+
+// PublishFairness answers POST /desk/events/{slug}/fairness
+func (h *Handlers) PublishFairness(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
+	f, err := deskForm(r)
+	if err != nil {
+		return err
+	}
+	if err := h.Fairness.Publish(r.Context(), m, deskKeyOf(r, f), s.Event); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		report, err := h.Fairness.Published(r.Context(), s.Event.ID)
+		if err != nil {
+			return err
+		}
+		return web.WriteJSON(w, http.StatusOK, report)
+	}
+	return deskDone(w, r, desk.PublicLogPath(s.Event.Slug), "fairness")
 }

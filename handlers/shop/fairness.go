@@ -8,12 +8,18 @@ import (
 	"strconv"
 
 	"github.com/usherbox/usher/handlers/web"
+	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoReport = web.NewProblem(404, "unknown", text.Mark("This waiting room has no published fairness report."), web.PlaceHolds, text.Mark("Look again after the sale."))
+var (
+	errNoSaleReport = web.NewProblem(404, "unknown", text.Mark("This event has no published fairness report."), text.Mark("Tickets are valid without it."), text.Mark("Look again after the event."))
+	errNoReport     = web.NewProblem(404, "unknown", text.Mark("This waiting room has no published fairness report."), web.PlaceHolds, text.Mark("Look again after the sale."))
+)
 
 func report(r *http.Request, room *waitingroom.Room) (*waitingroom.Fairness, error) {
 	f, err := room.Fairness(r.Context())
@@ -43,10 +49,75 @@ func (h *Handlers) RoomFairnessCSV(w http.ResponseWriter, r *http.Request, room 
 	if err != nil {
 		return err
 	}
+	return writeFairness(w, room.Slug, fairnessRows(f))
+}
+
+// saleReport is the published report of an event.
+func (h *Handlers) saleReport(r *http.Request, s *seats.Sale) (*fairness.Report, error) {
+	f, err := h.Fairness.Published(r.Context(), s.Event.ID)
+	if err == nil && f == nil {
+		err = errNoSaleReport
+	}
+	return f, err
+}
+
+// SaleFairness answers GET /events/{slug}/fairness
+func (h *Handlers) SaleFairness(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	f, err := h.saleReport(r, s)
+	if err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		return web.WriteJSON(w, http.StatusOK, f)
+	}
+	p := shop.SaleFairnessPage{Report: f}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Logged: h.Logs.Has(r.Context(), s.Event.ID)}
+	p.Page = views.Page{Title: text.T(r.Context(), "Fairness report") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Style: "room.css"}
+	return web.WritePage(w, r, http.StatusOK, shop.SaleFairness(p))
+}
+
+// SaleFairnessCSV answers GET /events/{slug}/fairness.csv
+func (h *Handlers) SaleFairnessCSV(w http.ResponseWriter, r *http.Request, s *seats.Sale) error {
+	f, err := h.saleReport(r, s)
+	if err != nil {
+		return err
+	}
+	return writeFairness(w, s.Event.Slug, saleRows(f))
+}
+
+func writeFairness(w http.ResponseWriter, name string, rows [][]string) error {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+room.Slug+`-fairness.csv"`)
-	out := csv.NewWriter(w)
-	return out.WriteAll(fairnessRows(f))
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`-fairness.csv"`)
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// saleRows are the report of an event as a table: groups first, then single figures.
+func saleRows(f *fairness.Report) [][]string {
+	n := func(v int64) string { return strconv.FormatInt(v, 10) }
+	rows := [][]string{{"figure", "from", "to", "orders", "seats", "value"}, {"all", "", "", few(f.Orders), few(f.Seats), ""}}
+	for _, g := range f.Groups {
+		from, to := n(g.From), n(g.To)
+		if g.By == fairness.ByPlace {
+			from, to = fairness.Places[g.From], ""
+		}
+		rows = append(rows, []string{g.By, from, to, n(g.Orders), n(g.Seats), ""})
+	}
+	value := func(name, v string) { rows = append(rows, []string{name, "", "", "", "", v}) }
+	value("tickets of several orders", few(f.Shared))
+	value("tickets returned", few(f.Returned))
+	value("orders refunded", few(f.Refunded))
+	for _, code := range slices.Sorted(maps.Keys(f.Refused)) {
+		value("claims refused: "+code, n(f.Refused[code]))
+	}
+	return rows
+}
+
+// few is a number, or that it is small.
+func few(c fairness.Count) string {
+	if c == nil {
+		return "<" + strconv.Itoa(fairness.Fewest)
+	}
+	return strconv.FormatInt(*c, 10)
 }
 
 // fairnessRows are a report as a table: groups first, then single figures.
@@ -66,12 +137,6 @@ func fairnessRows(f *waitingroom.Fairness) [][]string {
 		group(run)
 	}
 	value := func(name, v string) { rows = append(rows, []string{name, "", "", "", "", "", "", "", v}) }
-	few := func(c waitingroom.Count) string {
-		if c == nil {
-			return "<" + n(waitingroom.Fewest)
-		}
-		return n(*c)
-	}
 	value("early", n(f.Early))
 	value("draw repeated", strconv.FormatBool(f.Repeated))
 	value("draw probability", strconv.FormatFloat(f.Uneven, 'g', 4, 64))

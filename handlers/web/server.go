@@ -21,6 +21,7 @@ import (
 	"github.com/usherbox/usher/seats/books"
 	"github.com/usherbox/usher/seats/credit"
 	"github.com/usherbox/usher/seats/customers"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/giftcards"
 	"github.com/usherbox/usher/seats/guests"
 	"github.com/usherbox/usher/seats/invoices"
@@ -89,6 +90,7 @@ type Server struct {
 
 	Sites     *sites.Sites
 	Logs      *publiclog.Logs
+	Fairness  *fairness.Reports
 	Arena     *arena.Arena // nil: this house is no arena
 	Privacy   *privacy.Privacy
 	Wallets   *wallets.Wallets

@@ -95,7 +95,7 @@ var leftOut = leaveOut(map[string]string{
 	team:     "alert alert_choice alert_look api_key api_request attempt deed desk_device desk_session door invitation member openid organizer passkey password_link plan_import recovery_code security_event seen setup share totp",
 	secret:   "credit_voucher erasure_key place_key public_log public_log_seat public_log_statement public_log_tile push_key team_site_key ticket_key",
 	outside:  "errand errand_order event_letters hook hook_secret letter_run mail mail_text message notice team_domain team_site",
-	accounts: "bank_account book_accounts book_day book_month book_order book_schedule book_touch credit_account credit_hold credit_transfer event_share gift_card_offer history invoice invoice_due invoice_sender invoice_series payout payout_line payout_reading statement statement_entry tally till_entry till_session till_setting",
+	accounts: "bank_account book_accounts book_day book_month book_order book_schedule book_touch credit_account credit_hold credit_transfer event_share fairness_report gift_card_offer history invoice invoice_due invoice_sender invoice_series payout payout_line payout_reading statement statement_entry tally till_entry till_session till_setting",
 	other:    "legal_text membership_kind performance plan_picture plan_version rehearsal retention series subscription subscription_price team_change team_plan team_touch",
 })
 

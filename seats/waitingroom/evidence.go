@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/fairness"
 )
 
 // Kinds of evidence.
@@ -97,15 +98,7 @@ const cameBySQL = `
 SELECT count(*) FILTER (WHERE came_by = 'work'), count(*) FILTER (WHERE came_by = 'patience'), count(*) FILTER (WHERE came_by = 'address')
   FROM entrant WHERE room_id = $1 AND epoch = $2`
 
-// A ticket that moved to another seat is counted there.
-const ticketsSQL = `
-WITH person AS (SELECT o.id, unnest(o.keys) AS key FROM orders o JOIN event e ON e.id = o.event_id WHERE e.room_id = $1),
-     several AS (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
-SELECT count(*), count(*) FILTER (WHERE t.order_id IN (SELECT id FROM person JOIN several USING (key))), count(*) FILTER (WHERE t.revoked_at IS NOT NULL),
-       (SELECT count(DISTINCT f.order_id) FROM refund f JOIN orders o ON o.id = f.order_id JOIN event e ON e.id = o.event_id WHERE e.room_id = $1),
-       (SELECT jsonb_object_agg(code, n) FROM (SELECT f.code, sum(f.n) AS n FROM refusal f JOIN event e ON e.id = f.event_id WHERE e.room_id = $1 GROUP BY f.code) r)
-  FROM ticket t JOIN event e ON e.id = t.event_id
- WHERE e.room_id = $1 AND t.moved_to IS NULL`
+const eventsSQL = `SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM event WHERE room_id = $1`
 
 const pathsSQL = `SELECT kind, index, came_by FROM entrant WHERE room_id = $1 AND epoch = $2`
 
@@ -152,9 +145,15 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		if err := tx.QueryRow(ctx, cameBySQL, s.ID, s.Epoch).Scan(&rules.Worked, &rules.Patient, &rules.Persons); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, ticketsSQL, s.ID).Scan(&rules.Tickets, &rules.Shared, &rules.Returned, &rules.Refunded, &rules.Refused); err != nil {
+		var events []int64
+		if err := tx.QueryRow(ctx, eventsSQL, s.ID).Scan(&events); err != nil {
 			return err
 		}
+		sums, err := fairness.TicketsOf(ctx, tx, events...)
+		if err != nil {
+			return err
+		}
+		rules.Tickets, rules.Shared, rules.Returned, rules.Refunded, rules.Refused = sums.Sold, sums.Shared, sums.Returned, sums.Refunded, sums.Refused
 		paths, err := s.paths(ctx, tx)
 		if err != nil {
 			return err

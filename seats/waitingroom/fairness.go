@@ -11,11 +11,9 @@ import (
 	"sort"
 	"time"
 
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/text"
 )
-
-// Fewest is the fewest people that a group of a report may have, so that no person can be recognised in it.
-const Fewest = 20
 
 // Fairness is who got what in a sale with a waiting room. It follows from the evidence, of which it has sums only.
 type Fairness struct {
@@ -33,21 +31,18 @@ type Fairness struct {
 
 	Groups []Group `json:"groups"`
 
-	Tickets   Count `json:"tickets"`   // sold for the events of the room, also without it
-	Shared    Count `json:"shared"`    // of them, of orders with an email address, account or card that another order has
-	Returned  Count `json:"returned"`  // of them, cancelled later
-	Refunded  Count `json:"refunded"`  // orders of which money went back, or is to
-	Throttled int64 `json:"throttled"` // joins that were refused because many came from one network at once
-	Unproven  int64 `json:"unproven"`  // joins that were refused for an invalid proof of work
+	Tickets   fairness.Count `json:"tickets"`   // sold for the events of the room, also without it
+	Shared    fairness.Count `json:"shared"`    // of them, of orders with an email address, account or card that another order has
+	Returned  fairness.Count `json:"returned"`  // of them, cancelled later
+	Refunded  fairness.Count `json:"refunded"`  // orders of which money went back, or is to
+	Throttled int64          `json:"throttled"` // joins that were refused because many came from one network at once
+	Unproven  int64          `json:"unproven"`  // joins that were refused for an invalid proof of work
 
 	Refused map[string]int64 `json:"refused,omitempty"` // claims by the code of what refused them; a person may make many
 
 	Said  int64 `json:"said"`  // promised times that are decided
 	Right int64 `json:"right"` // of them, right ones
 }
-
-// Count is a number of tickets; nil: there are some, but fewer than Fewest.
-type Count *int64
 
 // What a group of visitors has in common.
 const (
@@ -104,7 +99,7 @@ func FairnessOf(evidence []Evidence) (f Fairness) {
 			f.Unproven += n
 		}
 	}
-	f.Tickets, f.Shared, f.Returned, f.Refunded, f.Refused = Hide(b.rules.Tickets), Hide(b.rules.Shared), Hide(b.rules.Returned), Hide(b.rules.Refunded), b.rules.Refused
+	f.Tickets, f.Shared, f.Returned, f.Refunded, f.Refused = fairness.Hide(b.rules.Tickets), fairness.Hide(b.rules.Shared), fairness.Hide(b.rules.Returned), fairness.Hide(b.rules.Refunded), b.rules.Refused
 	for _, e := range b.calls {
 		if e.Told == nil || e.To == nil {
 			continue
@@ -125,7 +120,7 @@ func FairnessOf(evidence []Evidence) (f Fairness) {
 		for index := from; index <= to; index++ {
 			b.count(&run, int64(b.numbers[index-1]))
 		}
-		if run.People >= Fewest {
+		if run.People >= fairness.Fewest {
 			f.Run = &run
 		}
 	}
@@ -134,14 +129,6 @@ func FairnessOf(evidence []Evidence) (f Fairness) {
 }
 
 func scanned(n int, err error) bool { return n == 1 && err == nil }
-
-// Hide is a number of tickets, unless it is so small that people could be recognised.
-func Hide(n int64) Count {
-	if n > 0 && n < Fewest {
-		return nil
-	}
-	return &n
-}
 
 // fairBook is evidence by number.
 type fairBook struct {
@@ -255,17 +242,17 @@ func (b *fairBook) split(by string, low, high int64, each func(yield func(value,
 	}
 	each(func(value, number int64) { b.count(&all[(value-low)/width], number) })
 	for _, g := range all {
-		if n := len(list); n > 0 && list[n-1].People < Fewest {
+		if n := len(list); n > 0 && list[n-1].People < fairness.Fewest {
 			list[n-1].join(g)
 		} else {
 			list = append(list, g)
 		}
 	}
-	if n := len(list); n > 1 && list[n-1].People < Fewest {
+	if n := len(list); n > 1 && list[n-1].People < fairness.Fewest {
 		list[n-2].join(list[n-1])
 		list = list[:n-1]
 	}
-	if len(list) == 1 && list[0].People < Fewest {
+	if len(list) == 1 && list[0].People < fairness.Fewest {
 		return nil
 	}
 	return list
@@ -285,7 +272,7 @@ func (b *fairBook) paths() (list []Group) {
 				b.count(&g, number)
 			}
 		}
-		if g.People > 0 && g.People < Fewest {
+		if g.People > 0 && g.People < fairness.Fewest {
 			return nil
 		}
 		if g.People > 0 {

@@ -133,7 +133,9 @@ func TestFairness_EachFavourShowsInTheReport(t *testing.T) {
 		}, func(f, honest Fairness) bool { return !f.Repeated && honest.Repeated }},
 		"sold past the waiting room": {func(evidence []Evidence, _ *rand.Rand) {
 			admissions(evidence, func(i int, e *Evidence) { e.Seats = 0; evidence[i].Outcome = "went away" })
-		}, func(f, honest Fairness) bool { return *f.Tickets-f.Seats >= favoured && *honest.Tickets == honest.Seats }},
+		}, func(f, honest Fairness) bool {
+			return *f.Tickets-f.Seats >= favoured && *honest.Tickets == honest.Seats
+		}},
 	} {
 		for seed := range uint64(20) {
 			evidence := soldOut(seed, lobby, line)

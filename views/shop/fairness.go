@@ -5,14 +5,61 @@ import (
 	"math"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/fairness"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/seats/waitingroom"
+	"github.com/usherbox/usher/views"
 )
 
 // FairnessPage is who got what in a sale with a waiting room.
 type FairnessPage struct {
 	RoomPage
 	Report *waitingroom.Fairness
+}
+
+// SaleFairnessPage is who got what in the sale of an event.
+type SaleFairnessPage struct {
+	views.Page
+	Sale
+	Report *fairness.Report
+}
+
+// SaleFairnessPath is the page of the report of an event.
+func SaleFairnessPath(slug string) string { return "/events/" + slug + "/fairness" }
+
+// soldBy is what the tables of the report of an event are about.
+var soldBy = []struct{ by, words string }{
+	{fairness.ByMinute, text.Mark("By minute of the sale")},
+	{fairness.ByParty, text.Mark("By seats of the order")},
+	{fairness.ByPlace, text.Mark("By place of the order")},
+}
+
+// soldAt is where orders are placed, in the order of fairness.Places.
+var soldAt = []string{text.Mark("on these pages"), text.Mark("by the box office"), text.Mark("by a program of a partner")}
+
+// of are the groups with one thing in common.
+func (p SaleFairnessPage) of(by string) (list []fairness.Group) {
+	for _, g := range p.Report.Groups {
+		if g.By == by {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// common is what the orders of a group have in common.
+func common(ctx context.Context, g fairness.Group) string {
+	switch {
+	case g.By == fairness.ByPlace:
+		return text.T(ctx, soldAt[g.From])
+	case g.By == fairness.ByMinute && g.To < 0:
+		return text.T(ctx, "before the sale opened")
+	case g.From < 0:
+		return text.T(ctx, "until %s", text.Number(ctx, int(g.To)))
+	case g.From == g.To:
+		return text.Number(ctx, int(g.From))
+	}
+	return text.Number(ctx, int(g.From)) + "–" + text.Number(ctx, int(g.To))
 }
 
 // grouped is the groups of a report with one thing in common.
@@ -61,20 +108,20 @@ func span(ctx context.Context, g waitingroom.Group) string {
 }
 
 // count is a number of tickets, or that they are few.
-func count(ctx context.Context, n waitingroom.Count) string {
+func count(ctx context.Context, n fairness.Count) string {
 	if n == nil {
-		return text.T(ctx, "fewer than %d", waitingroom.Fewest)
+		return text.T(ctx, "fewer than %d", fairness.Fewest)
 	}
 	return text.Number(ctx, int(*n))
 }
 
 // elsewhere is how many tickets were sold without the waiting room.
-func (p FairnessPage) elsewhere() waitingroom.Count {
+func (p FairnessPage) elsewhere() fairness.Count {
 	if p.Report.Tickets == nil {
 		return nil
 	}
 	n := max(0, *p.Report.Tickets-p.Report.Seats)
-	return waitingroom.Hide(n)
+	return fairness.Hide(n)
 }
 
 // rules are those that refuse claims of seats that are available, with the codes of their refusals.
@@ -88,10 +135,10 @@ var rules = []struct {
 	{text.Mark("Claims refused: seats for holders of a code"), []string{seats.CodeReserved, seats.CodeUsed}},
 }
 
-// refused is how many claims a rule refused. A person may make many.
-func (p FairnessPage) refused(codes []string) (n int) {
+// refusedBy is how many claims a rule refused. A person may make many.
+func refusedBy(codes []string, all map[string]int64) (n int) {
 	for _, code := range codes {
-		n += int(p.Report.Refused[code])
+		n += int(all[code])
 	}
 	return n
 }

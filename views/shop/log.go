@@ -16,5 +16,6 @@ type LogPage struct {
 	views.Page
 	Sale
 	publiclog.Log
-	Home string // how browsers reach us
+	Home     string // how browsers reach us
+	Reported bool   // the fairness report of the sale is published
 }
