@@ -89,10 +89,10 @@ func TestFairness_OfASaleWithoutAWaitingRoomIsPublishedOnceItIsOver(t *testing.T
 		}
 	}
 	publish := url.Values{"key": {seats.NewID().String()}}
-	if a, body := s.submit(t, ann, at+"/fairness", publish); a.StatusCode != http.StatusConflict && a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "once the sale is over") {
+	if a, body := s.submit(t, ann, at+"/fairness", publish); a.StatusCode != http.StatusConflict && a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "once the event has begun, or you closed its sale") {
 		t.Errorf("during the sale it is answered %d %s", a.StatusCode, words(body))
 	}
-	if _, page := s.page(t, ann, at+"/log"); !strings.Contains(page, "once the sale is over") || strings.Contains(page, `action="/desk/events/evening/fairness"`) {
+	if _, page := s.page(t, ann, at+"/log"); !strings.Contains(page, "once the event has begun, or you closed its sale") || strings.Contains(page, `action="/desk/events/evening/fairness"`) {
 		t.Errorf("during the sale the desk says %s", words(page))
 	}
 	s.does(t, ann, at+"/status", url.Values{"status": {"closed"}})
@@ -101,11 +101,11 @@ func TestFairness_OfASaleWithoutAWaitingRoomIsPublishedOnceItIsOver(t *testing.T
 	}
 	_, body := send(t, bob, "GET", s.url+"/events/evening/fairness", "", "Accept", "application/json")
 	var f fairness.Report
-	if err := json.Unmarshal([]byte(body), &f); err != nil || *f.Orders != 21 || *f.Seats != 21 || len(f.Groups) != 3 || *f.Shared != 0 || f.At.IsZero() || f.Opened.IsZero() {
+	if err := json.Unmarshal([]byte(body), &f); err != nil || *f.Orders != 21 || *f.Seats != 21 || len(f.Groups) != 3 || f.Groups[0].To != nil || *f.Shared != 0 || f.At.IsZero() || f.First == nil {
 		t.Errorf("%s, %v", body, err)
 	}
 	_, page := send(t, bob, "GET", s.url+"/events/evening/fairness", "", "Accept", "text/html", "Accept-Language", "de")
-	for _, want := range []string{"Fairnessbericht", "von der Kasse</th><td>21</td><td>21</td>", `href="/events/evening/fairness.csv"`, `href="/events/evening/log"`} {
+	for _, want := range []string{"Fairnessbericht", "Theaterkasse</th><td>21</td><td>21</td>", `href="/events/evening/fairness.csv"`, `href="/events/evening/log"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s: %s", want, words(page))
 		}
@@ -120,8 +120,30 @@ func TestFairness_OfASaleWithoutAWaitingRoomIsPublishedOnceItIsOver(t *testing.T
 			t.Errorf("%s does not lead to it: %s", address, words(page))
 		}
 	}
+	if _, page := s.page(t, bob, "/events/evening"); !strings.Contains(page, `href="/events/evening/fairness"`) {
+		t.Errorf("the event does not lead to it: %s", words(page))
+	}
+	// What is sold later is not in it, so that it cannot be told from the difference.
+	s.does(t, ann, at+"/status", url.Values{"status": {"on sale"}, "now": {"on"}, "anyway": {"on"}})
+	s.soldTo(t, ann, "Zoe", "zoe@example.org", 30)
+	s.does(t, ann, at+"/status", url.Values{"status": {"closed"}})
 	if a, body := send(t, ann, "POST", s.url+at+"/fairness", `{"key":"once more"}`); a.StatusCode != http.StatusOK || !strings.Contains(body, `"orders":21`) {
 		t.Errorf("a program is told %d %s", a.StatusCode, body)
+	}
+}
+
+func TestFairness_AnEventThatSharesItsWaitingRoomHasNone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, at := s.owner(t), "/desk/events/evening"
+	newRoom(t, s, waitingroom.NewRoom{Slots: 500})
+	s.does(t, ann, at+"/status", url.Values{"status": {"closed"}})
+	other := s.drafts(t, ann, "Matinee")
+	if _, err := s.db.Exec(t.Context(), `UPDATE event SET room_id = (SELECT id FROM room) WHERE slug = $1`, other[strings.LastIndexByte(other, '/')+1:]); err != nil {
+		t.Fatal(err)
+	}
+	if a, body := s.submit(t, ann, at+"/fairness", url.Values{"key": {"k"}}); a.StatusCode < 400 || a.StatusCode >= 500 || !strings.Contains(body, "shares its waiting room") {
+		t.Errorf("it is answered %d %s", a.StatusCode, words(body))
 	}
 }
 

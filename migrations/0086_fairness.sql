@@ -1,7 +1,8 @@
 -- Who got what in the sale of an event, as its organizer published it (docs/fairness.md). Written by seats/fairness. It has sums only, of 20 orders or more.
 CREATE TABLE fairness_report (
     event_id bigint PRIMARY KEY REFERENCES event,
-    at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was published
+    until    timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was published first: later orders are not in it, so two of its versions differ by no order
+    at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was published last
     report   jsonb NOT NULL
 );
 

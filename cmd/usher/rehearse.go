@@ -42,7 +42,7 @@ type rehearseCommand struct {
 	Sockets int            `default:"50" placeholder:"SOCKETS" help:"Open sockets that watch the live map meanwhile."`
 	DatabaseSettings
 
-	open bool // the box office: another process runs its database
+	house string // how an open box office is reached, whose database another process runs; empty: it is not open
 }
 
 // Run is the command.
@@ -54,16 +54,8 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 		return err
 	}
 	capacity, room := 0, false
-	var crowd *rush.Crowd
-	var faults []rehearsal.Fault
 	err = c.inHouse(ctx, sh, func(house *pgx.Conn) (err error) {
-		if capacity, room, err = rehearsal.Sale(ctx, house, c.Slug); err != nil {
-			return err
-		}
-		if crowd, err = c.crowd(capacity); err != nil {
-			return misuse(err)
-		}
-		faults, err = rehearsal.CheckSettings(ctx, house, c.Slug, crowd.People)
+		capacity, room, err = rehearsal.Sale(ctx, house, c.Slug)
 		return err
 	})
 	if err != nil {
@@ -72,9 +64,13 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if room && c.Faster != 1 {
 		return misuse(errors.New("--faster is of no use here: the event has a waiting room, and its pace is part of the sale"))
 	}
+	crowd, err := c.crowd(capacity)
+	if err != nil {
+		return misuse(err)
+	}
 	r := &rehearsing{rehearseCommand: c, sh: sh, report: rehearsal.Report{
 		State: rehearsal.Running, Event: c.Slug, Preset: c.Preset, People: crowd.People, Over: rehearsal.SecondsOf(time.Duration(float64(crowd.Over) * c.Faster)), Started: time.Now().UTC().Truncate(time.Second),
-		Faults: mistakes(ctx, faults), Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broken: []rehearsal.Broken{}, Details: []string{},
+		Sections: []rehearsal.SoldOut{}, Prices: []rehearsal.SoldOut{}, Broken: []rehearsal.Broken{}, Details: []string{},
 	}}
 	if err := r.write(); err != nil {
 		return misuse(err)
@@ -87,7 +83,7 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	defer r.mu.Unlock()
 	r.report.Live, r.report.Still, r.report.State, r.report.Ended = nil, false, rehearsal.Done, time.Now().UTC().Truncate(time.Second)
 	if err != nil {
-		r.report.State, r.report.Error = rehearsal.Failed, err.Error()
+		r.report.State, r.report.Error, r.report.Busy = rehearsal.Failed, err.Error(), errors.Is(err, errBusy)
 	}
 	if failed := r.write(); err == nil {
 		err = failed
@@ -147,10 +143,11 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 		return err
 	}
 	defer func() { _ = conn.Close(context.Background()) }() // the shadow ends
-	room, err := c.copy(ctx, sh, conn)
+	room, faults, err := c.copy(ctx, sh, conn, crowd.People)
 	if err != nil {
 		return err
 	}
+	r.report.Faults = mistakes(ctx, faults)
 	crowd.URL, crowd.Event, crowd.Still = server.URL, c.Slug, &r.still
 	if room != nil {
 		if err := c.openRoom(ctx, server, room, crowd); err != nil {
@@ -162,13 +159,16 @@ func (c *rehearseCommand) rehearse(ctx context.Context, sh *shell, crowd *rush.C
 	return r.send(ctx, server, conn, crowd, room != nil)
 }
 
-// copy copies the event from the house.
-func (c *rehearseCommand) copy(ctx context.Context, sh *shell, to *pgx.Conn) (room *rehearsal.Room, err error) {
-	err = c.inHouse(ctx, sh, func(house *pgx.Conn) error {
-		room, err = rehearsal.Copy(ctx, house, to, c.Slug, c.Faster)
+// copy copies the event from the house, and looks for mistakes in its settings.
+func (c *rehearseCommand) copy(ctx context.Context, sh *shell, to *pgx.Conn, people int) (room *rehearsal.Room, faults []rehearsal.Fault, err error) {
+	err = c.inHouse(ctx, sh, func(house *pgx.Conn) (err error) {
+		if room, err = rehearsal.Copy(ctx, house, to, c.Slug, c.Faster); err != nil {
+			return err
+		}
+		faults, err = rehearsal.CheckSettings(ctx, house, c.Slug, people)
 		return err
 	})
-	return room, err
+	return room, faults, err
 }
 
 // inHouse does something with the database of the house.
@@ -178,7 +178,9 @@ func (c *rehearseCommand) inHouse(ctx context.Context, sh *shell, do func(house 
 		return err
 	}
 	defer closing(&err, db.close)
-	c.open = db.private == nil || !db.private.Owned()
+	if db.private == nil || !db.private.Owned() {
+		c.house = db.dsn
+	}
 	house, err := seatsdb.Dial(ctx, db.dsn)
 	if err != nil {
 		return fmt.Errorf("the database cannot be reached: %w", err)
@@ -266,7 +268,7 @@ func (r *rehearsing) send(ctx context.Context, server *rush.Server, conn *pgx.Co
 	if r.Report != "" {
 		looks.Go(func() { r.look(looking) })
 	}
-	crowded, err := r.sendAside(ctx, r.sh, crowd)
+	crowded, err := r.sendAside(ctx, crowd)
 	stop()
 	looks.Wait()
 	if err != nil {
@@ -341,7 +343,7 @@ func writeRehearsed(w io.Writer, r *rehearsal.Report) error {
 		t.add("This machine was too busy: people came up to %s late. The times above are longer than those of the sale.", r.Late)
 	}
 	if r.Stood > 0 {
-		t.add("The people stood still for %s, while the box office sold. The times above may be that much too long.", r.Stood)
+		t.add("The rehearsal stood still for %s, while the box office sold. Times, waits and sales may differ from those of the sale for that.", r.Stood)
 	}
 	for _, b := range r.Broken {
 		t.add("Broke: %s %s", thousands(b.Count), brokenWords[b.What])

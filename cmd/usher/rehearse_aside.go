@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/usherbox/usher/cmd/usher/rush"
 	"github.com/usherbox/usher/realtime"
+	"github.com/usherbox/usher/seats"
 	seatsdb "github.com/usherbox/usher/seats/database"
 	"github.com/usherbox/usher/seats/rehearsal"
 )
@@ -16,27 +16,32 @@ import (
 // quietFor is for how long no seat of the box office may have changed before a rehearsal goes on.
 const quietFor = time.Second
 
-// errBusy ends a rehearsal that stood still for too long.
-var errBusy = fmt.Errorf("the box office sells, so the rehearsal stood still for %s and was ended: rehearse at a quiet hour", rehearsal.MostStood)
+// errBusy ends a rehearsal that stands still most of the time.
+var errBusy = fmt.Errorf("the box office sells: the rehearsal stood still for more than %s, and most of the time; rehearse at a quiet hour", rehearsal.MostStood)
 
 // standAside stops the crowd while seats of the box office change, until a second passed without a change, and returns once ctx is done.
 // The nodes say it by NOTIFY, 20 ms after a change at most: one that they tell each other by NATS is not heard.
 //
 // Errors: errBusy; the database's.
-func standAside(ctx context.Context, house *pgx.Conn, crowd *rush.Standstill) error {
-	if err := seatsdb.Listen(ctx, house, realtime.VersionsChannel); err != nil {
+func standAside(ctx context.Context, house string, crowd *rush.Standstill, began time.Time) error {
+	conn, err := seatsdb.Dial(ctx, house)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // it only listened
+	if err := seatsdb.Listen(ctx, conn, realtime.VersionsChannel); err != nil {
 		return err
 	}
 	for {
 		stood, still := crowd.Total()
-		if stood > rehearsal.MostStood {
+		if stood > max(rehearsal.MostStood, time.Since(began)/2) {
 			return errBusy
 		}
 		waiting, cancel := ctx, func() {}
 		if still {
 			waiting, cancel = context.WithTimeout(ctx, quietFor)
 		}
-		_, err := house.WaitForNotification(waiting)
+		_, err := conn.WaitForNotification(waiting)
 		quiet := waiting.Err() != nil
 		cancel()
 		switch {
@@ -44,7 +49,7 @@ func standAside(ctx context.Context, house *pgx.Conn, crowd *rush.Standstill) er
 			return nil
 		case err == nil:
 			crowd.Stop()
-		case quiet && !house.IsClosed():
+		case quiet && !conn.IsClosed():
 			crowd.GoOn()
 		default:
 			return fmt.Errorf("hear whether the box office sells: %w", err)
@@ -52,17 +57,22 @@ func standAside(ctx context.Context, house *pgx.Conn, crowd *rush.Standstill) er
 	}
 }
 
-// sendAside sends a crowd that stands still while the box office sells. Of a box office that is not open, nothing is heard.
-func (c *rehearseCommand) sendAside(ctx context.Context, sh *shell, crowd *rush.Crowd) (*rush.Report, error) {
-	if !c.open {
+// sendAside sends a crowd that stands still while seats of an open box office change.
+func (c *rehearseCommand) sendAside(ctx context.Context, crowd *rush.Crowd) (*rush.Report, error) {
+	if c.house == "" {
 		return rush.Run(ctx, crowd)
 	}
 	running, end := context.WithCancelCause(ctx)
 	aside := make(chan struct{})
+	began := time.Now()
 	go func() {
 		defer close(aside)
-		if err := c.inHouse(running, sh, func(house *pgx.Conn) error { return standAside(running, house, crowd.Still) }); err != nil {
-			end(err) // which the crowd returns
+		for running.Err() == nil {
+			if err := standAside(running, c.house, crowd.Still, began); errors.Is(err, errBusy) {
+				end(err) // which the crowd returns
+			}
+			crowd.Still.GoOn() // also while the database is away: nothing is sold then
+			_ = seats.Sleep(running, quietFor)
 		}
 	}()
 	report, err := rush.Run(running, crowd)

@@ -247,7 +247,7 @@ func killRehearsal(t *testing.T, program string) {
 	})
 }
 
-// In this one, a hold every quarter of a second is news of a node.
+// A node announces a change each quarter of a second.
 func rehearseBesideASale(t *testing.T, program string) {
 	a := startRehearsal(t, program)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -281,7 +281,7 @@ func rehearseBesideASale(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	_ = a.cmd.Wait() // it was stopped
-	if r := read(); r.Stood != stood || r.Still || r.Busy() {
+	if r := read(); r.Stood != stood || r.Still || r.Busy {
 		t.Errorf("in the end the report says that it stood still for %v, %v; %v before", r.Stood, r.Still, stood)
 	}
 }

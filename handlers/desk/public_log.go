@@ -23,11 +23,7 @@ func (h *Handlers) PublicLog(w http.ResponseWriter, r *http.Request, m organizer
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.LogAnswer(log))
 	}
-	report, err := h.Fairness.Published(r.Context(), s.Event.ID)
-	if err != nil {
-		return err
-	}
-	p := desk.PublicLogPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Public log")), Log: log, Home: h.Origin(r), Over: fairness.Over(s.Event, time.Now()), Reported: report != nil}
+	p := desk.PublicLogPage{Frame: h.eventFrame(w, r, m, s, text.T(r.Context(), "Public log")), Log: log, Home: h.Origin(r), May: fairness.May(s.Event, time.Now()), Reported: h.Fairness.Is(r.Context(), s.Event)}
 	p.Path = desk.SettingsPath(s.Event.Slug) // the tab that leads here
 	return web.WritePage(w, r, http.StatusOK, desk.PublicLog(p))
 }

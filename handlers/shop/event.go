@@ -130,7 +130,7 @@ func (h *Handlers) asSeen(r *http.Request, s *seats.Sale) (shop.Sale, error) {
 	if sale.About, err = h.Pages.OfEvent(r.Context(), s.Event.ID); err != nil {
 		return sale, err
 	}
-	sale.Logged = h.Logs.Has(r.Context(), s.Event.ID)
+	sale.Logged, sale.Reported = h.Logs.Has(r.Context(), s.Event.ID), h.Fairness.Is(r.Context(), s.Event)
 	holder, known := h.Holder(r)
 	if !known {
 		return sale, nil

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	errNoSaleReport = web.NewProblem(404, "unknown", text.Mark("This event has no published fairness report."), text.Mark("Tickets are valid without it."), text.Mark("Look again after the event."))
+	errNoSaleReport = web.NewProblem(404, "unknown", text.Mark("This event has no published fairness report."), text.Mark("Tickets are valid without a report."), text.Mark("Look again after the sale."))
 	errNoReport     = web.NewProblem(404, "unknown", text.Mark("This waiting room has no published fairness report."), web.PlaceHolds, text.Mark("Look again after the sale."))
 )
 
@@ -96,9 +96,12 @@ func saleRows(f *fairness.Report) [][]string {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	rows := [][]string{{"figure", "from", "to", "orders", "seats", "value"}, {"all", "", "", few(f.Orders), few(f.Seats), ""}}
 	for _, g := range f.Groups {
-		from, to := n(g.From), n(g.To)
-		if g.By == fairness.ByPlace {
-			from, to = fairness.Places[g.From], ""
+		from, to := n(g.From), ""
+		switch {
+		case g.By == fairness.ByPlace:
+			from = fairness.Places[g.From]
+		case g.To != nil:
+			to = n(*g.To)
 		}
 		rows = append(rows, []string{g.By, from, to, n(g.Orders), n(g.Seats), ""})
 	}

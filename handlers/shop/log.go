@@ -24,12 +24,8 @@ func (h *Handlers) PublicLog(w http.ResponseWriter, r *http.Request, s *seats.Sa
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, web.LogAnswer(log))
 	}
-	f, err := h.Fairness.Published(r.Context(), s.Event.ID)
-	if err != nil {
-		return err
-	}
-	p := shop.LogPage{Log: log, Home: h.Origin(r), Reported: f != nil}
-	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot()}
+	p := shop.LogPage{Log: log, Home: h.Origin(r)}
+	p.Sale = shop.Sale{Event: s.Event, Plan: s.Plan, Prices: s.Prices, Map: s.Snapshot(), Reported: h.Fairness.Is(r.Context(), s.Event)}
 	p.Page = views.Page{Title: text.T(r.Context(), "Public log of the sale") + " · " + s.Event.Name, Nonce: web.Nonce(w), Legal: h.Legal(r, s.Event.Team), Branding: h.Branding(r, s.Event.Team), Script: "log.js", Style: "room.css"}
 	return web.WritePage(w, r, http.StatusOK, shop.Log(p))
 }

@@ -15,10 +15,10 @@ import (
 
 // Report is who got what in the sale of an event. Orders that were cancelled later are in it: they got their seats.
 type Report struct {
-	At     time.Time `json:"at"`     // when it was published
-	Opened time.Time `json:"opened"` // minutes count from here: when the sale opened, or the first order of one that was open at once
-	Orders Count     `json:"orders"`
-	Seats  Count     `json:"seats"` // of those orders
+	At     time.Time  `json:"at"`    // when it was published
+	First  *time.Time `json:"first"` // when the first order on the pages of the sale was placed; nil: there is no order
+	Orders Count      `json:"orders"`
+	Seats  Count      `json:"seats"` // of those orders
 
 	Groups []Group `json:"groups"`
 
@@ -30,9 +30,9 @@ type Report struct {
 
 // What the orders of a group have in common.
 const (
-	ByMinute = "minute" // minutes from the opening of the sale, from 0; the first group has those before it, too
+	ByMinute = "minute" // minutes from First on; -1: before it, at the box office or by a program
 	ByParty  = "party"  // seats of the order
-	ByPlace  = "place"  // where it was placed: From is the place in Places
+	ByPlace  = "place"  // where it was placed: From and To are the place in Places
 )
 
 // Places are where orders are placed: on the pages of the sale, by a member of the team, by a program with a key.
@@ -42,69 +42,59 @@ var Places = []string{"web", "office", "program"}
 type Group struct {
 	By     string `json:"by"`
 	From   int64  `json:"from"` // of what they have in common
-	To     int64  `json:"to"`
+	To     *int64 `json:"to"`   // nil: and all above
 	Orders int64  `json:"orders"`
 	Seats  int64  `json:"seats"`
 }
 
-const openedSQL = `SELECT CASE WHEN e.opens_at <= clock_timestamp() THEN e.opens_at END, (SELECT min(created_at) FROM orders WHERE event_id = e.id) FROM event e WHERE e.id = $1`
+const firstSQL = boughtSQL + `
+SELECT coalesce(min(created_at) FILTER (WHERE NOT at_office AND sold_by = ''), min(created_at)) FROM bought`
 
 // A value is that of %[1]s for an order o with so many seats.
-const groupsSQL = `
+const groupsSQL = boughtSQL + `
 SELECT %[1]s AS value, count(*), sum(seats)::bigint
-  FROM (SELECT o.created_at, o.at_office, o.sold_by, count(*) AS seats FROM orders o JOIN ticket t ON t.order_id = o.id
-         WHERE o.event_id = $1 AND t.moved_to IS NULL GROUP BY o.id) o, (SELECT $2::timestamptz AS opened) s
- GROUP BY 1 ORDER BY 1`
+  FROM bought o, LATERAL (SELECT count(*) AS seats FROM ticket WHERE order_id = o.id AND moved_to IS NULL) n, (SELECT $3::timestamptz AS first) s
+ WHERE seats > 0 GROUP BY 1 ORDER BY 1`
 
 var (
-	minuteSQL = fmt.Sprintf(groupsSQL, `floor(extract(epoch FROM o.created_at - s.opened) / 60)::bigint`)
-	partySQL  = fmt.Sprintf(groupsSQL, `o.seats`)
+	minuteSQL = fmt.Sprintf(groupsSQL, `greatest(-1, floor(extract(epoch FROM o.created_at - s.first) / 60))::bigint`)
+	partySQL  = fmt.Sprintf(groupsSQL, `seats`)
 	placeSQL  = fmt.Sprintf(groupsSQL, `CASE WHEN o.sold_by <> '' THEN 2 WHEN o.at_office THEN 1 ELSE 0 END::bigint`)
 )
 
-// Of makes the report of an event as it stands.
-func Of(ctx context.Context, db seats.DB, event int64) (r Report, err error) {
-	var opens, first *time.Time
-	if err := db.QueryRow(ctx, openedSQL, event).Scan(&opens, &first); err != nil {
-		return r, fmt.Errorf("fairness: read when the sale of event %d opened: %w", event, err)
+// Of makes the report of the orders of an event until a time.
+func Of(ctx context.Context, db seats.DB, event int64, until time.Time) (r Report, err error) {
+	events := []int64{event}
+	if err := db.QueryRow(ctx, firstSQL, events, until).Scan(&r.First); err != nil {
+		return r, fmt.Errorf("fairness: find the first order of event %d: %w", event, err)
 	}
-	for _, at := range []*time.Time{first, opens} {
-		if at != nil {
-			r.Opened = at.UTC()
-		}
-	}
-	t, err := TicketsOf(ctx, db, event)
+	t, err := TicketsOf(ctx, db, &until, event)
 	if err != nil {
 		return r, err
 	}
-	r.Shared, r.Returned, r.Refunded, r.Refused = Hide(t.Shared), Hide(t.Returned), Hide(t.Refunded), t.Refused
-	var minutes, parties, places []Group
+	r.Orders, r.Seats, r.Shared, r.Returned, r.Refunded, r.Refused = Hide(t.Sold.Orders), t.Sold.Hide(), t.Shared.Hide(), t.Returned.Hide(), Hide(t.Refunded), t.Refused
 	for _, by := range []struct {
 		name, sql string
-		list      *[]Group
-	}{{ByMinute, minuteSQL, &minutes}, {ByParty, partySQL, &parties}, {ByPlace, placeSQL, &places}} {
-		rows, _ := db.Query(ctx, by.sql, event, r.Opened) // CollectRows returns its error
-		*by.list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Group, error) {
+		groups    func([]Group) []Group
+	}{
+		{ByMinute, minuteSQL, func(each []Group) []Group { return joined(each, max(Fewest, t.Sold.Orders/parts)) }},
+		{ByParty, partySQL, func(each []Group) []Group { return joined(each, Fewest) }},
+		{ByPlace, placeSQL, apart},
+	} {
+		rows, _ := db.Query(ctx, by.sql, events, until, r.First) // CollectRows returns its error
+		each, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Group, error) {
 			g := Group{By: by.name}
-			err := row.Scan(&g.From, &g.Orders, &g.Seats)
-			g.To = g.From
-			return g, err
+			return g, row.Scan(&g.From, &g.Orders, &g.Seats)
 		})
 		if err != nil {
 			return r, fmt.Errorf("fairness: sum up the orders of event %d by %s: %w", event, by.name, err)
 		}
+		r.Groups = append(r.Groups, by.groups(each)...)
 	}
-	var orders, sold int64
-	for _, g := range parties {
-		orders, sold = orders+g.Orders, sold+g.Seats
-	}
-	r.Orders, r.Seats = Hide(orders), Hide(sold)
-	r.Groups = append(joined(minutes, max(Fewest, orders/parts)), joined(parties, Fewest)...)
-	r.Groups = append(r.Groups, apart(places)...)
 	return r, nil
 }
 
-// parts is into about how many groups orders are split by minute: each has as many orders, as most are placed in the first minutes.
+// parts is into how many groups orders are split by minute, at most: each has about as many, as most are placed in the first minutes.
 const parts = 10
 
 // joined joins neighbours until each group has so many orders. There is no group if all have too few together.
@@ -123,19 +113,22 @@ func joined(each []Group, least int64) (list []Group) {
 	if len(list) == 1 && list[0].Orders < Fewest {
 		return nil
 	}
+	for i := range len(list) - 1 {
+		to := list[i+1].From - 1
+		list[i].To = &to
+	}
 	return list
 }
 
-func (g *Group) join(o Group) {
-	g.To, g.Orders, g.Seats = o.To, g.Orders+o.Orders, g.Seats+o.Seats
-}
+func (g *Group) join(o Group) { g.Orders, g.Seats = g.Orders+o.Orders, g.Seats+o.Seats }
 
 // apart are groups that have no neighbours: none, if one of them has too few orders.
 func apart(list []Group) []Group {
-	for _, g := range list {
-		if g.Orders < Fewest {
+	for i := range list {
+		if list[i].Orders < Fewest {
 			return nil
 		}
+		list[i].To = &list[i].From
 	}
 	return list
 }
@@ -149,29 +142,46 @@ type Reports struct {
 // New returns the reports of a database.
 func New(db seats.DB, desk *organizers.Desk) *Reports { return &Reports{db, desk} }
 
-// Over reports whether the sale of an event is over: it has begun, or its sale was closed or called off.
-func Over(e seats.Event, now time.Time) bool {
-	return e.Status == seats.Closed || e.Status == seats.Cancelled || e.Status != seats.Draft && !e.StartsAt.After(now)
+// May reports whether an event may have a report: it has begun, or its sale was closed or called off.
+func May(e seats.Event, now time.Time) bool {
+	return e.TestOf == 0 && (e.Status == seats.Closed || e.Status == seats.Cancelled || e.Status != seats.Draft && !e.StartsAt.After(now))
 }
 
-var errNotOver = text.Say("The fairness report can be published once the sale is over: the event has begun, or you closed its sale.")
+var (
+	errEarly  = text.Say("The fairness report can be published once the event has begun, or you closed its sale.")
+	errShared = text.Say("This event shares its waiting room with others. Publish the fairness report of the waiting room.")
+)
 
-const publishSQL = `
-INSERT INTO fairness_report (event_id, report) VALUES ($1, $2)
-    ON CONFLICT (event_id) DO UPDATE SET at = clock_timestamp(), report = excluded.report`
+const sharesSQL = `SELECT EXISTS (SELECT FROM event e JOIN event o ON o.room_id = e.room_id AND o.id <> e.id WHERE e.id = $1)`
 
-// Publish shows all visitors the report of an event whose sale is over, as of now.
+const beginSQL = `
+INSERT INTO fairness_report (event_id, report) VALUES ($1, '{}')
+    ON CONFLICT (event_id) DO UPDATE SET at = clock_timestamp()
+RETURNING until`
+
+const publishSQL = `UPDATE fairness_report SET report = $2 WHERE event_id = $1`
+
+// Publish shows all visitors the report of an event. Published again, it has what became of the same orders since. An event that shares its waiting
+// room has none, as it could be subtracted from that of the room.
 //
 // Errors: a *seats.ValidationError; those of a form that is done once; the database's.
 func (rs *Reports) Publish(ctx context.Context, m organizers.Member, key string, e seats.Event) error {
-	if !Over(e, time.Now()) {
-		return seats.Unchanged(errNotOver)
+	if !May(e, time.Now()) {
+		return seats.Unchanged(errEarly)
 	}
-	r, err := Of(ctx, rs.db, e.ID)
-	if err != nil {
-		return err
-	}
-	err = rs.desk.Change(ctx, m, key, []any{"fairness", e.ID}, func(tx pgx.Tx) error {
+	err := rs.desk.Change(ctx, m, key, []any{"fairness", e.ID}, func(tx pgx.Tx) error {
+		var shares bool
+		if err := tx.QueryRow(ctx, sharesSQL, e.ID).Scan(&shares); err != nil || shares {
+			return errors.Join(err, seats.Unchanged(errShared))
+		}
+		var until time.Time
+		if err := tx.QueryRow(ctx, beginSQL, e.ID).Scan(&until); err != nil {
+			return err
+		}
+		r, err := Of(ctx, tx, e.ID, until)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, publishSQL, e.ID, r); err != nil {
 			return err
 		}
@@ -181,6 +191,16 @@ func (rs *Reports) Publish(ctx context.Context, m organizers.Member, key string,
 		return fmt.Errorf("fairness: publish the report of event %d: %w", e.ID, err)
 	}
 	return nil
+}
+
+const isSQL = `SELECT EXISTS (SELECT FROM fairness_report WHERE event_id = $1)`
+
+// Is reports whether an event has a published report. It is for pages that are shown without the database, too: then it has none.
+func (rs *Reports) Is(ctx context.Context, e seats.Event) (is bool) {
+	if !May(e, time.Now()) {
+		return false
+	}
+	return rs.db.QueryRow(ctx, isSQL, e.ID).Scan(&is) == nil && is
 }
 
 const publishedSQL = `SELECT at, report FROM fairness_report WHERE event_id = $1`

@@ -2,7 +2,6 @@ package fairness
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -20,10 +19,11 @@ import (
 
 func TestMain(m *testing.M) { seatstest.Main(m) }
 
-// opens is when the sale of the tests opened.
-var opens = time.Now().Add(-50 * time.Hour).Truncate(time.Second)
+// first is when the first order on the pages of the sale is placed.
+var first = time.Now().Add(-50 * time.Hour).Truncate(time.Second)
 
-// sold opens a theatre with orders of the given numbers of seats. The one of place i was placed so many minutes after the opening.
+// sold opens a theatre with orders of the given numbers of seats. The one of place i was placed so many minutes after the first on the pages of
+// the sale: those with a number below 0 at the box office.
 func sold(t *testing.T, parties []int, minutes []int) (*pgxpool.Pool, seats.Event) {
 	t.Helper()
 	db := seatstest.DB(t)
@@ -49,13 +49,10 @@ func sold(t *testing.T, parties []int, minutes []int) (*pgxpool.Pool, seats.Even
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := opens.Add(time.Duration(minutes[i])*time.Minute + time.Duration(i%60)*time.Second)
-		if _, err := db.Exec(t.Context(), `UPDATE orders SET created_at = $2 WHERE code = $1`, code, at); err != nil {
+		at := first.Add(time.Duration(minutes[i])*time.Minute + time.Duration(i%60)*time.Second)
+		if _, err := db.Exec(t.Context(), `UPDATE orders SET created_at = $2, at_office = $3 WHERE code = $1`, code, at, minutes[i] < 0); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if _, err := db.Exec(t.Context(), `UPDATE event SET opens_at = $1`, opens); err != nil {
-		t.Fatal(err)
 	}
 	return db, sale.Event
 }
@@ -69,7 +66,7 @@ type line struct {
 // exported reads the orders one by one.
 func exported(t *testing.T, db *pgxpool.Pool) []line {
 	t.Helper()
-	rows, _ := db.Query(t.Context(), `SELECT o.created_at, o.at_office, o.sold_by, (SELECT count(*) FROM ticket WHERE order_id = o.id) FROM orders o`)
+	rows, _ := db.Query(t.Context(), `SELECT o.created_at, o.at_office, o.sold_by, (SELECT count(*) FROM ticket WHERE order_id = o.id AND moved_to IS NULL) FROM orders o`)
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l line, err error) {
 		var at time.Time
 		var office bool
@@ -77,16 +74,15 @@ func exported(t *testing.T, db *pgxpool.Pool) []line {
 		if err := row.Scan(&at, &office, &by, &l.party); err != nil {
 			return l, err
 		}
-		l.place = "web"
+		l.place, l.minute = "web", int64(at.Sub(first)/time.Minute)
 		if office {
 			l.place = "office"
 		}
 		if by != "" {
 			l.place = "program"
 		}
-		l.minute = int64(at.Sub(opens) / time.Minute)
-		if at.Before(opens) && at.Sub(opens)%time.Minute != 0 {
-			l.minute--
+		if at.Before(first) {
+			l.minute = -1
 		}
 		return l, nil
 	})
@@ -96,35 +92,57 @@ func exported(t *testing.T, db *pgxpool.Pool) []line {
 	return list
 }
 
+func exec(t *testing.T, db *pgxpool.Pool, list ...string) {
+	t.Helper()
+	for _, sql := range list {
+		if _, err := db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(sql, err)
+		}
+	}
+}
+
+// report is that of all orders.
+func report(t *testing.T, db *pgxpool.Pool, event seats.Event) Report {
+	t.Helper()
+	r, err := Of(t.Context(), db, event.ID, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestReport_EachFigureFollowsFromTheOrders(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))
 	var parties, minutes []int
 	for i := range 240 {
-		parties, minutes = append(parties, 1+random.IntN(3)+random.IntN(2)), append(minutes, i*i/40-30) // most in the first minutes, and some before
+		at := (i - 30) * (i - 30) / 40 // most in the first minutes
+		if i < 30 {
+			at = -1 - i // and some before, at the box office
+		}
+		parties, minutes = append(parties, 1+random.IntN(3)+random.IntN(2)), append(minutes, at)
 	}
 	db, event := sold(t, parties, minutes)
-	for _, sql := range []string{
-		`UPDATE orders SET at_office = true WHERE code IN (SELECT code FROM orders ORDER BY code LIMIT 60)`,
-		`UPDATE orders SET sold_by = 'A partner' WHERE code IN (SELECT code FROM orders ORDER BY code LIMIT 25)`,
-		`UPDATE ticket SET revoked_at = clock_timestamp() WHERE id IN (SELECT id FROM ticket ORDER BY id LIMIT 31)`,
-		`INSERT INTO refusal (event_id, code, n) SELECT id, unnest('{limit,taken}'::text[]), unnest('{2000,9}'::integer[]) FROM event`,
-	} {
-		if _, err := db.Exec(t.Context(), sql); err != nil {
-			t.Fatal(sql, err)
+	exec(t, db, `UPDATE orders SET created_at = '`+first.Format(time.RFC3339)+`' WHERE code = (SELECT code FROM orders WHERE NOT at_office ORDER BY created_at LIMIT 1)`,
+		`UPDATE orders SET sold_by = 'A partner' WHERE code IN (SELECT code FROM orders WHERE NOT at_office ORDER BY created_at DESC LIMIT 25)`,
+		`UPDATE orders SET keys = array[(SELECT keys[1] FROM orders WHERE keys <> '{}' ORDER BY code LIMIT 1)] WHERE code IN (SELECT code FROM orders ORDER BY code LIMIT 22)`,
+		`UPDATE ticket SET revoked_at = clock_timestamp() WHERE order_id IN (SELECT id FROM orders ORDER BY code DESC LIMIT 31)`,
+		`INSERT INTO refusal (event_id, code, n) SELECT id, unnest('{limit,taken}'::text[]), unnest('{2000,9}'::integer[]) FROM event`)
+	r, lines := report(t, db, event), exported(t, db)
+	seen, all, shared, returned := map[string]int64{}, int64(0), int64(0), int64(0)
+	for _, l := range lines {
+		all += l.party
+	}
+	for sql, n := range map[string]*int64{`SELECT count(*) FROM ticket WHERE revoked_at IS NOT NULL`: &returned, `SELECT count(*) FROM ticket WHERE order_id IN (SELECT id FROM orders ORDER BY code LIMIT 22)`: &shared} {
+		if err := db.QueryRow(t.Context(), sql).Scan(n); err != nil {
+			t.Fatal(err)
 		}
 	}
-	r, err := Of(t.Context(), db, event.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := exported(t, db)
-	seen := map[string]int64{}
 	for _, g := range r.Groups {
 		again := Group{By: g.By, From: g.From, To: g.To}
 		for _, l := range lines {
 			value := map[string]int64{ByMinute: l.minute, ByParty: l.party, ByPlace: int64(slices.Index(Places, l.place))}[g.By]
-			if value >= g.From && value <= g.To {
+			if value >= g.From && (g.To == nil || value <= *g.To) {
 				again.Orders, again.Seats = again.Orders+1, again.Seats+l.party
 			}
 		}
@@ -136,23 +154,39 @@ func TestReport_EachFigureFollowsFromTheOrders(t *testing.T) {
 	if seen[ByMinute] != 240 || seen[ByParty] != 240 || seen[ByPlace] != 240 || len(r.Groups) < 14 {
 		t.Errorf("the groups have %v orders, and there are 240: %+v", seen, r.Groups)
 	}
-	if !r.Opened.Equal(opens) || *r.Orders != 240 || *r.Returned != 31 || *r.Shared != 0 || *r.Refunded != 0 || r.Refused["limit"] != 2000 || r.Refused["taken"] != 9 {
-		t.Errorf("%+v", r)
+	if r.First == nil || !r.First.Equal(first) || *r.Orders != 240 || *r.Seats != all || *r.Returned != returned || *r.Shared != shared || *r.Refunded != 0 || r.Refused["limit"] != 2000 || r.Refused["taken"] != 9 {
+		t.Errorf("%+v; %d seats, %d returned, %d shared", r, all, returned, shared)
+	}
+	if before, err := Of(t.Context(), db, event.ID, first.Add(-time.Second)); err != nil || before.Groups[0].Orders != 30 || *before.Orders != 30 {
+		t.Errorf("until the first order on the pages there were %+v, %v", before, err)
 	}
 }
 
+// Three people with eight seats each are recognised as easily as three with one.
 func TestReport_FewOrdersAreNotCounted(t *testing.T) {
 	t.Parallel()
-	db, event := sold(t, []int{2, 2, 3}, []int{0, 1, 90})
-	r, err := Of(t.Context(), db, event.ID)
-	if err != nil || r.Orders != nil || r.Seats != nil || len(r.Groups) > 0 || *r.Returned != 0 {
-		t.Errorf("%+v, %v", r, err)
+	db, event := sold(t, []int{8, 8, 8}, []int{0, 1, 90})
+	exec(t, db, `UPDATE ticket SET revoked_at = clock_timestamp()`, `UPDATE orders SET keys = array[(SELECT keys[1] FROM orders WHERE keys <> '{}' LIMIT 1)]`)
+	if r := report(t, db, event); r.Orders != nil || r.Seats != nil || len(r.Groups) > 0 || r.Returned != nil || r.Shared != nil || *r.Refunded != 0 || r.First == nil {
+		t.Errorf("%+v", r)
 	}
-	if _, err := db.Exec(t.Context(), `UPDATE event SET opens_at = NULL`); err != nil {
-		t.Fatal(err)
+	exec(t, db, `DELETE FROM ticket`, `UPDATE orders SET created_at = created_at + interval '100 years'`)
+	if r := report(t, db, event); r.First != nil || *r.Orders != 0 || *r.Seats != 0 {
+		t.Errorf("without an order: %+v", r)
 	}
-	if r, err = Of(t.Context(), db, event.ID); err != nil || !r.Opened.Equal(opens) {
-		t.Errorf("a sale that was open at once begins at %v, %v, and its first order was placed at %v", r.Opened, err, opens)
+}
+
+// Of 25 orders one ticket was moved to another seat, and one order was changed to other types, which makes an order in exchange for it.
+func TestReport_AChangeOfTicketsIsNoOrder(t *testing.T) {
+	t.Parallel()
+	db, event := sold(t, slices.Repeat([]int{2}, 26), make([]int, 26))
+	exec(t, db, `UPDATE ticket SET revoked_at = clock_timestamp(), moved_to = (SELECT id FROM ticket ORDER BY id DESC LIMIT 1) WHERE id = (SELECT id FROM ticket ORDER BY id LIMIT 1)`,
+		`INSERT INTO cancellation (id, event_id, order_id, tickets, amount, back) SELECT gen_random_uuid(), event_id, order_id, array_agg(id), 0, 0 FROM ticket WHERE order_id = (SELECT id FROM orders ORDER BY code LIMIT 1) GROUP BY 2, 3`,
+		`UPDATE ticket SET revoked_at = clock_timestamp() WHERE id IN (SELECT unnest(tickets) FROM cancellation)`,
+		`INSERT INTO exchange (cancellation_id, from_order, to_order, amount) SELECT id, order_id, (SELECT id FROM orders ORDER BY code DESC LIMIT 1), 0 FROM cancellation`)
+	r := report(t, db, event)
+	if *r.Orders != 25 || *r.Seats < 48 || *r.Seats > 49 || *r.Returned != 0 || *r.Shared != 0 {
+		t.Errorf("%d orders, %d seats, %d returned, %d shared", *r.Orders, *r.Seats, *r.Returned, *r.Shared)
 	}
 }
 
@@ -164,40 +198,42 @@ func TestReport_NoGroupIsSmallAndNoOrderIsLost(t *testing.T) {
 		var all int64
 		for value := range int64(random.IntN(40)) {
 			if n := int64(random.ExpFloat64() * 15); n > 0 {
-				each, all = append(each, Group{From: value, To: value, Orders: n, Seats: 2 * n}), all+n
+				each, all = append(each, Group{From: value, Orders: n, Seats: 2 * n}), all+n
 			}
 		}
-		list, sum, last := joined(each, max(Fewest, all/parts)), int64(0), int64(-1)
-		for _, g := range list {
-			if g.Orders < Fewest || g.From <= last || g.To < g.From || g.Seats != 2*g.Orders {
+		list, sum := joined(each, max(Fewest, all/parts)), int64(0)
+		for i, g := range list {
+			last := i == len(list)-1
+			if g.Orders < Fewest || g.Seats != 2*g.Orders || last != (g.To == nil) || !last && (*g.To < g.From || *g.To != list[i+1].From-1) {
 				t.Fatalf("seed %d: %+v", seed, list)
 			}
-			sum, last = sum+g.Orders, g.To
+			sum += g.Orders
 		}
 		if sum != all && (len(list) > 0 || all >= Fewest) {
 			t.Fatalf("seed %d: %d of %d orders are in %+v", seed, sum, all, list)
 		}
 		for _, g := range apart(each) {
-			if g.Orders < Fewest {
+			if g.Orders < Fewest || *g.To != g.From {
 				t.Fatalf("seed %d: %+v", seed, g)
 			}
 		}
 	}
 }
 
-func TestOver_WhenItHasBegunOrWasClosed(t *testing.T) {
+func TestMay_OnceItHasBegunOrWasClosed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for e, want := range map[*seats.Event]bool{
-		{Status: seats.OnSale, StartsAt: now.Add(time.Second)}:  false,
-		{Status: seats.OnSale, StartsAt: now}:                   true,
-		{Status: seats.Paused, StartsAt: now.Add(time.Hour)}:    false,
-		{Status: seats.Closed, StartsAt: now.Add(time.Hour)}:    true,
-		{Status: seats.Cancelled, StartsAt: now.Add(time.Hour)}: true,
-		{Status: seats.Draft, StartsAt: now.Add(-time.Hour)}:    false,
+		{Status: seats.OnSale, StartsAt: now.Add(time.Second)}:             false,
+		{Status: seats.OnSale, StartsAt: now}:                              true,
+		{Status: seats.Paused, StartsAt: now.Add(time.Hour)}:               false,
+		{Status: seats.Closed, StartsAt: now.Add(time.Hour)}:               true,
+		{Status: seats.Cancelled, StartsAt: now.Add(time.Hour)}:            true,
+		{Status: seats.Draft, StartsAt: now.Add(-time.Hour)}:               false,
+		{Status: seats.Closed, StartsAt: now.Add(time.Hour), TestOf: 1234}: false,
 	} {
-		if Over(*e, now) != want {
-			t.Errorf("%s, which begins %s: want %v", e.Status, fmt.Sprint(e.StartsAt.Sub(now)), want)
+		if May(*e, now) != want {
+			t.Errorf("%s, which begins in %s: want %v", e.Status, e.StartsAt.Sub(now), want)
 		}
 	}
 }

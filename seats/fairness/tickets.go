@@ -3,6 +3,7 @@ package fairness
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/usherbox/usher/seats"
 )
@@ -10,39 +11,65 @@ import (
 // Fewest is the fewest people or orders that a group of a report may have, so that no person can be recognised in it.
 const Fewest = 20
 
-// Count is a number in a report; nil: it is above 0 and below Fewest.
+// Count is a number in a report; nil: it is above 0, and is of fewer than Fewest people or orders.
 type Count *int64
 
-// Hide is a number, unless it is so small that people could be recognised.
-func Hide(n int64) Count {
-	if n > 0 && n < Fewest {
+// Hide is a number of people or orders, unless it is so small that people could be recognised.
+func Hide(n int64) Count { return Sum{n, n}.Hide() }
+
+// Sum is a number of tickets, and of how many orders they are.
+type Sum struct{ Tickets, Orders int64 }
+
+// Hide is the number of tickets, unless they are of so few orders that people could be recognised.
+func (s Sum) Hide() Count {
+	if s.Orders > 0 && s.Orders < Fewest {
 		return nil
 	}
-	return &n
+	return &s.Tickets
 }
 
 // Tickets are sums of the tickets of events, and of the claims that were refused there.
 type Tickets struct {
-	Sold     int64 // all that were ever sold
-	Shared   int64 // of them, of orders with an email address, account or card that another order has
-	Returned int64 // of them, cancelled later
+	Sold     Sum // all that were ever sold
+	Shared   Sum // of them, of orders with an email address, account or card that another order has
+	Returned Sum // of them, cancelled later
+
 	Refunded int64 // orders of which money went back, or is to
 
 	Refused map[string]int64 // claims, by the code of what refused them
 }
 
-// A ticket that moved to another seat is counted there.
-const ticketsSQL = `
-WITH person AS (SELECT id, unnest(keys) AS key FROM orders WHERE event_id = ANY ($1)),
-     several AS (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
-SELECT count(*), count(*) FILTER (WHERE t.order_id IN (SELECT id FROM person JOIN several USING (key))), count(*) FILTER (WHERE t.revoked_at IS NOT NULL),
-       (SELECT count(DISTINCT f.order_id) FROM refund f JOIN orders o ON o.id = f.order_id WHERE o.event_id = ANY ($1)),
-       (SELECT jsonb_object_agg(code, n) FROM (SELECT code, sum(n) AS n FROM refusal WHERE event_id = ANY ($1) GROUP BY code) r)
-  FROM ticket t WHERE t.event_id = ANY ($1) AND t.moved_to IS NULL`
+// boughtSQL are the orders of events until a time. One in exchange for tickets of the same event is no other order.
+const boughtSQL = `
+WITH bought AS (
+    SELECT o.id, o.event_id, o.keys, o.created_at, o.at_office, o.sold_by FROM orders o
+     WHERE o.event_id = ANY ($1) AND o.created_at <= coalesce($2, 'infinity'::timestamptz)
+       AND NOT EXISTS (SELECT FROM exchange x JOIN orders f ON f.id = x.from_order WHERE x.to_order = o.id AND f.event_id = o.event_id)
+)`
 
-// TicketsOf sums up the tickets of some events.
-func TicketsOf(ctx context.Context, db seats.DB, events ...int64) (t Tickets, err error) {
-	if err := db.QueryRow(ctx, ticketsSQL, events).Scan(&t.Sold, &t.Shared, &t.Returned, &t.Refunded, &t.Refused); err != nil {
+// A ticket that moved to another seat is counted there. The keys of a person are those of the newest order in exchange.
+const ticketsSQL = boughtSQL + `,
+person AS (
+    SELECT id, unnest(keys) AS key FROM bought UNION
+    SELECT b.id, unnest(n.keys) FROM bought b JOIN exchange x ON x.from_order = b.id JOIN orders n ON n.id = x.to_order AND n.event_id = b.event_id
+), several AS (
+    SELECT DISTINCT id FROM person WHERE key IN (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
+), sold AS (
+    SELECT t.order_id, t.order_id IN (SELECT id FROM several) AS shared, t.revoked_at IS NOT NULL AND NOT EXISTS (
+               SELECT FROM cancellation c JOIN exchange x ON x.cancellation_id = c.id JOIN orders n ON n.id = x.to_order
+                WHERE c.order_id = t.order_id AND t.id = ANY (c.tickets) AND n.event_id = t.event_id) AS returned
+      FROM ticket t JOIN bought b ON b.id = t.order_id WHERE t.moved_to IS NULL
+)
+SELECT count(*), count(DISTINCT order_id), count(*) FILTER (WHERE shared), count(DISTINCT order_id) FILTER (WHERE shared),
+       count(*) FILTER (WHERE returned), count(DISTINCT order_id) FILTER (WHERE returned),
+       (SELECT count(DISTINCT order_id) FROM refund WHERE order_id IN (SELECT id FROM bought)),
+       (SELECT jsonb_object_agg(code, n) FROM (SELECT code, sum(n) AS n FROM refusal WHERE event_id = ANY ($1) GROUP BY code) r)
+  FROM sold`
+
+// TicketsOf sums up the tickets of some events, of orders until a time; nil: of all.
+func TicketsOf(ctx context.Context, db seats.DB, until *time.Time, events ...int64) (t Tickets, err error) {
+	err = db.QueryRow(ctx, ticketsSQL, events, until).Scan(&t.Sold.Tickets, &t.Sold.Orders, &t.Shared.Tickets, &t.Shared.Orders, &t.Returned.Tickets, &t.Returned.Orders, &t.Refunded, &t.Refused)
+	if err != nil {
 		return t, fmt.Errorf("fairness: sum up the tickets of events %v: %w", events, err)
 	}
 	return t, nil

@@ -48,6 +48,7 @@ type Report struct {
 	Late     Seconds   `json:"late"`            // the most that a person came too late, as the machine was busy: by the clock, whatever the speed
 	Stood    Seconds   `json:"stood"`           // the people stood still, while the box office sold: by the clock, whatever the speed
 	Still    bool      `json:"still,omitempty"` // they do now
+	Busy     bool      `json:"busy,omitempty"`  // the rehearsal was ended, as it stood still most of the time
 	Broken   []Broken  `json:"broken"`          // what failed; empty: nothing
 	Details  []string  `json:"details"`         // the same in words for developers, with examples
 	Error    string    `json:"error,omitempty"` // why the rehearsal itself failed
@@ -137,11 +138,8 @@ const (
 // Slow reports whether the machine did not keep up: people came so late that the times of the report are longer than those of the sale.
 func (r *Report) Slow() bool { return r.Late > 2 }
 
-// MostStood is for how long the people of a rehearsal stand still in all. It ends then: holds of its shadow run out meanwhile.
+// MostStood is for how long a rehearsal may stand still in all, also if that is most of its time.
 const MostStood = 3 * time.Minute
-
-// Busy reports whether a rehearsal ended because the box office sold all the time.
-func (r *Report) Busy() bool { return r.Stood.Duration() > MostStood }
 
 // Write puts the report into a file, whole: a reader sees the report before or this one.
 func (r *Report) Write(file string) error {

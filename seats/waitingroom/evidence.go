@@ -68,6 +68,10 @@ type Rules struct {
 	Returned int64 `json:"returned"` // of them, cancelled later
 	Refunded int64 `json:"refunded"` // orders of which money went back, or is to
 
+	Orders         int64 `json:"orders"`          // of Tickets
+	SharedOrders   int64 `json:"shared_orders"`   // of Shared
+	ReturnedOrders int64 `json:"returned_orders"` // of Returned
+
 	Refused map[string]int64 `json:"refused,omitempty"` // claims for its events, by the code of what refused them
 
 	OpensAt *time.Time `json:"opens_at,omitempty"`
@@ -149,11 +153,12 @@ func (c Control) Evidence(ctx context.Context, slug string, holders bool, each f
 		if err := tx.QueryRow(ctx, eventsSQL, s.ID).Scan(&events); err != nil {
 			return err
 		}
-		sums, err := fairness.TicketsOf(ctx, tx, events...)
+		sums, err := fairness.TicketsOf(ctx, tx, nil, events...)
 		if err != nil {
 			return err
 		}
-		rules.Tickets, rules.Shared, rules.Returned, rules.Refunded, rules.Refused = sums.Sold, sums.Shared, sums.Returned, sums.Refunded, sums.Refused
+		rules.Tickets, rules.Shared, rules.Returned, rules.Refunded, rules.Refused = sums.Sold.Tickets, sums.Shared.Tickets, sums.Returned.Tickets, sums.Refunded, sums.Refused
+		rules.Orders, rules.SharedOrders, rules.ReturnedOrders = sums.Sold.Orders, sums.Shared.Orders, sums.Returned.Orders
 		paths, err := s.paths(ctx, tx)
 		if err != nil {
 			return err

@@ -99,7 +99,9 @@ func FairnessOf(evidence []Evidence) (f Fairness) {
 			f.Unproven += n
 		}
 	}
-	f.Tickets, f.Shared, f.Returned, f.Refunded, f.Refused = fairness.Hide(b.rules.Tickets), fairness.Hide(b.rules.Shared), fairness.Hide(b.rules.Returned), fairness.Hide(b.rules.Refunded), b.rules.Refused
+	f.Tickets, f.Shared = fairness.Sum{Tickets: b.rules.Tickets, Orders: b.rules.Orders}.Hide(), fairness.Sum{Tickets: b.rules.Shared, Orders: b.rules.SharedOrders}.Hide()
+	f.Returned, f.Refunded = fairness.Sum{Tickets: b.rules.Returned, Orders: b.rules.ReturnedOrders}.Hide(), fairness.Hide(b.rules.Refunded)
+	f.Refused = b.rules.Refused
 	for _, e := range b.calls {
 		if e.Told == nil || e.To == nil {
 			continue

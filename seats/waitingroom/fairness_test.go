@@ -38,12 +38,12 @@ func soldOut(seed uint64, lobby, line int) []Evidence {
 			a := Evidence{Kind: EvidenceAdmission, At: e.At.Add(time.Duration(1+r.IntN(60)) * time.Second), Epoch: 1, Number: number, Entered: 1, Outcome: "went away", CameBy: CameBy[min(1, r.IntN(6))]}
 			if r.Float64() < 0.6 {
 				a.Outcome, a.Seats = "bought", 1+r.IntN(4)
-				rules.Tickets += int64(a.Seats)
+				rules.Tickets, rules.Orders = rules.Tickets+int64(a.Seats), rules.Orders+1
 			}
 			list = append(list, a)
 		}
 	}
-	rules.Returned, rules.Shared, rules.Refunded, rules.Refused = 7, 40, 21, map[string]int64{"limit": 12, "lone": 3}
+	rules.Returned, rules.ReturnedOrders, rules.Shared, rules.SharedOrders, rules.Refunded, rules.Refused = 30, 7, 40, 20, 21, map[string]int64{"limit": 12, "lone": 3}
 	return append(list, Evidence{Kind: EvidenceControl, At: at, Detail: "12 joins were refused because very many came from the same network"},
 		Evidence{Kind: EvidenceControl, At: at, Detail: "3 joins were refused for an invalid proof of work"})
 }

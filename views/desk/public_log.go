@@ -12,7 +12,7 @@ func FairnessPath(slug string) string { return EventPath(slug) + "/fairness" }
 type PublicLogPage struct {
 	Frame
 	Log      publiclog.Log
-	Over     bool   // the sale is
-	Reported bool   // its fairness report is published
+	May      bool   // it may have a fairness report
+	Reported bool   // that is published
 	Home     string // how browsers reach us
 }

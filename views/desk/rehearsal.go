@@ -67,11 +67,11 @@ var rehearsalWhy = map[rehearsal.State]string{
 	rehearsal.StateBroken: text.Mark("The rehearsal was broken off, as Usher ended or was started again. Start another one."),
 }
 
-var rehearsalBusy = text.Mark("While your box office sells, a rehearsal stands still. This one was ended after it had stood still for three minutes. Rehearse at a quiet hour.")
+var rehearsalBusy = text.Mark("While your box office sells, a rehearsal stands still. This one stood still most of the time, and was ended. Rehearse at a quiet hour.")
 
 // why says more about the last rehearsal, if it did not end well.
 func (p RehearsalPage) why() string {
-	if r := p.Last.Report; p.Last.State == rehearsal.StateFailed && r != nil && r.Busy() {
+	if r := p.Last.Report; p.Last.State == rehearsal.StateFailed && r != nil && r.Busy {
 		return rehearsalBusy
 	}
 	return rehearsalWhy[p.Last.State]

@@ -553,9 +553,9 @@ func rehearsalUnderWay(p RehearsalPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var31 string
-				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Your box office sells at the moment, so the rehearsal stands still. It goes on after a second without a sale."))
+				templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "Your box office sells at the moment, so the rehearsal stands still. It goes on after a second without a change of a seat."))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 79, Col: 134}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 79, Col: 146}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 				if templ_7745c5c3_Err != nil {
@@ -1035,9 +1035,9 @@ func rehearsed(p RehearsalPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var60 string
-				templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "The rehearsal stood still for %s, while your box office sold. The times below may be that much too long.", lasts(ctx, r.Stood)))
+				templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "The rehearsal stood still for %s, while your box office sold. Times, waits and sales may differ from those of the sale for that.", lasts(ctx, r.Stood)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 133, Col: 149}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/rehearsal.templ`, Line: 133, Col: 173}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var60))
 				if templ_7745c5c3_Err != nil {

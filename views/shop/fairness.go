@@ -29,13 +29,13 @@ func SaleFairnessPath(slug string) string { return "/events/" + slug + "/fairnes
 
 // soldBy is what the tables of the report of an event are about.
 var soldBy = []struct{ by, words string }{
-	{fairness.ByMinute, text.Mark("By minute of the sale")},
+	{fairness.ByMinute, text.Mark("By minute since the first order here")},
 	{fairness.ByParty, text.Mark("By seats of the order")},
 	{fairness.ByPlace, text.Mark("By place of the order")},
 }
 
 // soldAt is where orders are placed, in the order of fairness.Places.
-var soldAt = []string{text.Mark("on these pages"), text.Mark("by the box office"), text.Mark("by a program of a partner")}
+var soldAt = []string{text.Mark("These pages"), text.Mark("Box office"), text.Mark("Programs of partners")}
 
 // of are the groups with one thing in common.
 func (p SaleFairnessPage) of(by string) (list []fairness.Group) {
@@ -52,14 +52,14 @@ func common(ctx context.Context, g fairness.Group) string {
 	switch {
 	case g.By == fairness.ByPlace:
 		return text.T(ctx, soldAt[g.From])
-	case g.By == fairness.ByMinute && g.To < 0:
-		return text.T(ctx, "before the sale opened")
-	case g.From < 0:
-		return text.T(ctx, "until %s", text.Number(ctx, int(g.To)))
-	case g.From == g.To:
+	case g.From < 0 && g.To != nil && *g.To < 0:
+		return text.T(ctx, "before the first order here")
+	case g.To == nil:
+		return text.T(ctx, "%s and more", text.Number(ctx, int(max(0, g.From))))
+	case g.From == *g.To:
 		return text.Number(ctx, int(g.From))
 	}
-	return text.Number(ctx, int(g.From)) + "–" + text.Number(ctx, int(g.To))
+	return text.Number(ctx, int(max(0, g.From))) + "–" + text.Number(ctx, int(*g.To))
 }
 
 // grouped is the groups of a report with one thing in common.

@@ -16,6 +16,5 @@ type LogPage struct {
 	views.Page
 	Sale
 	publiclog.Log
-	Home     string // how browsers reach us
-	Reported bool   // the fairness report of the sale is published
+	Home string // how browsers reach us
 }

@@ -37,7 +37,8 @@ type Sale struct {
 
 	About *pages.EventPage // what the event's own page says; nil: that page is the map
 
-	Logged bool // it has a public log
+	Logged   bool // it has a public log
+	Reported bool // it has a fairness report
 
 	Returned, Bought int64 // what became of held seats so far, as far as this node saw it
 }
