@@ -55,7 +55,7 @@ func common(ctx context.Context, g fairness.Group) string {
 	case g.From < 0 && g.To != nil && *g.To < 0:
 		return text.T(ctx, "before the first order here")
 	case g.To == nil:
-		return text.T(ctx, "%s and more", text.Number(ctx, int(max(0, g.From))))
+		return text.T(ctx, "%s or more", text.Number(ctx, int(max(0, g.From))))
 	case g.From == *g.To:
 		return text.Number(ctx, int(g.From))
 	}
