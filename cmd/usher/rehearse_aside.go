@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/usherbox/usher/cmd/usher/rush"
@@ -19,12 +20,46 @@ const quietFor = time.Second
 // errBusy ends a rehearsal that stands still most of the time.
 var errBusy = fmt.Errorf("the box office sells: the rehearsal stood still for more than %s, and most of the time; rehearse at a quiet hour", rehearsal.MostStood)
 
-// standAside stops the crowd while seats of the box office change, until a second passed without a change, and returns once ctx is done.
-// The nodes say it by NOTIFY, 20 ms after a change at most: one that they tell each other by NATS is not heard.
-//
-// Errors: errBusy; the database's.
-func standAside(ctx context.Context, house string, crowd *rush.Standstill, began time.Time) error {
-	conn, err := seatsdb.Dial(ctx, house)
+// aside lets the crowd of a rehearsal stand still while seats of the box office change.
+type aside struct {
+	house  string // how its database is reached
+	crowd  *rush.Standstill
+	most   time.Duration // for which the crowd stands still, also if that is most of its time
+	began  time.Time
+	stderr io.Writer
+}
+
+// run returns once ctx is done, or with errBusy. While the box office is not to be heard, the crowd stands still as well.
+func (a *aside) run(ctx context.Context) error {
+	said := ""
+	for {
+		err := a.listen(ctx)
+		if ctx.Err() != nil || errors.Is(err, errBusy) {
+			return err
+		}
+		a.crowd.Stop()
+		if err.Error() != said {
+			said = err.Error()
+			fmt.Fprintln(a.stderr, "usher: the rehearsal stands still, as it cannot hear whether the box office sells:", said)
+		}
+		if a.tooLong() {
+			return errBusy
+		}
+		if err := seats.Sleep(ctx, quietFor); err != nil {
+			return err
+		}
+	}
+}
+
+func (a *aside) tooLong() bool {
+	stood, _ := a.crowd.Total()
+	return stood > max(a.most, time.Since(a.began)/2)
+}
+
+// listen stops the crowd at each change, and lets it go on once a second has passed without one. Nodes say by NOTIFY that seats changed, 20 ms
+// later at most: those that tell each other by NATS are not heard.
+func (a *aside) listen(ctx context.Context) error {
+	conn, err := seatsdb.Dial(ctx, a.house)
 	if err != nil {
 		return err
 	}
@@ -33,12 +68,11 @@ func standAside(ctx context.Context, house string, crowd *rush.Standstill, began
 		return err
 	}
 	for {
-		stood, still := crowd.Total()
-		if stood > max(rehearsal.MostStood, time.Since(began)/2) {
+		if a.tooLong() {
 			return errBusy
 		}
 		waiting, cancel := ctx, func() {}
-		if still {
+		if _, still := a.crowd.Total(); still {
 			waiting, cancel = context.WithTimeout(ctx, quietFor)
 		}
 		_, err := conn.WaitForNotification(waiting)
@@ -46,37 +80,34 @@ func standAside(ctx context.Context, house string, crowd *rush.Standstill, began
 		cancel()
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return ctx.Err()
 		case err == nil:
-			crowd.Stop()
+			a.crowd.Stop()
 		case quiet && !conn.IsClosed():
-			crowd.GoOn()
+			a.crowd.GoOn()
 		default:
-			return fmt.Errorf("hear whether the box office sells: %w", err)
+			return err
 		}
 	}
 }
 
 // sendAside sends a crowd that stands still while seats of an open box office change.
-func (c *rehearseCommand) sendAside(ctx context.Context, crowd *rush.Crowd) (*rush.Report, error) {
-	if c.house == "" {
+func (r *rehearsing) sendAside(ctx context.Context, crowd *rush.Crowd) (*rush.Report, error) {
+	if r.house == "" {
 		return rush.Run(ctx, crowd)
 	}
+	a := &aside{house: r.house, crowd: crowd.Still, most: rehearsal.MostStood, began: time.Now(), stderr: r.sh.stderr}
 	running, end := context.WithCancelCause(ctx)
-	aside := make(chan struct{})
-	began := time.Now()
+	ended := make(chan error, 1)
 	go func() {
-		defer close(aside)
-		for running.Err() == nil {
-			if err := standAside(running, c.house, crowd.Still, began); errors.Is(err, errBusy) {
-				end(err) // which the crowd returns
-			}
-			crowd.Still.GoOn() // also while the database is away: nothing is sold then
-			_ = seats.Sleep(running, quietFor)
-		}
+		err := a.run(running)
+		end(err) // if it is errBusy; else the crowd is gone
+		ended <- err
 	}()
 	report, err := rush.Run(running, crowd)
 	end(nil)
-	<-aside
+	if busy := <-ended; err != nil && errors.Is(busy, errBusy) {
+		err = busy
+	}
 	return report, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
@@ -106,6 +107,7 @@ func saleRows(f *fairness.Report) [][]string {
 		rows = append(rows, []string{g.By, from, to, n(g.Orders), n(g.Seats), ""})
 	}
 	value := func(name, v string) { rows = append(rows, []string{name, "", "", "", "", v}) }
+	value("orders until", f.Until.Format(time.RFC3339))
 	value("tickets of several orders", few(f.Shared))
 	value("tickets returned", few(f.Returned))
 	value("orders refunded", few(f.Refunded))
@@ -118,7 +120,7 @@ func saleRows(f *fairness.Report) [][]string {
 // few is a number, or that it is small.
 func few(c fairness.Count) string {
 	if c == nil {
-		return "<" + strconv.Itoa(fairness.Fewest)
+		return "few"
 	}
 	return strconv.FormatInt(*c, 10)
 }

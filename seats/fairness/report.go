@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,8 @@ import (
 // Report is who got what in the sale of an event. Orders that were cancelled later are in it: they got their seats.
 type Report struct {
 	At     time.Time  `json:"at"`    // when it was published
-	First  *time.Time `json:"first"` // when the first order on the pages of the sale was placed; nil: there is no order
+	Until  time.Time  `json:"until"` // it has orders until then
+	First  *time.Time `json:"first"` // the minute in which the first order on the pages of the sale was placed; nil: there are fewer than Fewest
 	Orders Count      `json:"orders"`
 	Seats  Count      `json:"seats"` // of those orders
 
@@ -30,7 +32,7 @@ type Report struct {
 
 // What the orders of a group have in common.
 const (
-	ByMinute = "minute" // minutes from First on; -1: before it, at the box office or by a program
+	ByMinute = "minute" // minutes from the first order on the pages of the sale; -1: before it, at the box office or by a program
 	ByParty  = "party"  // seats of the order
 	ByPlace  = "place"  // where it was placed: From and To are the place in Places
 )
@@ -47,50 +49,67 @@ type Group struct {
 	Seats  int64  `json:"seats"`
 }
 
-const firstSQL = boughtSQL + `
-SELECT coalesce(min(created_at) FILTER (WHERE NOT at_office AND sold_by = ''), min(created_at)) FROM bought`
+const firstSQL = family + `
+SELECT min(created_at), count(*) FROM bought WHERE NOT at_office AND sold_by = ''`
 
-// A value is that of %[1]s for an order o with so many seats.
-const groupsSQL = boughtSQL + `
-SELECT %[1]s AS value, count(*), sum(seats)::bigint
-  FROM bought o, LATERAL (SELECT count(*) AS seats FROM ticket WHERE order_id = o.id AND moved_to IS NULL) n, (SELECT $3::timestamptz AS first) s
+// The value of an order of so many seats stands between these.
+const (
+	groupOf = family + `
+SELECT `
+	groups = `, count(*), sum(seats)::bigint
+  FROM bought, LATERAL (SELECT count(*) AS seats FROM ticket t WHERE t.order_id = bought.id AND t.moved_to IS NULL) n
  WHERE seats > 0 GROUP BY 1 ORDER BY 1`
 
-var (
-	minuteSQL = fmt.Sprintf(groupsSQL, `greatest(-1, floor(extract(epoch FROM o.created_at - s.first) / 60))::bigint`)
-	partySQL  = fmt.Sprintf(groupsSQL, `seats`)
-	placeSQL  = fmt.Sprintf(groupsSQL, `CASE WHEN o.sold_by <> '' THEN 2 WHEN o.at_office THEN 1 ELSE 0 END::bigint`)
+	minuteSQL = groupOf + `greatest(-1, floor(extract(epoch FROM created_at - $3::timestamptz) / 60))::bigint` + groups
+	partySQL  = groupOf + `seats` + groups
+	placeSQL  = groupOf + `CASE WHEN sold_by <> '' THEN 2 WHEN at_office THEN 1 ELSE 0 END::bigint` + groups
 )
 
 // Of makes the report of the orders of an event until a time.
 func Of(ctx context.Context, db seats.DB, event int64, until time.Time) (r Report, err error) {
+	r.Until = until.UTC().Truncate(time.Second)
 	events := []int64{event}
-	if err := db.QueryRow(ctx, firstSQL, events, until).Scan(&r.First); err != nil {
+	var first *time.Time
+	var here int64
+	if err := db.QueryRow(ctx, firstSQL, events, until).Scan(&first, &here); err != nil {
 		return r, fmt.Errorf("fairness: find the first order of event %d: %w", event, err)
+	}
+	if here >= Fewest {
+		minute := first.UTC().Truncate(time.Minute)
+		r.First = &minute
 	}
 	t, err := TicketsOf(ctx, db, &until, event)
 	if err != nil {
 		return r, err
 	}
 	r.Orders, r.Seats, r.Shared, r.Returned, r.Refunded, r.Refused = Hide(t.Sold.Orders), t.Sold.Hide(), t.Shared.Hide(), t.Returned.Hide(), Hide(t.Refunded), t.Refused
-	for _, by := range []struct {
-		name, sql string
-		groups    func([]Group) []Group
-	}{
-		{ByMinute, minuteSQL, func(each []Group) []Group { return joined(each, max(Fewest, t.Sold.Orders/parts)) }},
-		{ByParty, partySQL, func(each []Group) []Group { return joined(each, Fewest) }},
-		{ByPlace, placeSQL, apart},
-	} {
-		rows, _ := db.Query(ctx, by.sql, events, until, r.First) // CollectRows returns its error
+	sum := func(by, sql string, args ...any) ([]Group, error) {
+		rows, _ := db.Query(ctx, sql, append([]any{events, until}, args...)...) // CollectRows returns its error
 		each, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Group, error) {
-			g := Group{By: by.name}
+			g := Group{By: by}
 			return g, row.Scan(&g.From, &g.Orders, &g.Seats)
 		})
 		if err != nil {
-			return r, fmt.Errorf("fairness: sum up the orders of event %d by %s: %w", event, by.name, err)
+			return nil, fmt.Errorf("fairness: sum up the orders of event %d by %s: %w", event, by, err)
 		}
-		r.Groups = append(r.Groups, by.groups(each)...)
+		return each, nil
 	}
+	if r.First != nil {
+		minutes, err := sum(ByMinute, minuteSQL, first)
+		if err != nil {
+			return r, err
+		}
+		r.Groups = joined(minutes, max(Fewest, t.Sold.Orders/parts))
+	}
+	parties, err := sum(ByParty, partySQL)
+	if err != nil {
+		return r, err
+	}
+	places, err := sum(ByPlace, placeSQL)
+	if err != nil {
+		return r, err
+	}
+	r.Groups = append(append(r.Groups, joined(parties, Fewest)...), apart(places)...)
 	return r, nil
 }
 
@@ -137,10 +156,13 @@ func apart(list []Group) []Group {
 type Reports struct {
 	db   seats.DB
 	desk *organizers.Desk
+
+	there sync.Map // ids of events with a report
+	none  sync.Map // by id of an event: until when it is taken to have none
 }
 
 // New returns the reports of a database.
-func New(db seats.DB, desk *organizers.Desk) *Reports { return &Reports{db, desk} }
+func New(db seats.DB, desk *organizers.Desk) *Reports { return &Reports{db: db, desk: desk} }
 
 // May reports whether an event may have a report: it has begun, or its sale was closed or called off.
 func May(e seats.Event, now time.Time) bool {
@@ -148,11 +170,11 @@ func May(e seats.Event, now time.Time) bool {
 }
 
 var (
-	errEarly  = text.Say("The fairness report can be published once the event has begun, or you closed its sale.")
-	errShared = text.Say("This event shares its waiting room with others. Publish the fairness report of the waiting room.")
+	errEarly = text.Say("The fairness report can be published once the event has begun, or you closed its sale.")
+	errRoom  = text.Say("This event has a waiting room. Publish the fairness report of the waiting room.")
 )
 
-const sharesSQL = `SELECT EXISTS (SELECT FROM event e JOIN event o ON o.room_id = e.room_id AND o.id <> e.id WHERE e.id = $1)`
+const roomSQL = `SELECT room_id IS NOT NULL FROM event WHERE id = $1`
 
 const beginSQL = `
 INSERT INTO fairness_report (event_id, report) VALUES ($1, '{}')
@@ -161,7 +183,7 @@ RETURNING until`
 
 const publishSQL = `UPDATE fairness_report SET report = $2 WHERE event_id = $1`
 
-// Publish shows all visitors the report of an event. Published again, it has what became of the same orders since. An event that shares its waiting
+// Publish shows all visitors the report of an event. Published again, it has what became of the same orders since. An event with a waiting
 // room has none, as it could be subtracted from that of the room.
 //
 // Errors: a *seats.ValidationError; those of a form that is done once; the database's.
@@ -170,9 +192,12 @@ func (rs *Reports) Publish(ctx context.Context, m organizers.Member, key string,
 		return seats.Unchanged(errEarly)
 	}
 	err := rs.desk.Change(ctx, m, key, []any{"fairness", e.ID}, func(tx pgx.Tx) error {
-		var shares bool
-		if err := tx.QueryRow(ctx, sharesSQL, e.ID).Scan(&shares); err != nil || shares {
-			return errors.Join(err, seats.Unchanged(errShared))
+		var room bool
+		if err := tx.QueryRow(ctx, roomSQL, e.ID).Scan(&room); err != nil {
+			return err
+		}
+		if room {
+			return seats.Unchanged(errRoom)
 		}
 		var until time.Time
 		if err := tx.QueryRow(ctx, beginSQL, e.ID).Scan(&until); err != nil {
@@ -195,12 +220,24 @@ func (rs *Reports) Publish(ctx context.Context, m organizers.Member, key string,
 
 const isSQL = `SELECT EXISTS (SELECT FROM fairness_report WHERE event_id = $1)`
 
-// Is reports whether an event has a published report. It is for pages that are shown without the database, too: then it has none.
-func (rs *Reports) Is(ctx context.Context, e seats.Event) (is bool) {
-	if !May(e, time.Now()) {
+// noneFor is how long a page may not lead to a report that was just published.
+const noneFor = time.Second
+
+// Is reports whether an event has a published report, as it was a second ago. It is for pages that many people open, also while the database is away.
+func (rs *Reports) Is(ctx context.Context, e seats.Event) bool {
+	if _, there := rs.there.Load(e.ID); there || !May(e, time.Now()) {
+		return there
+	}
+	if until, ok := rs.none.Load(e.ID); ok && time.Now().Before(until.(time.Time)) {
 		return false
 	}
-	return rs.db.QueryRow(ctx, isSQL, e.ID).Scan(&is) == nil && is
+	var is bool
+	if err := rs.db.QueryRow(ctx, isSQL, e.ID).Scan(&is); err == nil && is {
+		rs.there.Store(e.ID, true)
+		return true
+	}
+	rs.none.Store(e.ID, time.Now().Add(noneFor))
+	return false
 }
 
 const publishedSQL = `SELECT at, report FROM fairness_report WHERE event_id = $1`

@@ -39,32 +39,37 @@ type Tickets struct {
 	Refused map[string]int64 // claims, by the code of what refused them
 }
 
-// boughtSQL are the orders of events until a time. One in exchange for tickets of the same event is no other order.
-const boughtSQL = `
-WITH bought AS (
-    SELECT o.id, o.event_id, o.keys, o.created_at, o.at_office, o.sold_by FROM orders o
+// family are the orders of events until a time. One in exchange for tickets of the same event is no other order: it belongs to the root that its buyer
+// placed first. bought are the roots.
+const family = `
+WITH RECURSIVE family AS (
+    SELECT o.id AS root, o.id, o.event_id FROM orders o
      WHERE o.event_id = ANY ($1) AND o.created_at <= coalesce($2, 'infinity'::timestamptz)
        AND NOT EXISTS (SELECT FROM exchange x JOIN orders f ON f.id = x.from_order WHERE x.to_order = o.id AND f.event_id = o.event_id)
+    UNION ALL
+    SELECT f.root, o.id, o.event_id FROM family f JOIN exchange x ON x.from_order = f.id JOIN orders o ON o.id = x.to_order AND o.event_id = f.event_id
+), bought AS (
+    SELECT o.id, o.created_at, o.at_office, o.sold_by FROM family f JOIN orders o USING (id) WHERE f.id = f.root
 )`
 
-// A ticket that moved to another seat is counted there. The keys of a person are those of the newest order in exchange.
-const ticketsSQL = boughtSQL + `,
+// A ticket that moved to another seat is counted there.
+const ticketsSQL = family + `,
 person AS (
-    SELECT id, unnest(keys) AS key FROM bought UNION
-    SELECT b.id, unnest(n.keys) FROM bought b JOIN exchange x ON x.from_order = b.id JOIN orders n ON n.id = x.to_order AND n.event_id = b.event_id
+    SELECT DISTINCT f.root, k.key FROM family f JOIN orders o USING (id), unnest(o.keys) k(key)
 ), several AS (
-    SELECT DISTINCT id FROM person WHERE key IN (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
+    SELECT DISTINCT root FROM person WHERE key IN (SELECT key FROM person GROUP BY key HAVING count(*) > 1)
 ), sold AS (
-    SELECT t.order_id, t.order_id IN (SELECT id FROM several) AS shared, t.revoked_at IS NOT NULL AND NOT EXISTS (
-               SELECT FROM cancellation c JOIN exchange x ON x.cancellation_id = c.id JOIN orders n ON n.id = x.to_order
-                WHERE c.order_id = t.order_id AND t.id = ANY (c.tickets) AND n.event_id = t.event_id) AS returned
-      FROM ticket t JOIN bought b ON b.id = t.order_id WHERE t.moved_to IS NULL
+    SELECT t.order_id, t.order_id IN (SELECT root FROM several) AS shared FROM ticket t JOIN bought b ON b.id = t.order_id WHERE t.moved_to IS NULL
+), returned AS (
+    SELECT f.root FROM family f JOIN ticket t ON t.order_id = f.id
+     WHERE t.revoked_at IS NOT NULL AND t.moved_to IS NULL AND NOT EXISTS (
+           SELECT FROM cancellation c JOIN exchange x ON x.cancellation_id = c.id JOIN family o ON o.id = x.to_order WHERE c.order_id = f.id AND t.id = ANY (c.tickets))
 )
-SELECT count(*), count(DISTINCT order_id), count(*) FILTER (WHERE shared), count(DISTINCT order_id) FILTER (WHERE shared),
-       count(*) FILTER (WHERE returned), count(DISTINCT order_id) FILTER (WHERE returned),
-       (SELECT count(DISTINCT order_id) FROM refund WHERE order_id IN (SELECT id FROM bought)),
-       (SELECT jsonb_object_agg(code, n) FROM (SELECT code, sum(n) AS n FROM refusal WHERE event_id = ANY ($1) GROUP BY code) r)
-  FROM sold`
+SELECT (SELECT count(*) FROM sold), (SELECT count(DISTINCT order_id) FROM sold),
+       (SELECT count(*) FROM sold WHERE shared), (SELECT count(DISTINCT order_id) FROM sold WHERE shared),
+       (SELECT count(*) FROM returned), (SELECT count(DISTINCT root) FROM returned),
+       (SELECT count(DISTINCT f.root) FROM family f JOIN refund r ON r.order_id = f.id),
+       (SELECT jsonb_object_agg(code, n) FROM (SELECT code, sum(n) AS n FROM refusal WHERE event_id = ANY ($1) GROUP BY code) r)`
 
 // TicketsOf sums up the tickets of some events, of orders until a time; nil: of all.
 func TicketsOf(ctx context.Context, db seats.DB, until *time.Time, events ...int64) (t Tickets, err error) {

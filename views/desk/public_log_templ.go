@@ -341,9 +341,9 @@ func PublicLog(p PublicLogPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "A public page with who got what: by minute of the sale, seats and place of the order, in groups of at least %d orders. Publish it again later to add what was cancelled since.", fairness.Fewest))
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(text.T(ctx, "A public page with who got what: by minute of the sale, seats and place of the order, in groups of at least %d orders. Publish it again later to add what was cancelled since. Orders that are placed after the first time are never in it.", fairness.Fewest))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/public_log.templ`, Line: 49, Col: 214}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk/public_log.templ`, Line: 49, Col: 275}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {

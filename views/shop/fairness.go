@@ -47,19 +47,23 @@ func (p SaleFairnessPage) of(by string) (list []fairness.Group) {
 	return list
 }
 
-// common is what the orders of a group have in common.
-func common(ctx context.Context, g fairness.Group) string {
+// common is what the orders of a group have in common, of those of its kind.
+func common(ctx context.Context, g fairness.Group, all []fairness.Group) string {
 	switch {
 	case g.By == fairness.ByPlace:
 		return text.T(ctx, soldAt[g.From])
 	case g.From < 0 && g.To != nil && *g.To < 0:
 		return text.T(ctx, "before the first order here")
+	case g.To == nil && len(all) == 1:
+		return text.T(ctx, "all")
 	case g.To == nil:
-		return text.T(ctx, "%s or more", text.Number(ctx, int(max(0, g.From))))
+		return text.T(ctx, "%s or more", text.Number(ctx, int(g.From)))
+	case g.From < 0:
+		return text.T(ctx, "up to %s", text.Number(ctx, int(*g.To)))
 	case g.From == *g.To:
 		return text.Number(ctx, int(g.From))
 	}
-	return text.Number(ctx, int(max(0, g.From))) + "–" + text.Number(ctx, int(*g.To))
+	return text.Number(ctx, int(g.From)) + "–" + text.Number(ctx, int(*g.To))
 }
 
 // grouped is the groups of a report with one thing in common.
@@ -107,10 +111,10 @@ func span(ctx context.Context, g waitingroom.Group) string {
 	return text.Number(ctx, int(g.From)) + "–" + text.Number(ctx, int(g.To))
 }
 
-// count is a number of tickets, or that they are few.
+// count is a number, or that it is small.
 func count(ctx context.Context, n fairness.Count) string {
 	if n == nil {
-		return text.T(ctx, "fewer than %d", fairness.Fewest)
+		return text.T(ctx, "too few to show")
 	}
 	return text.Number(ctx, int(*n))
 }
