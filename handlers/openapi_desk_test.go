@@ -335,6 +335,8 @@ POST /desk/team/invitations/INVITATION/withdrawal {}
 POST /desk/team/members/EXTRA {"role":"door"}
 POST /desk/team/members/EXTRA/removal {}
 POST /desk/keys {"name":"Robot","scopes":["look"]}
+POST /desk/events/MATINEE/status {"status":"closed"}
+POST /desk/events/MATINEE/fairness {}
 GET /desk/keys/requests?status=4xx
 POST /desk/keys/ROBOT/revocation {}
 POST /desk/events/evening/page {"town":"Vienna","doors":45,"running":160,"intervals":1,"description":"A **play**."}
