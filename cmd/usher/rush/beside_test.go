@@ -48,11 +48,11 @@ func TestRehearsal_ClaimsOfTheHouseBesideItAreHardlySlower(t *testing.T) {
 	}
 }
 
-// A room of 60 slots is rehearsed, and then has its sale, with people of another seed: of those let in, 95 of 100 are to wait for a time that the rehearsal told
+// A room of 150 slots is rehearsed, and then has its sale, with people of another seed: of those let in, 95 of 100 are to wait for a time that the rehearsal told
 // of people who come when they do, or a fifth less or more.
 func TestRehearsal_TellsTheWaitsOfTheSaleThatFollows(t *testing.T) {
-	const people, over, slots = 1200, 2 * time.Minute, 60
-	event := hall(t, 4000, false, 5*time.Minute)
+	const people, over, slots = 1200, 2 * time.Minute, 150
+	event := hall(t, 4000, false, time.Minute)
 	if err := server.CreateOpenRoom(t.Context(), "--name", "Hall", "--slug", event, "--events", event, "--slots", fmt.Sprint(slots)); err != nil {
 		t.Fatal(err)
 	}
