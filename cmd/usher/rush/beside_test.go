@@ -48,45 +48,6 @@ func TestRehearsal_ClaimsOfTheHouseBesideItAreHardlySlower(t *testing.T) {
 	}
 }
 
-// A room of 150 slots is rehearsed, and then has its sale, with people of another seed: of those let in, 95 of 100 are to wait for a time that the rehearsal told
-// of people who come when they do, or a fifth less or more.
-func TestRehearsal_TellsTheWaitsOfTheSaleThatFollows(t *testing.T) {
-	const people, over, slots = 1200, 2 * time.Minute, 150
-	event := hall(t, 4000, false, time.Minute)
-	if err := server.CreateOpenRoom(t.Context(), "--name", "Hall", "--slug", event, "--events", event, "--slots", fmt.Sprint(slots)); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "report.json")
-	if err := server.do(t.Context(), "rehearse", event, "--people", fmt.Sprint(people), "--over", over.String(), "--seed", "2", "--report", file); err != nil {
-		t.Fatal(err)
-	}
-	told, err := rehearsal.Read(file)
-	if err != nil || told.Waits == nil || len(told.Broken) > 0 {
-		t.Fatalf("the rehearsal says %+v, %v", told, err)
-	}
-	sale := send(t, true, &Crowd{
-		Event: event, Scenario: Room, People: people, Over: over, Think: 4 * time.Second, Parties: []Party{{1, 20}, {2, 60}, {4, 20}}, Phones: 0.7, Bots: 0.02, Buy: true,
-		Expire: 0.05, GiveUp: 0.05, Room: event, Slots: slots, Faster: 1, Absent: 0.35, Looks: 500, Connections: 128,
-	})
-	in, near := 0, 0
-	for _, w := range sale.Room.Waits {
-		for _, a := range told.Waits.Arrivals {
-			if came := rehearsal.SecondsOf(w.Came); w.In && came >= a.From && (came < a.To || a.To == rehearsal.SecondsOf(over)) {
-				if in++; rehearsal.SecondsOf(w.Took) >= 0.8*a.Least && rehearsal.SecondsOf(w.Took) <= 1.2*a.Most {
-					near++
-				}
-			}
-		}
-	}
-	for _, a := range told.Waits.Arrivals {
-		t.Logf("told: who came from %s to %s waits from %s to %s", a.From, a.To, a.Least, a.Most)
-	}
-	t.Logf("%d of %d waits are as the rehearsal told, %.1f %%", near, in, 100*float64(near)/float64(in))
-	if in < people/3 || float64(near) < 0.95*float64(in) {
-		t.Errorf("%d of %d waits are as the rehearsal told, want 95 %%", near, in)
-	}
-}
-
 // atWork is how many people have come to a rehearsal that is at work.
 const atWork = 100
 
