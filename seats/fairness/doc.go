@@ -6,8 +6,8 @@
 //
 // # Promises
 //
-//	F1  A report has sums only. Each is of 20 orders or people, or more: smaller groups are joined with their neighbours, or left out, and a
-//	    smaller number is said to be smaller.
+//	F1  A report has sums only. Each sum of tickets or orders is of 20 orders or more: smaller groups are joined with their neighbours, or left
+//	    out, and smaller sums are not shown. Refused claims count no people, and are shown as they are.
 //	F2  Each figure follows from the orders, tickets and refunds of the event, and from its counts of refused claims.
 //	F3  A report is what the organizer published. It changes when it is published again, and not before.
 package fairness
