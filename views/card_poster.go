@@ -11,6 +11,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/image/vector"
 )
@@ -32,8 +33,34 @@ func drawPoster(on *image.RGBA, area image.Rectangle, svg string) error {
 	}
 }
 
-// PosterJPEG is the poster of a seed as a picture.
+// posters are those that were drawn last, by seed: the tickets of a sale all have the same one.
+var posters = struct {
+	sync.Mutex
+	pictures map[string][]byte
+}{pictures: map[string][]byte{}}
+
+// mostPosters is how many posters are remembered. Each has some ten kilobytes.
+const mostPosters = 64
+
+// PosterJPEG is the poster of a seed as a picture. Its bytes are not to be changed.
 func PosterJPEG(seed string) ([]byte, error) {
+	posters.Lock()
+	defer posters.Unlock() // of many who ask for one, the first draws it
+	if picture, known := posters.pictures[seed]; known {
+		return picture, nil
+	}
+	drawn, err := posterJPEG(seed)
+	if err != nil {
+		return nil, err
+	}
+	if len(posters.pictures) >= mostPosters {
+		clear(posters.pictures)
+	}
+	posters.pictures[seed] = drawn
+	return drawn, nil
+}
+
+func posterJPEG(seed string) ([]byte, error) {
 	picture := image.NewRGBA(image.Rect(0, 0, 3*posterWide, 3*posterHigh))
 	if err := drawPoster(picture, picture.Rect, posterSVG(seed)); err != nil {
 		return nil, err

@@ -37,3 +37,28 @@ func TestCard_IsDrawnForEveryTitle(t *testing.T) {
 		}
 	}
 }
+
+func TestPosterJPEG_IsDrawnOnceForManyTickets(t *testing.T) {
+	t.Parallel()
+	draw := func(seed string) []byte {
+		picture, err := views.PosterJPEG(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture
+	}
+	// Of a hundred others, none may take its place, and the first is as it was however many were drawn since.
+	first := draw("hamlet")
+	for i := range race.Rounds(100) {
+		if seed := fmt.Sprint("other ", i); !bytes.Equal(draw(seed), draw(seed)) || bytes.Equal(draw(seed), first) {
+			t.Fatalf("the poster of %q is that of another event, or not always the same", seed)
+		}
+	}
+	again := draw("hamlet")
+	if !bytes.Equal(again, first) {
+		t.Error("the poster of an event changed")
+	}
+	if &again[0] != &draw("hamlet")[0] {
+		t.Error("a poster that is known was drawn again")
+	}
+}
