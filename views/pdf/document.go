@@ -5,7 +5,9 @@ import (
 	"compress/zlib"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-text/typesetting/di"
@@ -77,7 +79,7 @@ func (d *Document) out(format string, values ...any) {
 type number float64
 
 func (n number) String() string {
-	text := strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", float64(n)), "0"), ".")
+	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(float64(n), 'f', 3, 64), "0"), ".")
 	if text == "-0" || text == "" {
 		return "0"
 	}
@@ -115,7 +117,8 @@ func (d *Document) Polygon(points []Point) *Path {
 func (d *Document) Rectangle(x, y, width, height, radius float64) *Path {
 	p := &Path{d: d}
 	if radius == 0 {
-		return d.Polygon([]Point{{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}})
+		p.ops.WriteString(d.at(x, y+height) + " " + number(width*mm).String() + " " + number(height*mm).String() + " re")
+		return p
 	}
 	const circle = 0.5523 // how far the control points of a quarter of a circle are from its ends
 	r, c := radius, radius*(1-circle)
@@ -247,9 +250,14 @@ func (d *Document) embed(face *font.Face) (*embedded, int) {
 	return d.fonts[len(d.fonts)-1], len(d.fonts) - 1
 }
 
+// deflaters are compressors to use again: each has a megabyte of tables, and a document of tickets needs six.
+var deflaters = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
+
 func deflated(content []byte) []byte {
 	var b bytes.Buffer
-	w := zlib.NewWriter(&b)
+	w, _ := deflaters.Get().(*zlib.Writer) // nothing else is put there
+	defer deflaters.Put(w)
+	w.Reset(&b)
 	_, _ = w.Write(content) // a buffer takes everything
 	_ = w.Close()
 	return b.Bytes()
