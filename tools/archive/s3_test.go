@@ -14,8 +14,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,7 +74,41 @@ func (o *output) has(words string) bool {
 	return strings.Contains(o.text.String(), words)
 }
 
-func TestArchive_InS3ComesBackAndIsEncrypted(t *testing.T) {
+// sent is how many pieces of the log are in the bucket.
+func sent(t *testing.T, objects *s3mem.Backend) (n int) {
+	t.Helper()
+	all, err := objects.ListBucket("box", nil, gofakes3.ListBucketPage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all.Contents {
+		if strings.HasPrefix(one.Key, "house/archive/") {
+			n++
+		}
+	}
+	return n
+}
+
+// lose takes the data away while the program and its PostgreSQL run, and then their lives.
+func lose(t *testing.T, data string, serve *exec.Cmd) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(line)
+	if err == nil {
+		err = os.Rename(data, data+"-lost")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = serve.Process.Kill()
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with the program
+}
+
+func TestArchive_InS3ComesBackAsOfASecondAndIsEncrypted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for up := dir; up != os.TempDir() && up != "/"; up = filepath.Dir(up) { // PostgreSQL may run as another user
@@ -116,15 +152,42 @@ func TestArchive_InS3ComesBackAndIsEncrypted(t *testing.T) {
 		}
 	}
 	run("event", "create", "--plan", "conference", "--name", "Evening", "--data", data)
-	_ = serve.Process.Signal(os.Interrupt)
-	<-ended // what is left of the log goes into the archive
-
-	back := filepath.Join(dir, "back")
-	if out := run("restore", "--to", "latest", "--data", back); !strings.Contains(out, "every promise holds there") {
-		t.Error(out)
+	first := time.Now()
+	time.Sleep(time.Second) // what follows is another second
+	run("event", "create", "--plan", "conference", "--name", "Matinee", "--data", data)
+	before, made := sent(t, objects), time.Now()
+	for sent(t, objects) == before {
+		if time.Sleep(5 * time.Millisecond); time.Since(made) > time.Minute {
+			t.Fatal("an event was made, and nothing of it is in S3 a minute later")
+		}
 	}
-	if out := run("event", "list", "--data", back); !strings.Contains(out, "Evening") {
-		t.Errorf("the event did not come back:\n%s", out)
+	t.Logf("S3 had an event after %s", time.Since(made).Round(time.Millisecond))
+	time.Sleep(3 * time.Second) // the rest of it
+	lose(t, data, serve)
+	<-ended
+
+	for _, c := range []struct {
+		to   string
+		want []string
+		lost string
+	}{
+		{"latest", []string{"Evening", "Matinee"}, ""},
+		{first.Format(time.RFC3339Nano), []string{"Evening"}, "Matinee"},
+	} {
+		back, began := filepath.Join(dir, "back "+c.to), time.Now()
+		if out := run("restore", "--to", c.to, "--data", back); !strings.Contains(out, "every promise holds there") {
+			t.Error(out)
+		}
+		t.Logf("restored to %s in %s", c.to, time.Since(began).Round(10*time.Millisecond))
+		out := run("event", "list", "--data", back)
+		for _, name := range c.want {
+			if !strings.Contains(out, name) {
+				t.Errorf("of %s, %q did not come back:\n%s", c.to, name, out)
+			}
+		}
+		if c.lost != "" && strings.Contains(out, c.lost) {
+			t.Errorf("of %s, %q came back, which was made later:\n%s", c.to, c.lost, out)
+		}
 	}
 	all, err := objects.ListBucket("box", nil, gofakes3.ListBucketPage{})
 	if err != nil || len(all.Contents) < 10 {
