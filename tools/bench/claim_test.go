@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -43,6 +45,33 @@ func BenchmarkOneHotEvent(b *testing.B) {
 		}
 	}
 	compare(b, "### One hot event: claims per second, and (c) in times of the others", firstTimes, all, contenders)
+}
+
+const batchesSQL = `SELECT count(*), coalesce(sum(passed), 0) FROM change WHERE event_id = (SELECT max(id) FROM event)`
+
+// BenchmarkBatches counts how many claims a batch has: with few clients most of a batch is what any batch costs.
+func BenchmarkBatches(b *testing.B) {
+	db := startServer(b, 64)
+	usher := ours("usher", db, office(b, db, true))
+	var table strings.Builder
+	table.WriteString("\n### One hot event: claims in a batch\n\n| | claims in a batch | batches a second | half of the answers within |\n|---|---:|---:|---:|\n")
+	for _, clients := range []int{1, 16, 64, 256, 1024} {
+		s := scenario{1, 1, clients}
+		var sizes, rates, halves []float64
+		for range *rounds {
+			r, err := run(b.Context(), s, usher)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var batches, claims float64
+			if err := db.QueryRow(b.Context(), batchesSQL).Scan(&batches, &claims); err != nil {
+				b.Fatal(err)
+			}
+			sizes, rates, halves = append(sizes, claims/batches), append(rates, r.rate*batches/claims), append(halves, r.half.Seconds()*1000)
+		}
+		fmt.Fprintf(&table, "| %s | %.1f | %.0f | %.2f ms |\n", s, median(sizes), median(rates), median(halves))
+	}
+	publish(b, table.String())
 }
 
 // notifyInsideSQL makes what is else rung after the commit part of each transaction.
