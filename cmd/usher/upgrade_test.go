@@ -62,11 +62,12 @@ func TestMigrate_PlanSaysWhatIsLockedForHowMuch(t *testing.T) {
 		{Name: "0002_two.sql"},
 	})
 	want := `Migrations to come: 2. Nothing was changed. Each is a transaction, and waits at most half a second for its locks, then tries again.
+Times are those of a server that reads or writes 100 MB in a second.
 
 0001_one.sql
   event                    reads and writes wait for a moment
-  orders                   writes wait while it reads the table, 1234.6 MB
-  mail                     reads and writes wait while it rewrites the table, 50.0 MB
+  orders                   writes wait while it reads the table, 1234.6 MB: about 13 s
+  mail                     reads and writes wait while it rewrites the table, 50.0 MB: about 1 s
 
 0002_two.sql
   locks no existing table
