@@ -282,3 +282,58 @@ func TestPersonLimit_BoxOfficeSalesDoNotCount(t *testing.T) {
 	}
 	h.wantBooks(t)
 }
+
+// A person who is signed in is the same person under every address that they type.
+func TestPersonLimit_CountsTheAccountUnderAnotherEmail(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
+	order := func(email, account string, n int) error {
+		who := seats.NewID()
+		f := h.form(t, who, n)
+		f.Email, f.Verified, f.Account = email, email, account
+		_, err := h.orders.Place(t.Context(), h.sale, who, f)
+		return err
+	}
+	if err := order("first@example.org", "ann@example.org", 2); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []struct{ email, account string }{
+		{"second@example.org", "ann@example.org"},        // the account, under another email
+		{"third@example.org", "Ann+theatre@example.org"}, // the account, spelled in another way
+		{"ann@example.org", ""},                          // its address as an email, without signing in
+		{"first@example.org", "bob@example.org"},         // the email of the first order, by another account
+	} {
+		if err := order(again.email, again.account, 1); !isPersonLimit(err) {
+			t.Errorf("one more for %s by the account %q got %v, want it refused", again.email, again.account, err)
+		}
+	}
+	if err := order("second@example.org", "carol@example.org", 2); err != nil {
+		t.Errorf("another account got %v", err)
+	}
+	h.wantBooks(t)
+}
+
+// One visitor with the page open at two nodes claims at both in the same moment.
+func TestPersonLimit_VisitorClaimsAtTwoNodesAtOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t, "conference", events.Settings{SeatsPerHolder: 2})
+	_, other := h.node(t)
+	at := []*seats.Sale{h.sale, other}
+	for range 20 {
+		who := seats.NewID()
+		var all sync.WaitGroup
+		for try := range 6 {
+			all.Go(func() {
+				_, err := at[try%len(at)].Claim(t.Context(), who, "", seats.ClaimRequest{Area: "Places", Quantity: 1})
+				if refusal, is := errors.AsType[*seats.Conflict](err); err != nil && (!is || refusal.Code != seats.CodeLimit) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if n := h.number(t, `SELECT count(*) FROM seat_state WHERE state = 1`); n != 40 {
+		t.Errorf("twenty visitors hold %d seats, want two each", n)
+	}
+	h.wantBooks(t)
+}
