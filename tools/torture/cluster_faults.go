@@ -158,28 +158,48 @@ func (r *run) failOver(ctx context.Context) error {
 	return nil
 }
 
+// faultTries is how often a fault is tried: the fault before it may have left no leader, no standby, or no commit that waits.
+const faultTries = 3
+
+// failOnce does a fault once, and undoes it.
 func (r *run) failOnce(ctx context.Context, f fault, random *rand.Rand) error {
+	for try := 1; ; try++ {
+		done, err := r.tryFault(ctx, f, random)
+		if done || err != nil || ctx.Err() != nil {
+			return err
+		}
+		if try == faultTries {
+			return fmt.Errorf("torture: the fault %q could not be done in %d tries", f.name, try)
+		}
+	}
+}
+
+// tryFault does a fault, waits until orders are confirmed again, and undoes it. done is false if it could not be done.
+func (r *run) tryFault(ctx context.Context, f fault, random *rand.Rand) (done bool, err error) {
 	if err := r.sells(ctx, steadyTime, "before "+f.name); err != nil {
-		return err
+		return false, err
 	}
 	began := r.history.now()
-	err := f.do(ctx, r, r.nodes[random.IntN(len(r.nodes))], random)
-	if r.happened(f.name, err); err == nil {
+	failed := f.do(ctx, r, r.nodes[random.IntN(len(r.nodes))], random)
+	if r.happened(f.name, failed); failed == nil {
 		if e := seats.Sleep(ctx, time.Duration(began-r.history.now())+faultTime); e != nil {
-			return e
+			return false, e
 		}
 		if err := r.sells(ctx, time.Second, "after "+f.name); err != nil {
 			r.history.violated("recovery", "%v", err)
 		}
 	}
 	if err := r.server.cluster.mend(ctx); err != nil {
-		return err
+		return false, err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s, %.0f s until all was whole\n", time.Now().Format(time.TimeOnly), f.name, time.Duration(r.history.now()-began).Seconds())
+	if failed != nil {
+		return false, nil
+	}
 	r.mu.Lock()
 	r.outages = append(r.outages, outage{f.name, began, r.history.now()})
 	r.mu.Unlock()
-	return nil
+	return true, nil
 }
 
 // mend undoes every fault, and waits until the cluster is whole.
