@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -285,9 +286,8 @@ func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 			t.Errorf("%s without proof: %d %s", path, a.StatusCode, body)
 		}
 	}
-	a, _ := s.submit(t, ann, "/desk/team/members/2/removal", url.Values{"key": {"k"}})
-	if at := a.Header.Get("Location"); a.StatusCode != 303 || !strings.HasPrefix(at, "/desk/session/proof?again=yes&to=") {
-		t.Errorf("a form without proof: %d to %s", a.StatusCode, at)
+	if a, _ := s.submit(t, ann, "/desk/team/members/2/removal", url.Values{"key": {"k"}}); a.StatusCode != 403 {
+		t.Errorf("a form without proof: %d", a.StatusCode)
 	}
 	if a, page := s.submit(t, ann, "/desk/session/proof", url.Values{"password": {"not the password"}}); a.StatusCode != 403 || !strings.Contains(page, "This is not your current password.") {
 		t.Errorf("a wrong password: %d", a.StatusCode)
@@ -301,6 +301,94 @@ func TestProof_IsNeededToChangeAccountsKeysAndTeams(t *testing.T) {
 	var told int
 	if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND (about LIKE 'Ann removed bob%' AND email = 'ann@example.org' OR about LIKE 'You are no longer%' AND email = 'bob@example.org')`).Scan(&told); err != nil || told != 2 {
 		t.Errorf("%d mails tell of it, %v", told, err)
+	}
+}
+
+// A form that needs proof is not lost: the page that asks for it has the form in it, and sends it again with the proof.
+func TestProof_FormGoesOnWithIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	ago := func() {
+		s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
+	}
+	ago()
+	form := url.Values{"key": {"k"}, "url": {"https://example.org/a?b=1&c=\"2\""}, "kind": {"order.confirmed", "order.cancelled"}}
+	kept := []string{`action="/desk/hooks"`, `name="key" value="k"`, `value="https://example.org/a?b=1&amp;c=&#34;2&#34;"`, `name="kind" value="order.confirmed"`, `name="kind" value="order.cancelled"`}
+	asks := func(what string, status int, says string, proof ...string) {
+		t.Helper()
+		sent := maps.Clone(form)
+		if len(proof) > 0 {
+			sent.Set(proof[0], proof[1])
+		}
+		a, page := s.submit(t, ann, "/desk/hooks", sent)
+		if a.StatusCode != status || !strings.Contains(page, says) {
+			t.Errorf("%s: %d, without %q", what, a.StatusCode, says)
+		}
+		for _, part := range kept {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: the page lost %s", what, part)
+			}
+		}
+		if strings.Contains(page, "not the password") {
+			t.Errorf("%s: the page repeats the password", what)
+		}
+	}
+	asks("without proof", 403, "Your change was not saved yet. It is saved once you confirm it’s you.")
+	asks("with a wrong password", 403, "This is not your current password.", "proof_password", "not the password")
+	asks("with a code, without an app", 403, "Your change was not saved yet.", "proof_code", "123456")
+	var hooks int
+	count := func() int {
+		if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM hook`).Scan(&hooks); err != nil {
+			t.Fatal(err)
+		}
+		return hooks
+	}
+	if n := count(); n != 0 {
+		t.Fatalf("%d webhooks were made without proof", n)
+	}
+	form.Set("proof_password", deskPassword)
+	if a, page := s.submit(t, ann, "/desk/hooks", form); a.StatusCode >= 400 || count() != 1 {
+		t.Errorf("with the password: %d, %d webhooks\n%.300s", a.StatusCode, hooks, page)
+	}
+	for range 2 { // a second press, and the form of before, within ten minutes: it is the same form
+		if a, _ := s.submit(t, ann, "/desk/hooks", form); a.StatusCode >= 400 || count() != 1 {
+			t.Errorf("the form again, with %d fields: %d, %d webhooks", len(form), a.StatusCode, hooks)
+		}
+		form.Del("proof_password")
+	}
+	ago()
+	for path, sent := range map[string]url.Values{"/desk/privacy/exports": {"email": {"eve@example.org"}}, "/desk/session/everywhere": {"key": {"e"}}} { // a file, and what cannot be undone
+		if a, _ := s.submit(t, ann, path, sent); a.StatusCode != 303 || !strings.HasPrefix(a.Header.Get("Location"), "/desk/session/proof?again=yes&to=") {
+			t.Errorf("%s: %d to %s", path, a.StatusCode, a.Header.Get("Location"))
+		}
+	}
+	form.Set("key", "other")
+	if a, _ := s.submit(t, ann, "/desk/hooks", form); a.StatusCode != 403 || count() != 1 {
+		t.Errorf("another form after eleven minutes: %d, %d webhooks", a.StatusCode, hooks)
+	}
+}
+
+// Of a member with a second factor that this session did not show, a password is no proof, and a code is.
+func TestProof_PasswordIsNotEnoughOfAMemberWithCodes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	secret, step, _ := s.enrols(t, ann)
+	s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes', second = false`)
+	makes := func(proof, value string) (status, hooks int) {
+		t.Helper()
+		a, _ := s.submit(t, ann, "/desk/hooks", url.Values{"key": {"k"}, "url": {"https://example.org/"}, "kind": {"order.confirmed"}, proof: {value}})
+		if err := s.db.QueryRow(t.Context(), `SELECT count(*) FROM hook`).Scan(&hooks); err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, hooks
+	}
+	if status, hooks := makes("proof_password", deskPassword); status != 403 || hooks != 0 {
+		t.Errorf("a password: %d, %d webhooks", status, hooks)
+	}
+	if status, hooks := makes("proof_code", app(t, secret, step+1)); status >= 400 || hooks != 1 {
+		t.Errorf("a code: %d, %d webhooks", status, hooks)
 	}
 }
 

@@ -393,7 +393,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/hooks/{id}/removal", h.desk.Member(organizers.Own, h.desk.OnHook(h.desk.RemoveHook)), secretRule},
 		{"GET /desk/privacy", h.desk.Member(organizers.Own, h.desk.Privacy), secretRule},
 		{"POST /desk/privacy", h.desk.Proved(organizers.Own, h.desk.SetRetention), secretRule},
-		{"POST /desk/privacy/exports", h.desk.Proved(organizers.Own, h.desk.ExportPerson), secretRule},
+		{"POST /desk/privacy/exports", h.desk.ProvedFirst(organizers.Own, h.desk.ExportPerson), secretRule},
 		{"POST /desk/privacy/erasures", h.desk.ProvedOnce(organizers.Own, h.desk.ErasePerson), secretRule},
 		{"GET /desk/branding", h.desk.Member(organizers.Promote, h.desk.TeamBranding), secretRule},
 		{"POST /desk/branding", h.desk.Member(organizers.Promote, h.desk.SaveBranding), secretRule},
@@ -454,7 +454,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/session/proof/passkey", h.desk.Member(organizers.Self, h.desk.ProvePasskey), secretRule},
 		{"GET /desk/session/proof/openid", h.desk.Member(organizers.Self, h.desk.OpenIDProof), secretRule},
 		{"POST /desk/session/team", h.desk.Member(organizers.Self, h.desk.Switch), secretRule},
-		{"POST /desk/session/everywhere", h.desk.Proved(organizers.Self, h.desk.SignOutEverywhere), secretRule},
+		{"POST /desk/session/everywhere", h.desk.ProvedFirst(organizers.Self, h.desk.SignOutEverywhere), secretRule},
 
 		{"GET /desk/events/{slug}/plan", h.desk.OnEvent(organizers.Manage, h.desk.EventPlan), secretRule},
 		{"POST /desk/events/{slug}/plan", h.desk.OnEvent(organizers.Manage, h.desk.ReplacePlan), secretRule},

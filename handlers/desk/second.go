@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/usherbox/usher/handlers/web"
@@ -90,24 +91,105 @@ func (h *Handlers) ShowSecond(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Proved makes a handler of a member of one that needs proof, not long ago, of who they are. Programs with a key have none
-// to give: what a key opens it opens.
+// to give: what a key opens it opens. A form goes on once its member confirmed who they are, with what they typed.
 func (h *Handlers) Proved(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) web.Handler {
 	return h.Member(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+		if r.Method != http.MethodPost || web.WantsJSON(r) || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+			return h.proved(w, r, m, next)
+		}
+		proof, err := takeProof(r)
+		if err != nil {
+			return err
+		}
 		if !m.IsProved() {
-			return h.askProof(w, r)
+			if m, err = h.proveWithForm(w, r, m, proof); err != nil || !m.IsProved() {
+				return err
+			}
 		}
 		return next(w, r, m)
 	})
 }
 
+// ProvedFirst is proved for what cannot be undone or answers with a file: its member confirms who they are, and then sends it again.
+func (h *Handlers) ProvedFirst(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) web.Handler {
+	return h.Member(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+		return h.proved(w, r, m, next)
+	})
+}
+
+func (h *Handlers) proved(w http.ResponseWriter, r *http.Request, m organizers.Member, next func(http.ResponseWriter, *http.Request, organizers.Member) error) error {
+	if !m.IsProved() {
+		return h.askProof(w, r)
+	}
+	return next(w, r, m)
+}
+
+// formProof is what came with a form to confirm who its member is. All is empty the first time.
+type formProof struct{ password, code, page string }
+
+// takeProof takes the proof out of a form, which is then as it was the first time.
+func takeProof(r *http.Request) (p formProof, err error) {
+	if err := web.ParseForm(r); err != nil {
+		return p, err
+	}
+	p = formProof{r.PostForm.Get(desk.ProofPassword), r.PostForm.Get(desk.ProofCode), r.PostForm.Get(desk.ProofFrom)}
+	for _, form := range []url.Values{r.PostForm, r.Form} {
+		for _, name := range []string{desk.ProofPassword, desk.ProofCode, desk.ProofFrom} {
+			form.Del(name)
+		}
+	}
+	return p, nil
+}
+
+// proveWithForm has a member confirm who they are with the form that needs it. While they did not, it answers with the page that asks
+// for that: the whole form is in it, and is sent again with the proof.
+func (h *Handlers) proveWithForm(w http.ResponseWriter, r *http.Request, m organizers.Member, proof formProof) (organizers.Member, error) {
+	p := desk.ProofPage{To: deskPage(r), Kept: &desk.KeptForm{Path: r.URL.RequestURI(), Fields: r.PostForm}}
+	if proof.page != "" { // the page of the form, and not this one
+		p.To = DeskBack(proof.page)
+	}
+	if proof.password == "" && proof.code == "" {
+		return m, h.showProof(w, r, m, http.StatusForbidden, p)
+	}
+	wrong, err := h.prove(w, r, m, proof.password, proof.code, &p)
+	if err != nil {
+		return m, err
+	}
+	if wrong != nil {
+		return m, h.showProof(w, r, m, wrong.Status, p)
+	}
+	if m.Proved, m.Second = true, m.Second || proof.code != ""; !m.IsProved() { // a password is not enough
+		return m, h.showProof(w, r, m, http.StatusForbidden, p)
+	}
+	return m, nil
+}
+
+// prove takes a password or a code as proof. If it is not the right one, the page says so.
+func (h *Handlers) prove(w http.ResponseWriter, r *http.Request, m organizers.Member, password, code string, p *desk.ProofPage) (wrong *web.Problem, err error) {
+	if code != "" {
+		err = h.Organizers.ProveCode(r.Context(), m, code)
+	} else {
+		err = h.Organizers.ProvePassword(r.Context(), m, password)
+	}
+	if wrong = signInProblem(r.Context(), err); wrong == nil || web.WantsJSON(r) {
+		return nil, err
+	}
+	web.RetryLater(w, err)
+	p.Wrong, p.WrongCode = wrong.Brief(r.Context()), code != ""
+	if errors.Is(err, organizers.ErrSignIn) {
+		p.Wrong = text.T(r.Context(), "This is not your current password.")
+	}
+	return wrong, nil
+}
+
 // ProvedOnce is proved for what a form does once.
 func (h *Handlers) ProvedOnce(need organizers.Need, next func(http.ResponseWriter, *http.Request, organizers.Member) error) web.Handler {
-	return h.Proved(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
+	return h.ProvedFirst(need, func(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 		return h.Once(func(w http.ResponseWriter, r *http.Request) error { return next(w, r, m) })(w, r)
 	})
 }
 
-// askProof leads to the page where a member shows who they are. What they sent is not done; they send it again.
+// askProof leads to the page where a member shows who they are. What they sent is not done; they send it again, as it may have had files.
 func (h *Handlers) askProof(w http.ResponseWriter, r *http.Request) error {
 	if web.WantsJSON(r) {
 		return errProof
@@ -159,21 +241,13 @@ func (h *Handlers) Confirm(w http.ResponseWriter, r *http.Request, m organizers.
 	if err != nil {
 		return err
 	}
-	if asked.Code != "" {
-		err = h.Organizers.ProveCode(r.Context(), m, asked.Code)
-	} else {
-		err = h.Organizers.ProvePassword(r.Context(), m, asked.Password)
-	}
-	if wrong := signInProblem(r.Context(), err); wrong != nil && !web.WantsJSON(r) {
-		web.RetryLater(w, err)
-		p := desk.ProofPage{To: proofBack(asked.To), Wrong: wrong.Brief(r.Context()), WrongCode: asked.Code != ""}
-		if errors.Is(err, organizers.ErrSignIn) {
-			p.Wrong = text.T(r.Context(), "This is not your current password.")
-		}
-		return h.showProof(w, r, m, wrong.Status, p)
-	}
+	p := desk.ProofPage{To: proofBack(asked.To)}
+	wrong, err := h.prove(w, r, m, asked.Password, asked.Code, &p)
 	if err != nil {
 		return err
+	}
+	if wrong != nil {
+		return h.showProof(w, r, m, wrong.Status, p)
 	}
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)

@@ -52,7 +52,8 @@ export const offer = done => {
       button.setAttribute('aria-busy', 'true')
       wrong.hidden = true
       try {
-        location.assign((await done[form.dataset.passkey](form)).to)
+        const {to} = await done[form.dataset.passkey](form), kept = document.getElementById('kept')
+        kept ? HTMLFormElement.prototype.submit.call(kept) : location.assign(to) // a form that needed proof goes on
       } catch (error) {
         wrong.textContent = words(error)
         wrong.hidden = false

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -35,11 +36,40 @@ type SecondPage struct {
 type ProofPage struct {
 	Frame
 	To       string
-	Again    bool // a change was not saved for lack of proof
-	Passkeys bool // they have one, and this site can use it
+	Again    bool      // a change was not saved for lack of proof
+	Kept     *KeptForm // the change, which is sent again with the proof; nil without one
+	Passkeys bool      // they have one, and this site can use it
 	organizers.Connection
 	Wrong     string
 	WrongCode bool // it is about the code, not the password
+}
+
+// KeptForm is a form of the desk that needs proof of who sent it.
+type KeptForm struct {
+	Path   string
+	Fields url.Values
+}
+
+// The fields of a proof that comes with a form.
+const (
+	ProofPassword = "proof_password"
+	ProofCode     = "proof_code"
+	ProofFrom     = "proof_from" // the page of the form
+)
+
+// field is the name of a field of the proof: with a form it has one that no field of the form has.
+func (p ProofPage) field(usual, withForm string) string {
+	if p.Kept != nil {
+		return withForm
+	}
+	return usual
+}
+
+func (p ProofPage) path() string {
+	if p.Kept != nil {
+		return p.Kept.Path
+	}
+	return ProofPath
 }
 
 func (p ProofPage) wrongPassword() string {
