@@ -4,6 +4,7 @@ import (
 	"encoding/pem"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -83,24 +85,54 @@ func TestWhereConnectionsAreCutPagesComeBackAndNothingUntrueIsFound(t *testing.T
 	}
 }
 
-// At an https address each step of a person is a connection of theirs: the first with a whole handshake, others resume.
-func TestHandshakes_OnlyTheFirstOfAPersonIsWhole(t *testing.T) {
+// secureEdge is a proxy with TLS and HTTP/2 in front of the shared server. It ends a connection after each so many requests of it; 0: never.
+func secureEdge(t *testing.T, most int64) (address string, spoken *[3]atomic.Int64) {
 	to, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	edge := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }})
+	spoken = new([3]atomic.Int64) // requests by version
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	edge := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n := spoken[r.ProtoMajor].Add(1); most > 0 && n%most == 0 && r.ProtoMajor == 2 {
+			w.Header().Set("Connection", "close") // by GOAWAY
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	edge.EnableHTTP2 = true
+	edge.StartTLS()
 	t.Cleanup(edge.Close)
 	trust := filepath.Join(t.TempDir(), "edge.pem")
 	if err := os.WriteFile(trust, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: edge.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SSL_CERT_FILE", trust)
-	r := rushes(t, "--url", edge.URL, "--event", hall(t, 40, false, time.Minute), "--people", "20", "--over", "200ms", "--connections", "1", "--handshakes")
+	return edge.URL, spoken
+}
+
+// At an https address each step of a person is a connection of theirs: the first with a whole handshake, others resume. It speaks HTTP/2
+// where the other side does, as a browser does.
+func TestHandshakes_OnlyTheFirstOfAPersonIsWhole(t *testing.T) {
+	edge, spoken := secureEdge(t, 0)
+	r := rushes(t, "--url", edge, "--event", hall(t, 40, false, time.Minute), "--people", "20", "--over", "200ms", "--connections", "1", "--handshakes")
 	if r.Got != 20 || r.Untrue+r.Oversold+r.Errors > 0 {
 		t.Errorf("of 20 people %d got seats, %d untrue answers, %d errors", r.Got, r.Untrue, r.Errors)
 	}
 	if whole := r.Handshakes - r.Resumed; r.Handshakes < 40 || whole != 21 { // with one of the first who resumes: there is no session yet
 		t.Errorf("%d of %d handshakes were whole; each of 20 people looks first and then claims", whole, r.Handshakes)
+	}
+	if one, two := spoken[1].Load(), spoken[2].Load(); two < 40 || one > 0 {
+		t.Errorf("%d requests by HTTP/1.1 and %d by HTTP/2, want all by HTTP/2", one, two)
+	}
+}
+
+func TestHTTP2_ConnectionThatEndsLosesNoRequestAndNoSocket(t *testing.T) {
+	edge, spoken := secureEdge(t, 5)
+	r := rushes(t, "--url", edge, "--event", hall(t, 80, false, time.Minute), "--people", "40", "--over", "400ms", "--connections", "2", "--watchers", "3")
+	if r.Got != 40 || r.Untrue+r.Oversold+r.Errors > 0 {
+		t.Errorf("of 40 people %d got seats, %d untrue answers, %d errors", r.Got, r.Untrue, r.Errors)
+	}
+	if one, two := spoken[1].Load(), spoken[2].Load(); two < 80 || one != 3 {
+		t.Errorf("%d requests by HTTP/1.1 and %d by HTTP/2, want those of three sockets by HTTP/1.1", one, two)
 	}
 }

@@ -44,6 +44,7 @@ type line struct {
 	doubts int           // how many tries of the last request may have been heard, and their answers lost
 
 	security *tls.Config // of an https address
+	http2    *http2Conn  // nil: it speaks HTTP/1.1
 
 	from   int32 // person that requests come from
 	spread bool  // people come from many networks, and the box office believes a header about it
@@ -53,7 +54,7 @@ type line struct {
 }
 
 func newLine(u *url.URL) *line {
-	return &line{url: u, in: bufio.NewReaderSize(nil, 4096), security: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}}
+	return &line{url: u, in: bufio.NewReaderSize(nil, 4096), security: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}}
 }
 
 // request is what a person sends.
@@ -62,6 +63,13 @@ type request struct {
 	cookie, key  string // left out if empty
 	body         []byte
 	page         bool // as a browser asks, not a program
+}
+
+func (r request) accept() string {
+	if r.page {
+		return "text/html"
+	}
+	return "application/json"
 }
 
 // ask sends a request and reads its answer. cookie is those the answer sets, as they are to be sent back, or empty.
@@ -91,6 +99,13 @@ func (l *line) once(ctx context.Context, r request) (status int, cookie string, 
 	}
 	l.sent = true
 	status, cookie, keep, err := l.exchange(r)
+	if errors.Is(err, errUnheard) { // the other side ended the connection meanwhile
+		l.close()
+		if err := l.dial(ctx); err != nil {
+			return 0, "", err
+		}
+		status, cookie, keep, err = l.exchange(r)
+	}
 	if err != nil || !keep {
 		l.close()
 	}
@@ -111,18 +126,35 @@ func (l *line) dial(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("rush: connect: %w", err)
 	}
-	if l.url.Scheme == "https" {
-		conn = tls.Client(conn, l.security)
-	}
 	l.conn = conn
+	if l.url.Scheme == "https" {
+		return l.secure(tls.Client(conn, l.security))
+	}
 	l.in.Reset(conn)
 	return nil
+}
+
+// secure shakes hands, and speaks HTTP/2 if both sides do.
+func (l *line) secure(conn *tls.Conn) error {
+	l.conn = conn
+	l.in.Reset(conn)
+	offered, err := offersHTTP2(conn)
+	if err == nil && offered {
+		l.http2, err = newHTTP2Conn(l.in)
+	}
+	if err != nil {
+		l.close()
+	}
+	return err
 }
 
 func (l *line) exchange(r request) (status int, cookie string, keep bool, err error) {
 	l.used = time.Now()
 	if err := l.conn.SetDeadline(l.used.Add(answerTime)); err != nil {
 		return 0, "", false, err
+	}
+	if l.http2 != nil {
+		return l.http2.exchange(l, r)
 	}
 	l.write(r)
 	if _, err := l.conn.Write(l.out); err != nil {
@@ -149,11 +181,7 @@ func (l *line) write(r request) {
 	b := append(l.out[:0], r.method...)
 	b = append(append(append(b, ' '), r.path...), " HTTP/1.1\r\nHost: "...)
 	b = append(append(b, l.url.Host...), "\r\nAccept: "...)
-	if r.page {
-		b = append(b, "text/html\r\n"...)
-	} else {
-		b = append(b, "application/json\r\n"...)
-	}
+	b = append(append(b, r.accept()...), "\r\n"...)
 	if l.spread {
 		b = append(appendAddress(append(append(b, addressHeader...), ": "...), l.from), "\r\n"...)
 	}
@@ -193,7 +221,7 @@ func (l *line) close() {
 	if l.conn != nil {
 		_ = l.conn.Close() // whatever it had to say was read
 	}
-	l.conn = nil
+	l.conn, l.http2 = nil, nil
 }
 
 // socket is a WebSocket that only listens. A crowd shares the machine with the box office: a frame costs it one read,
@@ -232,7 +260,11 @@ var errFull = errors.New("rush: the box office lets no more watchers in; it is t
 // has little room in its kernel, asks for the map until that is full, and reads nothing of it.
 func listen(ctx context.Context, u *url.URL, path string, dead bool) (*socket, error) {
 	l := newLine(u)
+	l.security.NextProtos = nil // a socket begins as HTTP/1.1
 	if err := l.dial(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.conn.SetDeadline(time.Time{}); err != nil { // that of the handshake
 		return nil, err
 	}
 	s := &socket{conn: l.conn, in: bufio.NewReaderSize(l.conn, socketBuffer)}
