@@ -234,7 +234,7 @@ func writeLocks(w io.Writer, planned []migrations.Planned) error {
 		fmt.Fprintf(text, "\n%s\n", migration.Name)
 		for _, lock := range migration.Locks {
 			work := "for a moment"
-			switch size := lasts(lock.Bytes); {
+			switch size := sizeAndTime(lock.Bytes); {
 			case lock.Rewrites:
 				work = "while it rewrites the table, " + size
 			case lock.Reads:
@@ -250,8 +250,8 @@ func writeLocks(w io.Writer, planned []migrations.Planned) error {
 	return err
 }
 
-// lasts is how large a table is, and how long a migration reads or writes it.
-func lasts(size int64) string {
+// sizeAndTime is how large a table is, and how long a migration reads or writes it.
+func sizeAndTime(size int64) string {
 	return fmt.Sprintf("%.1f MB: about %.0f s", float64(size)/1e6, math.Ceil(float64(size)/planRate))
 }
 

@@ -131,15 +131,29 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 // lastRequests is how long requests under way may take when the program ends.
 const lastRequests = 2 * time.Second
 
+// How long a connection without a request is kept. A proxy keeps its own for a minute (nginx) to two (Caddy): were ours the shorter time, a
+// request could meet the end of its connection, and a proxy does not send a POST again.
+const (
+	idleTime        = time.Minute
+	idleBehindProxy = 3 * time.Minute
+)
+
+func (c *Config) idleTime() time.Duration {
+	if c.Header != "" {
+		return idleBehindProxy
+	}
+	return idleTime
+}
+
 // serveHTTP returns a part that answers requests until its ctx is done, and then lets those under way finish. Sockets
 // are not requests: the hub, which ends after this part, closes them.
-func serveHTTP(l net.Listener, pages http.Handler, log *slog.Logger) func(context.Context) error {
+func serveHTTP(l net.Listener, pages http.Handler, idle time.Duration, log *slog.Logger) func(context.Context) error {
 	server := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      web.LongestAnswer,
-		IdleTimeout:       60 * time.Second,
+		IdleTimeout:       idle,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -49,7 +51,7 @@ func TestServeHTTP_ClosesConnectionsThatDoNotFinishTheirRequest(t *testing.T) {
 	}
 	c := newGroup()
 	reads := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	c.start(t.Context(), "http", serveHTTP(l, reads, slog.New(slog.DiscardHandler)))
+	c.start(t.Context(), "http", serveHTTP(l, reads, idleTime, slog.New(slog.DiscardHandler)))
 	t.Cleanup(func() { _ = c.stop() }) // connections that it had to close are the test's failure already
 	for name, begun := range map[string]string{
 		"nothing":       "",
@@ -73,5 +75,30 @@ func TestServeHTTP_ClosesConnectionsThatDoNotFinishTheirRequest(t *testing.T) {
 				t.Errorf("it is open a minute later: %v", err)
 			}
 		})
+	}
+}
+
+// A proxy must be the one that ends a connection which rests: it does not send a POST again that met the end of one.
+func TestIdleTime_IsLongerThanThatOfProxies(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../contrib/nginx.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`keepalive_timeout (\w+);`).FindSubmatch(text)
+	if found == nil {
+		t.Fatal("nginx.conf does not say how long it keeps a connection")
+	}
+	nginx, err := time.ParseDuration(string(found[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const caddy = 2 * time.Minute // keepalive of reverse_proxy
+	behind := (&Config{Header: "X-Forwarded-For"}).idleTime()
+	if most := max(nginx, caddy); behind < most+30*time.Second {
+		t.Errorf("behind a proxy a connection is kept for %s, and proxies keep theirs for %s", behind, most)
+	}
+	if alone := (&Config{}).idleTime(); alone > time.Minute {
+		t.Errorf("connections of browsers are kept for %s, each with a file descriptor", alone)
 	}
 }

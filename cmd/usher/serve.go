@@ -103,10 +103,10 @@ func open(ctx context.Context, cfg *Config, db *database, listener, numbers net.
 	group.start(ctx, "jobs", n.jobs.Run)
 	group.start(ctx, "organizers", n.organizers.Run)
 	group.start(ctx, "refusals", n.sales.Run)
-	group.start(ctx, "http", serveHTTP(listener, pages, log))
+	group.start(ctx, "http", serveHTTP(listener, pages, cfg.idleTime(), log))
 	group.start(ctx, "desks", n.desks.Run)
 	if numbers != nil {
-		group.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), log))
+		group.start(ctx, "metrics", serveHTTP(numbers, counts.handler(), idleTime, log))
 	}
 	return n, group
 }

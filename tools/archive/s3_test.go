@@ -74,8 +74,8 @@ func (o *output) has(words string) bool {
 	return strings.Contains(o.text.String(), words)
 }
 
-// sent is how many pieces of the log are in the bucket.
-func sent(t *testing.T, objects *s3mem.Backend) (n int) {
+// pieces is how many pieces of the log are in the bucket.
+func pieces(t *testing.T, objects *s3mem.Backend) (n int) {
 	t.Helper()
 	all, err := objects.ListBucket("box", nil, gofakes3.ListBucketPage{})
 	if err != nil {
@@ -89,7 +89,7 @@ func sent(t *testing.T, objects *s3mem.Backend) (n int) {
 	return n
 }
 
-// lose takes the data away while the program and its PostgreSQL run, and then their lives.
+// lose takes the data away while the program and its PostgreSQL run, and kills both.
 func lose(t *testing.T, data string, serve *exec.Cmd) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))
@@ -154,9 +154,10 @@ func TestArchive_InS3ComesBackAsOfASecondAndIsEncrypted(t *testing.T) {
 	run("event", "create", "--plan", "conference", "--name", "Evening", "--data", data)
 	first := time.Now()
 	time.Sleep(time.Second) // what follows is another second
+	before := pieces(t, objects)
 	run("event", "create", "--plan", "conference", "--name", "Matinee", "--data", data)
-	before, made := sent(t, objects), time.Now()
-	for sent(t, objects) == before {
+	made := time.Now()
+	for pieces(t, objects) == before {
 		if time.Sleep(5 * time.Millisecond); time.Since(made) > time.Minute {
 			t.Fatal("an event was made, and nothing of it is in S3 a minute later")
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/usherbox/usher/seats"
 )
 
-// Faults of a cluster. Each returns once the harm is done; mendCluster undoes it after orders are confirmed again.
+// Faults of a cluster. Each returns once the harm is done; mend undoes it after orders are confirmed again.
 var clusterFaults = []fault{
 	{"node of usher killed", "kill -9 of a node of usher, which is started again", func(ctx context.Context, r *run, n *node, _ *rand.Rand) error {
 		n.kill()
