@@ -138,8 +138,8 @@ const (
 	idleBehindProxy = 3 * time.Minute
 )
 
-func (c *Config) idleTime() time.Duration {
-	if c.Header != "" {
+func (cfg *Config) idleTime() time.Duration {
+	if cfg.Header != "" {
 		return idleBehindProxy
 	}
 	return idleTime
