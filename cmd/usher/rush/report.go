@@ -143,6 +143,9 @@ func (p *Report) Text(w io.Writer) error {
 		t.line("%10s orders a second are the published limit of the best-known open system for one event (pretix: %d a minute)", fmt.Sprintf("%.1f", p.Published), publishedPerMinute)
 	}
 	t.line("%10s half of them, %s 95 %%, %s 99 %%, %s the slowest, each from the moment a person was ready to send it", ms(p.P50), ms(p.P95), ms(p.P99), ms(p.Max))
+	if p.ClaimP99 > 0 {
+		t.line("%10s half of the claims, %s 99 %%", ms(p.ClaimP50), ms(p.ClaimP99))
+	}
 	if p.Frames > 0 {
 		t.line("%10s from a claim to half of the frames that show it, %s to 99 %%", ms(p.LagP50), ms(p.LagP99))
 	}

@@ -127,3 +127,19 @@ func TestABrowserKeepsTheLastOfEachCookie(t *testing.T) {
 		}
 	}
 }
+
+// The last seats of a sale in real time may be held for minutes, in which no other person can be called; free ones may not wait.
+func TestRoom_WaitsForTheLastHoldsAndNotForFreeSeats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		free, held int
+		faster     float64
+		want       time.Duration
+	}{
+		{0, 6, 1, lastHolds}, {0, 6, 20, stuck}, {1, 6, 1, stuck}, {0, 0, 1, stuck},
+	} {
+		if got := (&roomStatus{Free: c.free, Held: c.held}).patience(c.faster); got != c.want {
+			t.Errorf("with %d seats free and %d held, %v times as fast, it waits %s, want %s", c.free, c.held, c.faster, got, c.want)
+		}
+	}
+}

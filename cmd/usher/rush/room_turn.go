@@ -13,6 +13,7 @@ const (
 	lobbyLook = 30 * time.Second // of a person in the lobby
 	rarely    = 60 * time.Second // of a person far back
 	stuck     = 2 * time.Minute  // without anything happening: they are not answered
+	lastHolds = 30 * time.Minute // the same while the last seats are held, by people's clocks: as long as a holder may ask for more time
 )
 
 // onlooker stands for the waiting person who looks next.
@@ -165,13 +166,22 @@ func (r *run) answerAll() {
 		rm.told = true
 		r.tellAll(toldSoldOut)
 	}
-	if time.Duration(r.now()-rm.moved.Load()) < stuck {
+	patience := rm.shown.patience(r.crowd.Faster)
+	if time.Duration(r.now()-rm.moved.Load()) < patience {
 		return
 	}
-	r.books.lie("people wait, and no number was called and no person let in for %s: %d are called of %d, %d seats are free", stuck, rm.shown.Serving, rm.shown.Lobby+rm.shown.Line, rm.shown.Free)
+	r.books.lie("people wait, and no number was called and no person let in for %s: %d are called of %d, %d seats are free", patience, rm.shown.Serving, rm.shown.Lobby+rm.shown.Line, rm.shown.Free)
 	rm.over = true
 	r.tellAll(failed)
 	rm.moved.Store(r.now())
+}
+
+// patience is how long nothing may happen until people wait for nothing.
+func (s *roomStatus) patience(faster float64) time.Duration {
+	if s.Free == 0 && s.Held > 0 {
+		return max(stuck, time.Duration(float64(lastHolds)/faster))
+	}
+	return stuck
 }
 
 // stay is the time that a person surely spent inside, by the box office's clock.
