@@ -53,16 +53,18 @@ tell "the page of an event with what it loads" "$browsers" "$before"
 
 usher room create --name Match --events match --opens "$(date -u -d "+$((over * 95 / 100 + 5)) seconds" +%FT%TZ)" --slots "$slots" >/dev/null
 : >access.log; before=$(origin)
-usher rush --scenario room --url https://localhost:18443 --event match --room match --slots "$slots" --people "$people" --over "${over}s" --faster "$faster" --looks "$looks" --handshakes || true
+usher rush --scenario room --url https://localhost:18443 --event match --room match --slots "$slots" --people "$people" --over "${over}s" --faster "$faster" --looks "$looks" --handshakes || failed=$?
 tell "a crowd in front of a waiting room" "$people" "$before"
 worked() { # name, processes: seconds of a processor, and the most memory of one
   local name=$1 most; shift
   most=$(for p; do awk '/VmHWM/ { print $2 }' "/proc/$p/status"; done | sort -n | tail -1)
-  for p; do cat "/proc/$p/stat"; done | sed 's/.*) //' | awk -v hz="$(getconf CLK_TCK)" -v name="$name" -v mb="$((most / 1024))" '{ n += $12 + $13 } END { printf "  %-12s %8.1f s of a processor, %d MB at most\n", name, n / hz, mb }'
+  for p; do cat "/proc/$p/stat"; done | sed 's/.*) //' | awk -v hz="$(getconf CLK_TCK)" -v name="$name" -v mb="$((most / 1024))" '{ n += $12 + $13 + $14 + $15 } END { printf "  %-12s %8.1f s of a processor, %d MB at most\n", name, n / hz, mb }'
 }
 worked "node 1" "${nodes[0]}"
 worked "node 2" "${nodes[1]}"
 worked nginx $(pgrep -P "$nginx")
 postmaster=$(head -1 sql/data/postmaster.pid)
 worked PostgreSQL "$postmaster" $(pgrep -P "$postmaster")
+for n in 1 2; do curl -s "http://127.0.0.1:1919$n/metrics"; done | awk '/^usher_http_request_seconds_(count|bucket).*POST .events.\{slug\}.claims/ { if ($1 ~ /_count/) all += $2; if ($1 ~ /le="0.25"/) soon += $2 } END { if (all) printf "  of %d claims %.1f %% were answered within 250 ms\n", all, 100 * soon / all }'
 usher verify | tail -1
+exit "${failed:-0}"
