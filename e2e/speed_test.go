@@ -153,6 +153,13 @@ func (v *phoneVisit) postpones() {
 	check(v.t, err)
 }
 
+// standsStill has nothing on the page move: a ring around a seat is drawn for as many frames as the browser has time for.
+func (v *phoneVisit) standsStill() {
+	v.t.Helper()
+	check(v.t, v.person.page.EmulateMedia(playwright.PageEmulateMediaOptions{ReducedMotion: playwright.ReducedMotionReduce}))
+	v.rests()
+}
+
 // opens counts what it costs to open a page.
 func (v *phoneVisit) opens(open func()) (c cost) {
 	v.t.Helper()
@@ -258,6 +265,7 @@ func TestPhone_PagesAndTapsStayCheap(t *testing.T) {
 			v.sees(v.person.page.Locator("#map[data-complete]"))
 			v.rests()
 			v.postpones()
+			v.standsStill()
 			rows.Calls, rows.Styles, rows.Layouts = v.tapped(func() { v.takesBySight(c.seat) })
 			v.noticesADearTap(c.other, c.rows)
 			t.Logf("the overview: %+v", overview)
