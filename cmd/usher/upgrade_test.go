@@ -23,6 +23,7 @@ func TestUpgrade_HousesOfEarlierReleasesGoOn(t *testing.T) {
 		t.Fatal("there is no house of an earlier release:", err)
 	}
 	_, db := privateServer(t)
+	upgraded := 0
 	for i, file := range files {
 		name := "upgraded_" + string(rune('a'+i))
 		if _, err := db.Exec(t.Context(), `CREATE DATABASE `+name); err != nil {
@@ -40,13 +41,17 @@ func TestUpgrade_HousesOfEarlierReleasesGoOn(t *testing.T) {
 		}
 		var applied, orders, events, vouchers int
 		err = pool.QueryRow(t.Context(), upgradedSQL).Scan(&applied, &orders, &events, &vouchers)
-		if err != nil || applied == 0 || orders != 25 || events != 3 || vouchers != 3 {
+		upgraded += applied // none of the last release, until there is a migration after it
+		if err != nil || orders != 25 || events != 3 || vouchers != 3 {
 			t.Errorf("%s: %d migrations were applied; %d orders, %d events, %d vouchers; %v", file, applied, orders, events, vouchers, err)
 		}
 		pool.Close()
 		if out, err := tryWith(t, env, "migrate", "--plan"); err != nil || !strings.HasPrefix(out, "Migrations to come: 0. Nothing was changed.") {
 			t.Errorf("%s: %v\n%s", file, err, out)
 		}
+	}
+	if upgraded == 0 {
+		t.Error("no migration was applied to any of them")
 	}
 }
 
