@@ -13,7 +13,7 @@ const (
 	lobbyLook = 30 * time.Second // of a person in the lobby
 	rarely    = 60 * time.Second // of a person far back
 	stuck     = 2 * time.Minute  // without anything happening: they are not answered
-	lastHolds = 30 * time.Minute // the same while the last seats are held, by people's clocks: as long as a holder may ask for more time
+	lastHolds = 30 * time.Minute // the same while the last seats are held, by people's clocks: as long as a room lets people stay by default
 )
 
 // onlooker stands for the waiting person who looks next.
