@@ -40,6 +40,7 @@ type rehearseCommand struct {
 	Report  string         `placeholder:"FILE" help:"File for the report in JSON, which is written again each second; empty: none."`
 	Seed    uint64         `default:"1" placeholder:"NUMBER" help:"Number that makes two crowds alike."`
 	Sockets int            `default:"50" placeholder:"SOCKETS" help:"Open sockets that watch the live map meanwhile."`
+	Whole   bool           `name:"whole-machine" help:"Take all cores, at the usual priority: on a machine where no box office runs."`
 	DatabaseSettings
 
 	house string // how an open box office is reached, whose database another process runs; empty: it is not open
@@ -50,8 +51,10 @@ func (c *rehearseCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if _, err := c.crowd(1000); err != nil { // before anything is opened
 		return misuse(err)
 	}
-	if err := beGentle(); err != nil {
-		return err
+	if !c.Whole {
+		if err := beGentle(); err != nil {
+			return err
+		}
 	}
 	capacity, room := 0, false
 	err = c.inHouse(ctx, sh, func(house *pgx.Conn) (err error) {

@@ -113,7 +113,7 @@ func rehearseTheatre(t *testing.T, program string) {
 	}
 	before, report := houseRows(t, conn), filepath.Join(dir, "report.json")
 
-	out, said := usher("rehearse", "evening", "--people", "100", "--over", "8s", "--faster", "4", "--party", "2:1,4:3", "--bots", "4%", "--report", report, "--sockets", "5")
+	out, said := usher("rehearse", "evening", "--people", "100", "--over", "8s", "--faster", "4", "--party", "2:1,4:3", "--bots", "4%", "--report", report, "--sockets", "5", "--whole-machine")
 	if after := houseRows(t, conn); after != before {
 		t.Errorf("a rehearsal changed the house: it had\n%s\nand has\n%s", before, after)
 	}
@@ -162,7 +162,7 @@ type aRehearsal struct {
 }
 
 // startRehearsal begins a rehearsal of a house of its own.
-func startRehearsal(t *testing.T, program string) aRehearsal {
+func startRehearsal(t *testing.T, program string, flags ...string) aRehearsal {
 	t.Helper()
 	dsn, dir := seatstest.DSN(t), t.TempDir()
 	conn, err := seatsdb.Dial(t.Context(), dsn)
@@ -174,7 +174,7 @@ func startRehearsal(t *testing.T, program string) aRehearsal {
 		t.Fatal(err)
 	}
 	a := aRehearsal{dir: dir, report: filepath.Join(dir, "report.json"), dsn: dsn}
-	a.cmd = exec.CommandContext(t.Context(), program, "rehearse", "evening", "--people", "1000", "--over", "5m", "--report", a.report)
+	a.cmd = exec.CommandContext(t.Context(), program, append([]string{"rehearse", "evening", "--people", "1000", "--over", "5m", "--report", a.report}, flags...)...)
 	a.cmd.Env = append(os.Environ(), "DATABASE_URL="+dsn, "TMPDIR="+dir)
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func within(t *testing.T, most time.Duration, not string, is func() bool) {
 
 func stopRehearsal(t *testing.T, program string) {
 	a := startRehearsal(t, program)
-	within(t, time.Minute, "no sold seat is in the live view", func() bool {
+	within(t, 3*time.Minute, "no sold seat is in the live view", func() bool {
 		r, err := rehearsal.Read(a.report)
 		return err == nil && r.Live != nil && r.Live.Sale.Sold > 0 && r.Live.Sale.Capacity() == 988 && len(r.Live.Map) > 988/4 && r.Live.Room == nil
 	})
@@ -231,7 +231,7 @@ func stopRehearsal(t *testing.T, program string) {
 }
 
 func killRehearsal(t *testing.T, program string) {
-	a := startRehearsal(t, program)
+	a := startRehearsal(t, program, "--whole-machine")
 	t.Cleanup(func() {
 		for _, pid := range a.children {
 			if goesOn(pid) {
@@ -250,7 +250,7 @@ func killRehearsal(t *testing.T, program string) {
 
 // A node announces a change each quarter of a second.
 func rehearseBesideASale(t *testing.T, program string) {
-	a := startRehearsal(t, program)
+	a := startRehearsal(t, program, "--whole-machine")
 	ctx, cancel := context.WithCancel(t.Context())
 	var node sync.WaitGroup
 	notifier := realtime.NewNotifier(a.dsn, newLog(io.Discard, "text"))
