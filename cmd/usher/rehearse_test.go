@@ -161,7 +161,7 @@ type aRehearsal struct {
 	children []int
 }
 
-// startRehearsal begins a rehearsal of a house of its own.
+// startRehearsal begins a rehearsal of a house of its own. One that gives way may have to wait until other tests leave it a core.
 func startRehearsal(t *testing.T, program string, flags ...string) aRehearsal {
 	t.Helper()
 	dsn, dir := seatstest.DSN(t), t.TempDir()
@@ -179,7 +179,7 @@ func startRehearsal(t *testing.T, program string, flags ...string) aRehearsal {
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 3*time.Minute, "no person came", func() bool {
+	within(t, 8*time.Minute, "no person came", func() bool {
 		r, err := rehearsal.Read(a.report)
 		return err == nil && r.State == rehearsal.Running && r.Progress.Arrived > 0
 	})
