@@ -167,6 +167,12 @@ func TestTheDashboardAndTheAlertsAskForNumbersThatThereAre(t *testing.T) {
 			if missing([]string{"usher_seats_sold"}, numbers) == nil {
 				t.Error("a name that there is not was not noticed")
 			}
+			drawn := asked(t, "grafana.json")
+			for _, name := range regexp.MustCompile(`(?m)^# TYPE (usher_\w+)`).FindAllStringSubmatch(numbers, -1) {
+				if !strings.Contains(drawn, name[1]) {
+					t.Errorf("the dashboard does not draw %s", name[1])
+				}
+			}
 			for _, wrong := range []string{`usher_sockets_most{of="each"}`, `usher_room_people{kind="called"}`, `usher_http_requests_total{route="POST /claims",code="200"}`} {
 				if len(unanswered(wrong, numbers)) == 0 {
 					t.Errorf("%s was not noticed", wrong)
