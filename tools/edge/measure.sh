@@ -13,7 +13,7 @@ trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$dir"' EXIT
 cd "$dir"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>/dev/null
 export SSL_CERT_FILE=$dir/cert.pem CURL_CA_BUNDLE=$dir/cert.pem
-sed -e '/server 127.0.0.1:8083/d; s/127.0.0.1:808\([12]\) /127.0.0.1:1818\1 /; s/listen 127.0.0.1:8090 backlog=4096;/listen 127.0.0.1:18443 ssl http2 backlog=4096; ssl_session_cache shared:edge:8m;/' \
+sed -e '/server 127.0.0.1:8083/d; s/127.0.0.1:808\([12]\) /127.0.0.1:1818\1 /; s/listen 127.0.0.1:8090 backlog=4096;/listen 127.0.0.1:18443 ssl http2 backlog=4096;/' \
   -e "s|# ssl_certificate .*|ssl_certificate $dir/cert.pem;|; s|# ssl_certificate_key .*|ssl_certificate_key $dir/key.pem;|; s|# ssl_protocols|ssl_protocols|" \
   -e "s|access_log off;|log_format edge '\$upstream_cache_status \$ssl_session_reused \$server_protocol \$uri'; access_log $dir/access.log edge buffer=64k flush=1s;|" "$root/contrib/nginx.conf" >nginx.conf
 sed -i '/worker_rlimit_nofile/d; s/worker_connections 32768/worker_connections 8192/' nginx.conf # as many as this process may have
