@@ -97,6 +97,7 @@ if [ -n "${PREVIOUS:-}" ]; then
 	proxy unused
 	until_true curl --fail --silent --insecure https://localhost:18443/readyz
 	"$PREVIOUS" rush --url https://localhost:18443 --event third-night --scenario places --people 150 --over 40s --buy --again 60s & crowd=$!
+	"$new" migrate --plan | head -1
 	sleep 5; kill -TERM "$one"; wait "$one"; serve "$new" 18182
 	sleep 5; kill -TERM "$two"; wait "$two"; serve "$new" 18183
 	wait "$crowd"
