@@ -410,6 +410,18 @@ func TestOwners_AreToldWhereMoneyAndOrdersGo(t *testing.T) {
 		{owner, "/desk/hooks", `{"key":"f","url":"https://hook.example.org/new","kinds":["order.confirmed"]}`, "made a webhook that sends orders to https://hook.example.org/new"},
 		{owner, hook, `{"key":"g","url":"https://hook.example.org/other","kinds":["order.confirmed"]}`, "it sends orders to https://hook.example.org/other"},
 		{owner, hook + "/secrets", `{"key":"h"}`, "changed the secret of a webhook"},
+		{owner, hook + "/switch", `{"key":"i","on":false}`, "switched off a webhook of the team"},
+		{owner, hook + "/switch", `{"key":"j","on":true}`, "switched on a webhook of the team"},
+		{owner, hook + "/removal", `{"key":"k"}`, "removed a webhook of the team"},
+		{owner, "/desk/keys/" + own("/desk/keys/{id}") + "/revocation", `{"key":"l"}`, "revoked the key “Extra” for programs"},
+		{owner, "/desk/team/invitations/" + own("/desk/team/invitations/{id}") + "/withdrawal", `{"key":"m"}`, "withdrew the invitation of extra@example.org"},
+		{owner, "/desk/site", `{"key":"n","sites":["https://www.example.org"]}`, "changed the list of websites"},
+		{owner, "/desk/site/keys", `{"key":"o"}`, "created a site key"},
+		{owner, "/desk/site/keys/" + own("/desk/site/keys/{id}") + "/end", `{"key":"p"}`, "ended a site key"},
+		{owner, "/desk/site/domain", `{"key":"q","domain":"tickets.theatre.org"}`, "entered the domain tickets.theatre.org"},
+		{owner, "/desk/site/domain/removal", `{"key":"r"}`, "removed the domain tickets.theatre.org"},
+		{owner, "/desk/invoices", `{"key":"s","name":"Haus","street":"Ring 1","city":"Wien","country":"AT","vat_id":"ATU13585627"}`, "changed the seller on invoices"},
+		{owner, "/desk/team", `{"key":"t","name":"Summer stage"}`, "Its name is now “Summer stage”."},
 	} {
 		if a, body := send(t, c.who, "POST", w.url+c.to, c.body); a.StatusCode >= 300 {
 			t.Errorf("%s: %d %s", c.to, a.StatusCode, body)
@@ -417,6 +429,22 @@ func TestOwners_AreToldWhereMoneyAndOrdersGo(t *testing.T) {
 		var told int
 		if err := w.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND email = 'ann@example.org' AND strpos(about, $1) > 0 AND $1 <> ''`, c.words).Scan(&told); err != nil || told != min(1, len(c.words)) {
 			t.Errorf("%d mails tell of %s, %v", told, c.to, err)
+		}
+	}
+}
+
+// A session that was stolen does not take the team from its owner unseen.
+func TestOwners_AnOwnerWhoIsNoLongerOneIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	extra := "/desk/team/members/" + w.things()["/desk/team/members/{id}"].own
+	for _, role := range []string{"owner", "viewer"} {
+		if a, body := send(t, w.people[string(organizers.Owner)], "POST", w.url+extra, `{"key":"`+role+`","role":"`+role+`"}`); a.StatusCode >= 300 {
+			t.Fatal(role, a.StatusCode, body)
+		}
+		var told int
+		if err := w.db.QueryRow(t.Context(), `SELECT count(*) FROM mail WHERE kind = 'security' AND email = (SELECT email FROM organizer WHERE name = 'Extra') AND strpos(about, $1) > 0`, role).Scan(&told); err != nil || told != 1 {
+			t.Errorf("%d mails tell of the role %s, %v", told, role, err)
 		}
 	}
 }

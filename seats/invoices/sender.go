@@ -181,6 +181,9 @@ func (v *Invoices) SetSender(ctx context.Context, m organizers.Member, s Sender,
 		if _, err := tx.Exec(ctx, setSenderSQL, m.Team, s.Name, s.Street, s.Postcode, s.City, s.Country, s.VATID, s.TaxNumber, s.Register, s.Email, s.Exemption, s.Prefix, s.Paused); err != nil {
 			return err
 		}
+		if err := organizers.TellOwners(m, organizers.NoticeSeller).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("changed the seller on invoices"), "team/invoices", s)
 	})
 }

@@ -233,6 +233,9 @@ func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string
 		if err != nil {
 			return fmt.Errorf("organizers: revoke a key: %w", err)
 		}
+		if err := TellOwners(m, NoticeKeyRevoked, name).Run(ctx, tx); err != nil {
+			return err
+		}
 		return Note(ctx, tx, m, text.Mark("revoked a key"), "keys", map[string]any{"name": name})
 	})
 }

@@ -142,6 +142,9 @@ func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) err
 		if err != nil {
 			return fmt.Errorf("organizers: withdraw an invitation: %w", err)
 		}
+		if err := TellOwners(m, NoticeWithdrawn, email).Run(ctx, tx); err != nil {
+			return err
+		}
 		return Note(ctx, tx, m, text.Mark("withdrew the invitation"), "team/"+email, nil)
 	})
 }

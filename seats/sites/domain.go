@@ -84,6 +84,9 @@ func (s *Sites) Ask(ctx context.Context, m organizers.Member, typed, key string)
 		if tag.RowsAffected() == 0 { // it has this one
 			return nil
 		}
+		if err := organizers.TellOwners(m, organizers.NoticeDomain, domain).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("asked for a domain"), "site", map[string]any{"domain": domain})
 	})
 	s.changed(ctx)
@@ -185,6 +188,9 @@ func (s *Sites) Remove(ctx context.Context, m organizers.Member, key string) err
 		}
 		if err != nil {
 			return fmt.Errorf("sites: remove a domain: %w", err)
+		}
+		if err := organizers.TellOwners(m, organizers.NoticeDomainRemoved, domain).Run(ctx, tx); err != nil {
+			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("removed a domain"), "site", map[string]any{"domain": domain})
 	})

@@ -95,6 +95,9 @@ func (s *Sites) MakeKey(ctx context.Context, m organizers.Member, form string) e
 		if tag.RowsAffected() == 0 {
 			return organizers.Mistakes{{Field: FieldKeys, Message: text.Mark("Your team has %d site keys. End one before you create another."), Args: []any{mostKeys}}}
 		}
+		if err := organizers.TellOwners(m, organizers.NoticeSiteKeyMade).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("created a site key"), "site", nil)
 	})
 	s.changed(ctx)
@@ -114,6 +117,9 @@ func (s *Sites) EndKey(ctx context.Context, m organizers.Member, id int64, form 
 		}
 		if tag.RowsAffected() == 0 {
 			return organizers.ErrNotYours
+		}
+		if err := organizers.TellOwners(m, organizers.NoticeSiteKeyEnded).Run(ctx, tx); err != nil {
+			return err
 		}
 		return organizers.Note(ctx, tx, m, text.Mark("ended a site key"), "site", nil)
 	})

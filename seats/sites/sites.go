@@ -175,6 +175,9 @@ func (s *Sites) Save(ctx context.Context, m organizers.Member, typed []string, k
 		if _, err := tx.Exec(ctx, addSitesSQL, m.Team, origins); err != nil {
 			return fmt.Errorf("sites: add those of a team: %w", err)
 		}
+		if err := organizers.TellOwners(m, organizers.NoticeSites).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("changed the sites that show events"), "site", map[string]any{"sites": origins})
 	})
 	s.changed(ctx)

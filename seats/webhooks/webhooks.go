@@ -249,7 +249,7 @@ func (h *Hooks) Make(ctx context.Context, m organizers.Member, address string, k
 // subject is the address of a hook below /desk.
 func subject(id int64) string { return fmt.Sprintf("hooks/%d", id) }
 
-// change runs one statement about a hook that is there, once for each form, and notes it. tell is nil or tells of it.
+// change runs one statement about a hook that is there, once for each form, notes it and tells of it.
 func (h *Hooks) change(ctx context.Context, m organizers.Member, id int64, form, what string, detail any, tell seats.TxHook, sql string, args ...any) error {
 	return h.desk.Change(ctx, m, form, []any{what, id, detail}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, sql, append([]any{m.Team, id}, args...)...)
@@ -290,16 +290,16 @@ const hookOffSQL = `UPDATE hook SET off_at = coalesce(off_at, clock_timestamp())
 func (h *Hooks) Switch(ctx context.Context, m organizers.Member, id int64, on bool, form string) error {
 	defer h.Wake()
 	if on {
-		return h.change(ctx, m, id, form, text.Mark("switched a webhook on"), nil, nil, hookOnSQL)
+		return h.change(ctx, m, id, form, text.Mark("switched a webhook on"), nil, organizers.TellOwners(m, organizers.NoticeHookOn), hookOnSQL)
 	}
-	return h.change(ctx, m, id, form, text.Mark("switched a webhook off"), nil, nil, hookOffSQL)
+	return h.change(ctx, m, id, form, text.Mark("switched a webhook off"), nil, organizers.TellOwners(m, organizers.NoticeHookOff), hookOffSQL)
 }
 
 const removeHookSQL = `UPDATE hook SET removed_at = clock_timestamp() WHERE team_id = $1 AND id = $2 AND removed_at IS NULL`
 
 // Remove takes a hook away: nothing is told to it any more.
 func (h *Hooks) Remove(ctx context.Context, m organizers.Member, id int64, form string) error {
-	return h.change(ctx, m, id, form, text.Mark("removed a webhook"), nil, nil, removeHookSQL)
+	return h.change(ctx, m, id, form, text.Mark("removed a webhook"), nil, organizers.TellOwners(m, organizers.NoticeHookRemoved), removeHookSQL)
 }
 
 const formerSecretSQL = `
