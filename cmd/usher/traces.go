@@ -22,6 +22,7 @@ import (
 	wire "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/usherbox/usher/seats/outbound"
 	"github.com/usherbox/usher/seats/tracing"
 )
 
@@ -101,7 +102,7 @@ type collector struct {
 func newCollector(cfg *Config, log *slog.Logger) *collector {
 	return &collector{
 		address: strings.TrimRight(cfg.Traces, "/") + tracesAddress, header: cfg.headers, log: log,
-		client: http.Client{Timeout: uploadTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: http.Client{Timeout: uploadTime, CheckRedirect: outbound.Stay},
 	}
 }
 

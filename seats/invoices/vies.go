@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/usherbox/usher/seats/outbound"
 )
 
 // VIES asks the register of the EU whether a business has a VAT ID. It is of the European Commission; answers are
@@ -58,7 +60,7 @@ func (v *VIES) ask(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a, err := http.DefaultClient.Do(r)
+	a, err := outbound.Client.Do(r)
 	if err != nil {
 		return false, err
 	}

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/usherbox/usher/seats/idempotency"
+	"github.com/usherbox/usher/seats/outbound"
 )
 
 // Why somebody is not signed in.
@@ -68,7 +69,7 @@ func New(s Settings) (*Provider, error) {
 		s.Name = at.Hostname()
 	}
 	// A redirect would carry the secret and the code elsewhere.
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: patience, CheckRedirect: outbound.Stay}
 	return &Provider{Settings: s, client: client}, nil
 }
 

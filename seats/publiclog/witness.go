@@ -20,6 +20,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/outbound"
 )
 
 // Witness cosigns roots: it says that each continues every root of the log that it cosigned before, so two auditors who trust it see one log
@@ -66,9 +67,8 @@ const (
 
 // witnesses are those that this node asks.
 type witnesses struct {
-	list   []Witness
-	job    *jobs.Job
-	client http.Client
+	list []Witness
+	job  *jobs.Job
 
 	mu    sync.Mutex
 	sizes map[string]int64 // leaves that a witness saw, by its key and the origin
@@ -293,7 +293,7 @@ func (l *Logs) addCheckpoint(ctx context.Context, w Witness, r *root, saw int64)
 	if err != nil {
 		return "", 0, err
 	}
-	response, err := l.witnesses.client.Do(request)
+	response, err := outbound.Client.Do(request)
 	if err != nil {
 		return "", 0, err
 	}

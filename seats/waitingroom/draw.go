@@ -16,6 +16,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/usherbox/usher/seats/outbound"
 )
 
 // MostDrawn is the largest draw: a number fits four bytes, and the table fits memory.
@@ -346,7 +348,7 @@ func askDrand(ctx context.Context, url string, round uint64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waitingroom: ask the beacon: %w", err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := outbound.Client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("waitingroom: ask the beacon: %w", err)
 	}

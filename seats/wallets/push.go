@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/usherbox/usher/seats/jobs"
+	"github.com/usherbox/usher/seats/outbound"
 )
 
 // pusher tells phones, through Apple's push service, that one of their passes changed.
@@ -24,7 +25,7 @@ type pusher struct {
 
 func newPusher(pair tls.Certificate, topic string) *pusher {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 1, Proxy: http.ProxyFromEnvironment}
-	return &pusher{client: &http.Client{Transport: transport, Timeout: 10 * time.Second}, url: "https://api.push.apple.com", topic: topic}
+	return &pusher{client: &http.Client{Transport: transport, Timeout: 10 * time.Second, CheckRedirect: outbound.Stay}, url: "https://api.push.apple.com", topic: topic}
 }
 
 // push tells a phone. It reports whether the phone is there: Apple says so when it is not.

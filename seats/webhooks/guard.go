@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/usherbox/usher/seats/outbound"
 	"github.com/usherbox/usher/seats/text"
 )
 
@@ -84,7 +85,7 @@ func NewClient(inside bool) *http.Client {
 			Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: connect, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: mostIdle, IdleConnTimeout: idle, MaxResponseHeaderBytes: mostBytes, DisableCompression: true,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: outbound.Stay,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	api "github.com/stripe/stripe-go/v85"
 
+	"github.com/usherbox/usher/seats/outbound"
 	"github.com/usherbox/usher/seats/payments"
 )
 
@@ -28,7 +29,7 @@ type Stripe struct {
 // url is where Stripe is; empty for the real one.
 func New(key, secret, url string) *Stripe {
 	config := &api.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: 10 * time.Second},
+		HTTPClient:        &http.Client{Timeout: 10 * time.Second, CheckRedirect: outbound.Stay},
 		MaxNetworkRetries: api.Int64(0), // the attempt is repeated by itself
 		EnableTelemetry:   api.Bool(false),
 		LeveledLogger:     &api.LeveledLogger{Level: api.LevelNull},
