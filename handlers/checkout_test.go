@@ -176,6 +176,13 @@ func TestCheckout_FormEndsWithTheOrder(t *testing.T) {
 	if a, _ := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.Header.Get("Location") != order {
 		t.Errorf("back at the checkout leads to %q, want %q", a.Header.Get("Location"), order)
 	}
+	late := fill(hold, "Eve", "eve@example.org") // a form for more time that comes after the order
+	late.Set("extend", "1")
+	s.leads(t, who, late)
+	s.held(t, who, 1)
+	if a, page := send(t, who, "GET", s.url+"/events/evening/checkout", "", "Accept", asPage); a.StatusCode != 200 || strings.Contains(page, `value="Eve"`) {
+		t.Error("the next checkout begins with what was typed for the order before")
+	}
 	s.exec(t, `UPDATE typed SET since = since - interval '25 hours'`)
 	if err := s.sold.PurgeTyped(t.Context()); err != nil || s.count(t, "typed") != 0 {
 		t.Errorf("%d forms are kept for more than a day, %v", s.count(t, "typed"), err)

@@ -29,7 +29,8 @@ func (h *Handlers) Checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if !known {
 		return web.ErrNoHold
 	}
-	typed, err := h.Orders.Typed(r.Context(), s.Event.ID, holder)
+	told := r.URL.Query().Has("told")
+	typed, err := h.Orders.Typed(r.Context(), s.Event.ID, holder, told)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (h *Handlers) Checkout(w http.ResponseWriter, r *http.Request, s *seats.Sal
 	if err != nil {
 		return err
 	}
-	told := typed.Told() && r.URL.Query().Has("told")
+	told = told && typed.Told()
 	if nothing && p.Message == "" && !told { // they came back by the browser's button
 		code, err := h.Orders.Made(r.Context(), s.Event.ID, holder)
 		if err != nil {

@@ -342,11 +342,24 @@ func (o *Orders) KeepTyped(ctx context.Context, event int64, holder seats.ID, t 
 
 const typedSQL = `SELECT answer FROM typed WHERE event_id = $1 AND holder = $2`
 
-// Typed is what a holder sent last for an event; the zero Typed if nothing, or if an order came of it.
-func (o *Orders) Typed(ctx context.Context, event int64, holder seats.ID) (t Typed, err error) {
+const holdOrderedSQL = `SELECT EXISTS (SELECT FROM orders WHERE hold_id = $1 AND holder = $2)`
+
+// Typed is what a holder sent last for an event; the zero Typed if nothing, or if an order came of its hold: a form that asked for more
+// time may have been kept while that order was on its way. If told, the page says what was wrong with it, also after the order.
+func (o *Orders) Typed(ctx context.Context, event int64, holder seats.ID, told bool) (t Typed, err error) {
 	err = o.db.QueryRow(ctx, typedSQL, event, holder).Scan(&t)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return t, nil
+	}
+	ordered := false
+	if err == nil && !(told && t.Told()) {
+		err = o.db.QueryRow(ctx, holdOrderedSQL, t.Form.Hold, holder).Scan(&ordered)
+	}
+	if err != nil {
 		return t, fmt.Errorf("orders: look for what was typed: %w", err)
+	}
+	if ordered {
+		return Typed{}, nil
 	}
 	return t, nil
 }
