@@ -392,6 +392,22 @@ func TestProof_PasswordIsNotEnoughOfAMemberWithCodes(t *testing.T) {
 	}
 }
 
+func TestProof_TooManyTriesAreReported(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	for try := range 21 {
+		want := http.StatusForbidden
+		if try == 20 {
+			want = http.StatusTooManyRequests
+		}
+		if a, body := send(t, ann, "POST", s.url+"/desk/session/proof", `{"code":"000000"}`); a.StatusCode != want {
+			t.Fatalf("try %d: %d %s", try+1, a.StatusCode, body)
+		}
+	}
+	s.reported(t, organizers.SignInSlowed, "proof", 1)
+}
+
 func TestOwners_AreToldWhereMoneyAndOrdersGo(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

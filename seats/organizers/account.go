@@ -125,7 +125,7 @@ func (d *Desk) ChangePassword(ctx context.Context, m Member, before, password st
 // Errors: ErrSignIn if they do not; ErrOften; ErrBusy; the database's.
 func (d *Desk) ProvePassword(ctx context.Context, m Member, password string) error {
 	by := counter{fmt.Sprintf("proof %d", m.Organizer), provePace}
-	if _, err := d.count(ctx, by); err != nil {
+	if err := d.countProof(ctx, by, m.Organizer, m.From); err != nil {
 		return err
 	}
 	var hash string
@@ -144,6 +144,15 @@ func (d *Desk) ProvePassword(ctx context.Context, m Member, password string) err
 		return err
 	}
 	return d.proved(ctx, m, ByPassword)
+}
+
+// countProof counts a try to prove who an organizer is. ErrOften if there were too many, which is reported.
+func (d *Desk) countProof(ctx context.Context, by counter, organizer int64, from Client) error {
+	_, err := d.count(ctx, by)
+	if errors.Is(err, ErrOften) {
+		d.Report(SecurityEvent{Kind: SignInSlowed, Organizer: organizer, Network: from.network(), Agent: from.Agent, Detail: "proof"})
+	}
+	return err
 }
 
 // setPassword checks and writes a password, with what use does first in the same transaction.

@@ -139,7 +139,7 @@ func tidyCode(text string) string {
 // ConfirmApp makes the codes of a member's app count, if it shows the right one now. It returns recovery codes, which can be
 // had only now. Errors: ErrCode; ErrOften; the database's.
 func (d *Desk) ConfirmApp(ctx context.Context, m Member, code string) (recovery []string, err error) {
-	if _, err := d.count(ctx, counter{fmt.Sprintf("second %d", m.Organizer), provePace}); err != nil {
+	if err := d.countProof(ctx, counter{fmt.Sprintf("second %d", m.Organizer), provePace}, m.Organizer, m.From); err != nil {
 		return nil, err
 	}
 	err = pgx.BeginFunc(ctx, d.db, func(tx pgx.Tx) error {
@@ -265,7 +265,7 @@ const ownerOfSQL = `SELECT name, email FROM organizer WHERE id = $1`
 // failures are counted by organizer. Errors: ErrCode; ErrOften; the database's.
 func (d *Desk) Second(ctx context.Context, organizer int64, code string, from Client) (by Proof, err error) {
 	tries := counter{fmt.Sprintf("second %d", organizer), provePace}
-	if _, err := d.count(ctx, tries); err != nil {
+	if err := d.countProof(ctx, tries, organizer, from); err != nil {
 		return by, err
 	}
 	code = tidyCode(code)
