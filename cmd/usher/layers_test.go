@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"seats/seatstest/race":             {},
 	"seats/seatstest/scale":            {},
 	"seats/verify":                     {"seats", "seats/database", "seats/books", "seats/seal"},
-	"seats/books":                      {"seats/text", "seats", "seats/database", "seats/jobs", "seats/organizers", "seats/payments", "seats/pricing"},
+	"seats/books":                      {"seats/text", "seats", "seats/database", "seats/jobs", "seats/organizers", "seats/payments", "seats/plan", "seats/pricing"},
 	"seats/blocks":                     {"seats/text", "seats", "seats/jobs", "seats/organizers"},
 	"seats/bookings":                   {"seats/paging", "seats", "seats/blocks", "seats/jobs", "seats/orders", "seats/organizers", "seats/payments", "seats/pricing", "seats/seal", "seats/text"},
 	"seats/guests":                     {"seats/paging", "seats", "seats/blocks", "seats/orders", "seats/organizers", "seats/payments", "seats/text"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/plan"
 	"github.com/usherbox/usher/seats/pricing"
 	"github.com/usherbox/usher/seats/text"
 )
@@ -123,7 +124,7 @@ func (e Entry) datev() []any {
 	fields[0], fields[1], fields[2] = raw(strings.ReplaceAll(pricing.Amount(amount, e.Currency), ".", ",")), side, e.Currency
 	fields[6], fields[7], fields[9] = raw(e.Debit), raw(e.Credit), raw(e.Day[8:10]+e.Day[5:7])
 	fields[10] = cut(notInReference.ReplaceAllString(e.Event, "-"), 36)
-	fields[13] = cut(strings.TrimSpace(e.Text+" "+datevWords[e.Line]), 60)
+	fields[13] = cut(plan.Harmless(strings.TrimSpace(e.Text+" "+datevWords[e.Line])), 60)
 	fields[36] = cut(notInReference.ReplaceAllString(e.Event, "-"), 36)
 	fields[113] = raw("0")
 	return fields
