@@ -64,6 +64,35 @@ func (p SubscriptionPage) performances() []seats.Event {
 	return list
 }
 
+// cancelRule says until when the tickets of a performance may be cancelled; of all performances if it has no day.
+type cancelRule struct{ day, words string }
+
+// cancelRules are those of the performances, or the one of all of them.
+func (p SubscriptionPage) cancelRules(ctx context.Context) (list []cancelRule) {
+	same := true
+	for _, e := range p.performances() {
+		words := Sale{Event: e, Now: p.Basket.Now}.cancelWords(ctx, p.Basket.Total > 0)
+		list = append(list, cancelRule{views.DayTimeIn(ctx, e, e.StartsAt), words})
+		same = same && words == list[0].words
+	}
+	if same {
+		return []cancelRule{{words: list[0].words}}
+	}
+	return list
+}
+
+// limitWords says how many tickets of a performance one person gets, and what counts.
+func (p SubscriptionPage) limitWords(ctx context.Context) string {
+	most := p.event().SeatsPerHolder
+	for _, e := range p.performances() {
+		most = min(most, e.SeatsPerHolder)
+	}
+	return text.N(ctx,
+		"You can book up to %d ticket for each performance. All your orders count: those with the same email address, account or card.",
+		"You can book up to %d tickets for each performance. All your orders count: those with the same email address, account or card.",
+		most)
+}
+
 func (p SubscriptionPage) path() string { return SubscriptionOf(p.House) }
 
 func (p SubscriptionPage) at(section int) string {
