@@ -239,6 +239,11 @@ func killRehearsal(t *testing.T, program string) {
 			}
 		}
 	})
+	for _, pid := range a.children { // it takes the whole machine
+		if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || nice != 20 {
+			t.Errorf("process %d of a rehearsal that gives way to none has priority %d, %v", pid, nice, err)
+		}
+	}
 	if err := a.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
