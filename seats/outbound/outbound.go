@@ -1,5 +1,4 @@
-// Package outbound is how the box office asks services outside: the beacon of a draw, the register of VAT numbers, witnesses, push services,
-// the provider of OpenID Connect, a collector of traces, webhooks. It asks the address that was set and no other, so a redirect is an answer.
+// Package outbound holds what HTTP clients for outside services share: they follow no redirect, so only the address that was set is asked.
 package outbound
 
 import "net/http"
