@@ -14,6 +14,7 @@ import (
 	"github.com/usherbox/usher/seats/limit"
 	"github.com/usherbox/usher/seats/organizers"
 	"github.com/usherbox/usher/seats/subscriptions"
+	"github.com/usherbox/usher/views"
 )
 
 // subscription sells the evening together with a matinee, which it returns, at /subscriptions/season.
@@ -172,6 +173,26 @@ func TestSubscription_CountsForThePersonAndNotForTheBrowser(t *testing.T) {
 	a, body = send(t, ann, "POST", s.url+"/subscriptions/season/orders", fmt.Sprintf(`{"seats":[%q,%q],"name":"Ann","email":"ANN@example.org","method":"door","total":10000}`, s.sale.Plan.Label(free[0]), s.sale.Plan.Label(free[1])))
 	if a.StatusCode != http.StatusConflict || !strings.Contains(body, "over all orders") {
 		t.Errorf("the subscription for the same person: %d %s", a.StatusCode, body)
+	}
+}
+
+func TestSubscription_SaysTheLimitAndEachRuleBeforeBuying(t *testing.T) {
+	t.Parallel()
+	policy := seats.DefaultPolicy
+	policy.Resale = true // tickets of a subscription are not offered back
+	s := newSiteFor(t, events.Settings{SeatsPerHolder: 2, Policy: &policy})
+	matinee := s.subscription(t)
+	ann := person(t)
+	s.wantSubscribes(t, http.StatusCreated, ann, "", s.sale.FreeSeats()[0])
+	_, page := s.page(t, ann, "/subscriptions/season/checkout")
+	if !strings.Contains(page, "You can book up to 2 tickets for each performance.") || strings.Contains(page, "offer tickets back") {
+		t.Error("the checkout does not say the limit, or promises that tickets can be offered back")
+	}
+	for _, e := range []seats.Event{s.sale.Event, matinee.Event} {
+		ends, _ := events.CancelEnds(e)
+		if words := views.DayTimeIn(t.Context(), e, e.StartsAt) + "</b> You can cancel until " + views.DayTimeIn(t.Context(), e, ends); !strings.Contains(strings.Join(strings.Fields(page), " "), strings.Join(strings.Fields(words), " ")) {
+			t.Errorf("the checkout does not say of %s: %s", e.Name, words)
+		}
 	}
 }
 

@@ -64,18 +64,19 @@ func (p SubscriptionPage) performances() []seats.Event {
 	return list
 }
 
-// cancelRule says until when the tickets of a performance may be cancelled; of all performances if it has no day.
+// cancelRule says until when the tickets of a performance may be cancelled. One without a day is that of all performances.
 type cancelRule struct{ day, words string }
 
-// cancelRules are those of the performances, or the one of all of them.
+// cancelRules returns the rule of each performance, or one without a day if none can be cancelled or there is one performance.
 func (p SubscriptionPage) cancelRules(ctx context.Context) (list []cancelRule) {
-	same := true
+	never := true
 	for _, e := range p.performances() {
+		e.Policy.Resale = false // RefuseResale: tickets of a subscription are not offered back
 		words := Sale{Event: e, Now: p.Basket.Now}.cancelWords(ctx, p.Basket.Total > 0)
 		list = append(list, cancelRule{views.DayTimeIn(ctx, e, e.StartsAt), words})
-		same = same && words == list[0].words
+		never = never && words == text.T(ctx, neverCancelled)
 	}
-	if same {
+	if never || len(list) == 1 {
 		return []cancelRule{{words: list[0].words}}
 	}
 	return list
