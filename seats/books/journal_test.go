@@ -63,7 +63,7 @@ func TestDatev_IsAsTheFormatHasIt(t *testing.T) {
 	now := time.Date(2030, 6, 1, 12, 30, 15, 0, time.UTC)
 	file, err := books.Datev(c, f, []books.Entry{
 		{Day: "2030-05-02", Event: "der-räuber", Text: `Die "Räuber" für 5 € 日`, Line: books.LineTicket, Rate: 7000, Currency: "EUR", Amount: 123456, Tax: 8077, Debit: "1361", Credit: "8300"},
-		{Day: "2030-05-31", Event: "evening", Text: "Evening", Line: books.LineFee, Rate: 19000, Currency: "EUR", Amount: -5, Tax: -1, Debit: "1361", Credit: "8400"},
+		{Day: "2030-05-31", Event: "evening", Text: "=1+1", Line: books.LineFee, Rate: 19000, Currency: "EUR", Amount: -5, Tax: -1, Debit: "1361", Credit: "8400"},
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +85,9 @@ func TestDatev_IsAsTheFormatHasIt(t *testing.T) {
 	}
 	if !strings.HasPrefix(string(lines[3]), `0,05;"H";"EUR";;;"";1361;8400;"";3105;"evening"`) {
 		t.Errorf("money that went is %q", lines[3])
+	}
+	if !bytes.Contains(lines[3], []byte(`;"'=1+1 Geb`)) {
+		t.Errorf("a name that a spreadsheet would compute is %q", lines[3])
 	}
 	for name, of := range map[string]struct {
 		chart  books.Chart
