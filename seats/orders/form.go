@@ -344,8 +344,8 @@ const typedSQL = `SELECT answer FROM typed WHERE event_id = $1 AND holder = $2`
 
 const holdOrderedSQL = `SELECT EXISTS (SELECT FROM orders WHERE hold_id = $1 AND holder = $2)`
 
-// Typed is what a holder sent last for an event; the zero Typed if nothing, or if an order came of its hold: a form that asked for more
-// time may have been kept while that order was on its way. If told, the page says what was wrong with it, also after the order.
+// Typed returns the form that a holder sent last for an event. It returns the zero Typed if there is none, or if its hold was ordered, unless
+// told is set and the form has something to say: a request for more time can store a form after the order was placed.
 func (o *Orders) Typed(ctx context.Context, event int64, holder seats.ID, told bool) (t Typed, err error) {
 	err = o.db.QueryRow(ctx, typedSQL, event, holder).Scan(&t)
 	if errors.Is(err, pgx.ErrNoRows) {
