@@ -191,7 +191,7 @@ var matrix = map[string]access{
 	"POST /desk/site/keys":                           {need: organizers.Own, proved: true},
 	"POST /desk/site/keys/{id}/end":                  {need: organizers.Own, proved: true},
 	"POST /desk/site/domain":                         {need: organizers.Own, proved: true, form: "domain="},
-	"POST /desk/site/domain/proof":                   {need: organizers.Own},
+	"POST /desk/site/domain/proof":                   {need: organizers.Own, proved: true},
 	"POST /desk/site/domain/removal":                 {need: organizers.Own, proved: true},
 	"GET /desk/legal":                                {need: organizers.Manage},
 	"POST /desk/legal":                               {need: organizers.Manage, form: "kind=none"},

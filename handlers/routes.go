@@ -405,7 +405,7 @@ func (h *Handlers) table() []route {
 		{"POST /desk/site/keys", h.desk.Proved(organizers.Own, h.desk.MakeSiteKey), secretRule},
 		{"POST /desk/site/keys/{id}/end", h.desk.Proved(organizers.Own, h.desk.EndSiteKey), secretRule},
 		{"POST /desk/site/domain", h.desk.Proved(organizers.Own, h.desk.AskDomain), secretRule},
-		{"POST /desk/site/domain/proof", h.desk.Member(organizers.Own, h.desk.ProveDomain), secretRule},
+		{"POST /desk/site/domain/proof", h.desk.Proved(organizers.Own, h.desk.ProveDomain), secretRule},
 		{"POST /desk/site/domain/removal", h.desk.Proved(organizers.Own, h.desk.RemoveDomain), secretRule},
 		{"GET /desk/mail-texts", h.desk.Member(organizers.Promote, h.desk.MailTexts), secretRule},
 		{"POST /desk/mail-texts", h.desk.Member(organizers.Promote, h.desk.SaveMailText), secretRule},

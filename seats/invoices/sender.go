@@ -167,7 +167,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (team_id) DO UPDATE
    SET name = excluded.name, street = excluded.street, postcode = excluded.postcode, city = excluded.city, country = excluded.country,
        vat_id = excluded.vat_id, tax_number = excluded.tax_number, register = excluded.register, email = excluded.email,
-       exemption = excluded.exemption, prefix = excluded.prefix, paused = excluded.paused`
+       exemption = excluded.exemption, prefix = excluded.prefix, paused = excluded.paused
+ WHERE (invoice_sender.name, invoice_sender.street, invoice_sender.postcode, invoice_sender.city, invoice_sender.country, invoice_sender.vat_id, invoice_sender.tax_number,
+        invoice_sender.register, invoice_sender.email, invoice_sender.exemption, invoice_sender.prefix, invoice_sender.paused) IS DISTINCT FROM
+       (excluded.name, excluded.street, excluded.postcode, excluded.city, excluded.country, excluded.vat_id, excluded.tax_number,
+        excluded.register, excluded.email, excluded.exemption, excluded.prefix, excluded.paused)`
 
 // SetSender changes the seller of later invoices. Orders get invoices from the first time on.
 //
@@ -178,7 +182,8 @@ func (v *Invoices) SetSender(ctx context.Context, m organizers.Member, s Sender,
 		return err
 	}
 	return v.desk.Change(ctx, m, key, []any{"invoice sender", s}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, setSenderSQL, m.Team, s.Name, s.Street, s.Postcode, s.City, s.Country, s.VATID, s.TaxNumber, s.Register, s.Email, s.Exemption, s.Prefix, s.Paused); err != nil {
+		tag, err := tx.Exec(ctx, setSenderSQL, m.Team, s.Name, s.Street, s.Postcode, s.City, s.Country, s.VATID, s.TaxNumber, s.Register, s.Email, s.Exemption, s.Prefix, s.Paused)
+		if err != nil || tag.RowsAffected() == 0 { // 0: it was so before
 			return err
 		}
 		if err := organizers.TellOwners(m, organizers.NoticeSeller).Run(ctx, tx); err != nil {

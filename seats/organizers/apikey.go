@@ -224,7 +224,8 @@ UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE te
 
 // RevokeAPIKey ends a key, at once and on all nodes. Errors: ErrNotYours; those of Once; the database's.
 func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string) error {
-	return d.Change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
+	done := false
+	err := d.Change(ctx, m, form, []any{"revoke", id}, func(tx pgx.Tx) error {
 		var name string
 		err := tx.QueryRow(ctx, revokeAPIKeySQL, m.Team, id).Scan(&name)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -236,8 +237,13 @@ func (d *Desk) RevokeAPIKey(ctx context.Context, m Member, id int64, form string
 		if err := TellOwners(m, NoticeKeyRevoked, name).Run(ctx, tx); err != nil {
 			return err
 		}
+		done = true
 		return Note(ctx, tx, m, text.Mark("revoked a key"), "keys", map[string]any{"name": name})
 	})
+	if err == nil && done {
+		d.teamChanged(m, "key revoked")
+	}
+	return err
 }
 
 // The mail goes to the maker and to the owners of the team, once for each key.

@@ -133,7 +133,8 @@ UPDATE invitation SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE
 //
 // Errors: ErrNotYours if there is none that is open; those of Once; the database's.
 func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) error {
-	return d.Change(ctx, m, key, []any{"withdraw", id}, func(tx pgx.Tx) error {
+	done := false
+	err := d.Change(ctx, m, key, []any{"withdraw", id}, func(tx pgx.Tx) error {
 		var email string
 		err := tx.QueryRow(ctx, withdrawSQL, m.Team, id).Scan(&email)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -145,8 +146,13 @@ func (d *Desk) Withdraw(ctx context.Context, m Member, id int64, key string) err
 		if err := TellOwners(m, NoticeWithdrawn, email).Run(ctx, tx); err != nil {
 			return err
 		}
+		done = true
 		return Note(ctx, tx, m, text.Mark("withdrew the invitation"), "team/"+email, nil)
 	})
+	if err == nil && done {
+		d.teamChanged(m, "invitation withdrawn")
+	}
+	return err
 }
 
 // Invited is an invitation as the page behind its link shows it.

@@ -42,7 +42,7 @@ var (
 
 	NoticeKeyRevoked      = Notice(text.Mark("%[1]s revoked the key “%[3]s” for programs of the team %[2]s."))
 	NoticeRenamed         = Notice(text.Mark("%[1]s renamed the team %[2]s. Its name is now “%[3]s”."))
-	NoticeWithdrawn       = Notice(text.Mark("%[1]s withdrew the invitation of %[3]s to the team %[2]s."))
+	NoticeWithdrawn       = Notice(text.Mark("%[1]s withdrew the invitation for %[3]s to the team %[2]s."))
 	NoticeHookOn          = Notice(text.Mark("%[1]s switched on a webhook of the team %[2]s."))
 	NoticeHookOff         = Notice(text.Mark("%[1]s switched off a webhook of the team %[2]s."))
 	NoticeHookRemoved     = Notice(text.Mark("%[1]s removed a webhook of the team %[2]s."))
@@ -50,6 +50,7 @@ var (
 	NoticeSiteKeyMade     = Notice(text.Mark("%[1]s created a site key of the team %[2]s."))
 	NoticeSiteKeyEnded    = Notice(text.Mark("%[1]s ended a site key of the team %[2]s."))
 	NoticeDomain          = Notice(text.Mark("%[1]s entered the domain %[3]s for the team %[2]s."))
+	NoticeDomainProven    = Notice(text.Mark("%[1]s proved that the domain %[3]s belongs to the team %[2]s."))
 	NoticeDomainRemoved   = Notice(text.Mark("%[1]s removed the domain %[3]s of the team %[2]s."))
 	NoticeSeller          = Notice(text.Mark("%[1]s changed the seller on invoices of the team %[2]s."))
 	NoticeDepositPaidBack = Notice(text.Mark("%[1]s noted that the deposit of a group for %[3]s, an event of the team %[2]s, was paid back."))
@@ -59,7 +60,7 @@ var (
 var notices = text.NewStored(
 	string(NoticeKeyMade), string(NoticeInvited), string(NoticeRole), string(NoticeRemoved), string(NoticeDemandsNot), string(NoticeDemands), string(NoticeBank), string(NoticeBankRemoved),
 	string(NoticeKeyRevoked), string(NoticeRenamed), string(NoticeWithdrawn), string(NoticeHookOn), string(NoticeHookOff), string(NoticeHookRemoved),
-	string(NoticeSites), string(NoticeSiteKeyMade), string(NoticeSiteKeyEnded), string(NoticeDomain), string(NoticeDomainRemoved), string(NoticeSeller),
+	string(NoticeSites), string(NoticeSiteKeyMade), string(NoticeSiteKeyEnded), string(NoticeDomain), string(NoticeDomainProven), string(NoticeDomainRemoved), string(NoticeSeller),
 	string(NoticeHookMade), string(NoticeHookChanged), string(NoticeHookSecret), string(NoticeCardPaidBack), string(NoticeOrderPaidBack), string(NoticeDepositPaidBack), string(NoticeJoined),
 	text.Mark("This was done in %s, from the network %s."), text.Mark("This was done from the network %s."),
 	text.Mark("Your role in the team %s is now %s."), text.Mark("You are no longer in the team %s."),
@@ -118,8 +119,8 @@ func TellOwners(m Member, n Notice, more ...any) seats.TxHook {
 }
 
 // tellMember tells a member of the team whom a change is about. An owner is told with the other owners; role is the one in which they are told.
-func tellMember(ctx context.Context, tx pgx.Tx, m Member, c Colleague, role Role, words string) error {
-	if role == Owner || c.Organizer == m.Organizer {
+func tellMember(ctx context.Context, tx pgx.Tx, c Colleague, role Role, words string) error {
+	if role == Owner {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, mailAccountSQL, c.Email, words); err != nil {

@@ -98,7 +98,7 @@ func (d *Desk) SetRole(ctx context.Context, m Member, organizer int64, role Role
 		if err != nil || tag.RowsAffected() == 0 { // 0: they have it
 			return err
 		}
-		if err := tellMember(ctx, tx, m, c, role, "Your role in the team "+m.TeamName+" is now "+string(role)+"."); err != nil {
+		if err := tellMember(ctx, tx, c, role, "Your role in the team "+m.TeamName+" is now "+string(role)+"."); err != nil {
 			return err
 		}
 		if err := TellOwners(m, NoticeRole, c.Name, c.Email, string(role)).Run(ctx, tx); err != nil {
@@ -125,7 +125,7 @@ func (d *Desk) Remove(ctx context.Context, m Member, organizer int64, key string
 		if err != nil {
 			return err
 		}
-		if err := tellMember(ctx, tx, m, c, c.Role, "You are no longer in the team "+m.TeamName+"."); err != nil {
+		if err := tellMember(ctx, tx, c, c.Role, "You are no longer in the team "+m.TeamName+"."); err != nil {
 			return err
 		}
 		if err := TellOwners(m, NoticeRemoved, c.Name, c.Email).Run(ctx, tx); err != nil {
@@ -177,7 +177,8 @@ func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 	if wrong != nil {
 		return wrong
 	}
-	return d.Change(ctx, m, key, []any{"rename", name}, func(tx pgx.Tx) error {
+	done := false
+	err := d.Change(ctx, m, key, []any{"rename", name}, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, renameTeamSQL, m.Team, name)
 		if err != nil || tag.RowsAffected() == 0 { // 0: it has it
 			return err
@@ -185,8 +186,13 @@ func (d *Desk) Rename(ctx context.Context, m Member, name, key string) error {
 		if err := TellOwners(m, NoticeRenamed, name).Run(ctx, tx); err != nil {
 			return err
 		}
+		done = true
 		return Note(ctx, tx, m, text.Mark("renamed the team"), "team", map[string]string{"name": name, "before": m.TeamName})
 	})
+	if err == nil && done {
+		d.teamChanged(m, "name")
+	}
+	return err
 }
 
 const newTeamSQL = `INSERT INTO team (name) VALUES ($1) RETURNING id`

@@ -147,6 +147,9 @@ func (s *Sites) Prove(ctx context.Context, m organizers.Member, key string) erro
 		if tag.RowsAffected() == 0 { // it was proven before, or the team has another one by now
 			return nil
 		}
+		if err := organizers.TellOwners(m, organizers.NoticeDomainProven, d.Name).Run(ctx, tx); err != nil {
+			return err
+		}
 		return organizers.Note(ctx, tx, m, text.Mark("proved a domain"), "site", map[string]any{"domain": d.Name})
 	})
 	s.changed(ctx)

@@ -169,11 +169,16 @@ func (s *Sites) Save(ctx context.Context, m organizers.Member, typed []string, k
 		return wrong
 	}
 	err := s.desk.Change(ctx, m, key, []any{"sites", origins}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, removeSitesSQL, m.Team, origins); err != nil {
+		removed, err := tx.Exec(ctx, removeSitesSQL, m.Team, origins)
+		if err != nil {
 			return fmt.Errorf("sites: remove those of a team: %w", err)
 		}
-		if _, err := tx.Exec(ctx, addSitesSQL, m.Team, origins); err != nil {
+		added, err := tx.Exec(ctx, addSitesSQL, m.Team, origins)
+		if err != nil {
 			return fmt.Errorf("sites: add those of a team: %w", err)
+		}
+		if removed.RowsAffected()+added.RowsAffected() == 0 {
+			return nil
 		}
 		if err := organizers.TellOwners(m, organizers.NoticeSites).Run(ctx, tx); err != nil {
 			return err
