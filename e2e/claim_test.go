@@ -94,9 +94,24 @@ func TestExtend_VisitorGetsMoreTimeOnRequest(t *testing.T) {
 	}
 }
 
-// The answer to GET /hold was of before the release, and came after the page was told that nothing is held any more.
+// The answer to GET /hold was of before the release or the sale, and came after the page was told of that.
 func TestTray_AnAnswerOlderThanTheLastNewsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
+	t.Run("given back", func(t *testing.T) {
+		t.Parallel()
+		answerOlderThanNews(t, "free", func(other *program, slug string, _ hold) {
+			if status, _ := other.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
+				t.Fatalf("give back: status %d", status)
+			}
+		})
+	})
+	t.Run("sold", func(t *testing.T) {
+		t.Parallel()
+		answerOlderThanNews(t, "sold", func(other *program, slug string, h hold) { other.ordersHeld(slug, h) })
+	})
+}
+
+func answerOlderThanNews(t *testing.T, becomes string, does func(other *program, slug string, h hold)) {
 	slug := boxOffice.event(t, "theatre")
 	ann := someone(t, boxOffice, "ann", desktop)
 	ann.openSection(slug, 0)
@@ -114,12 +129,10 @@ func TestTray_AnAnswerOlderThanTheLastNewsIsAskedForAgain(t *testing.T) {
 		_ = r.Fulfill(playwright.RouteFulfillOptions{Response: answer})
 	}))
 	other := ann.sameSession()
-	other.claim(slug, "Stalls/C/14")
+	h := other.claim(slug, "Stalls/C/14")
 	<-asked
-	if status, _ := other.ask("DELETE", "/events/"+slug+"/claims", nil); status >= 300 {
-		t.Fatalf("give back: status %d", status)
-	}
-	ann.sees(ann.page.Locator(`input[value="Stalls/C/14"][data-state="free"]`))
+	does(other, slug, h)
+	ann.sees(ann.page.Locator(`input[value="Stalls/C/14"][data-state="` + becomes + `"]`))
 	later := func() { // the page looks into news after a quarter of that
 		_, err := ann.page.Evaluate(`() => new Promise(done => setTimeout(done, 1000))`)
 		check(t, err)

@@ -252,16 +252,20 @@ dialog.addEventListener('click', event => {
 // refresh asks again what is held, when the page was away or lapsed seats were taken.
 const refresh = always => settled = renew(always)
 
+let renewing = 0 // answers to come, each of which may be older than what the map said meanwhile
+
 async function renew(always) {
   if (!hold.seats.size && always !== true) return
   const before = new Map(hold.seats), lapsed = hold.lapsed, began = performance.now()
-  const answer = await ask('GET', 'hold').catch(() => undefined)
-  if (answer?.ok) {
-    const now = (await answer.json()).hold
-    if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // no socket tells the time
-    hold.take(now)
-  }
-  else if (answer?.status === 404) hold.take(undefined)
+  renewing++
+  try {
+    const answer = await ask('GET', 'hold').catch(() => undefined)
+    if (answer?.ok) {
+      const now = (await answer.json()).hold
+      if (!live.states) clock.measure(Date.parse(now.now), performance.now() - began) // no socket tells the time
+      hold.take(now)
+    } else if (answer?.status === 404) hold.take(undefined)
+  } finally { renewing-- }
   const gone = [...before].filter(([idx]) => !hold.seats.has(idx)).map(([, label]) => T('%s was just taken.', words(label)))
   if (lapsed && gone.length) say(gone.join(' '))
 }
@@ -302,7 +306,7 @@ export function start() {
   }
   new ResizeObserver(measure).observe(tray)
   hold.addEventListener('change', draw)
-  live.addEventListener('change', event => { if (stray(event.detail)) look() })
+  live.addEventListener('change', event => { if (renewing || stray(event.detail)) look() })
   live.addEventListener('mine', event => {
     word = event.detail
     look()
