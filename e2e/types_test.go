@@ -128,11 +128,11 @@ func TestTypes_WhatIsChosenBeforeTheScriptsAreThereCounts(t *testing.T) {
 	ann.sees(ann.page.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Pay €23.65 now"}))
 }
 
-// holdsBack keeps a file of the page from arriving until it is let.
-func (p *person) holdsBack(file string) (let func()) {
+// holdsBack keeps what the page asks for at an address from arriving until it is let.
+func (p *person) holdsBack(address string) (let func()) {
 	p.t.Helper()
 	goOn := make(chan struct{})
-	check(p.t, p.page.Route(file, func(r playwright.Route) {
+	check(p.t, p.page.Route(address, func(r playwright.Route) {
 		<-goOn
 		_ = r.Continue()
 	}))

@@ -7,6 +7,8 @@ import {$, $$, T, countdown, data, key, path, say, span} from 'usher/page'
 
 const EARLY = 2000 // the time shown ends this much before the server's
 const PAUSE = 10000 // between two tries to extend
+const FREE = 0, HELD = 1 // states of seats
+const LEAVE = 2000 // for the way to the order, if this page placed it: else it was placed elsewhere, by a link in an email or in another tab
 const dialog = $('#more-time'), form = $('main form'), here = `${path}/checkout`, store = `usher${here}` // of this tab, until the order is there (buy.js)
 const length = data.holdLength
 let free, asked, tried = 0, turn = 0, latest, line = Promise.resolve() // turn is the last request's, latest what was posted last
@@ -96,7 +98,7 @@ function heard(m, available) {
   free = available
   explain()
   if (m.type === 'mine') told(m)
-  else if (!held() && m.changes?.some(([idx, state]) => state && seats().split(',').includes(`${idx}`))) renew()
+  else if (m.changes?.some(([idx, state]) => state > (held() ? HELD : FREE) && seats().split(',').includes(`${idx}`))) setTimeout(renew, held() ? LEAVE : 0)
 }
 
 // altered reports whether a field is not as the server wrote it.

@@ -51,7 +51,7 @@ function open() {
     hush()
   }
   mine.onerror = () => {
-    if (mine !== feed || mine.readyState !== EventSource.CLOSED) return hush() // it opens itself again
+    if (mine !== feed || mine.readyState !== EventSource.CLOSED) return // it opens itself again, or says nothing for too long
     close() // it was refused: the page says why
     tell('behind')
     later()

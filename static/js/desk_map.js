@@ -228,6 +228,7 @@ async function toggle() {
   if (playing) return stop()
   const begin = shown === live
   await past()
+  if (playing) return // it was pressed again meanwhile
   if (begin) jump(0)
   run()
 }

@@ -31,7 +31,8 @@ function sound(good) {
   }
 }
 
-function show(state, ...lines) {
+// write replaces what the verdict says.
+function write(state, ...lines) {
   verdict.dataset.state = state
   verdict.replaceChildren(...lines.filter(Boolean).map((text, i) => {
     const p = document.createElement('p')
@@ -39,6 +40,11 @@ function show(state, ...lines) {
     if (!i) p.className = 'word'
     return p
   }))
+}
+
+// show is a verdict, for eyes and ears.
+function show(state, ...lines) {
+  write(state, ...lines)
   verdict.scrollIntoView({block: 'nearest'})
   const good = ['in', 'out', 'outside'].includes(state)
   navigator.vibrate?.(good ? 60 : [120, 60, 120])
@@ -168,6 +174,7 @@ async function check(code, ticket = '') {
   const scan = {key: key(), code: code.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1'), ticket, place: place?.value ?? '', way: form.elements.way?.value ?? 'in', at: 0}
   if (place) localStorage.setItem('usher-place', scan.place)
   choices.replaceChildren()
+  write('idle', T('Checking …')) // the verdict on the one before is not theirs
   const waits = waiting().some(one => one.code.slice(0, LETTERS) === scan.code.slice(0, LETTERS)) // the box office does not know that it is in
   if (lost || waits) return keep(scan)
   let v
@@ -183,7 +190,7 @@ async function check(code, ticket = '') {
   for (const choice of v.choices || []) {
     const button = document.createElement('button')
     button.textContent = choice.name ? `${choice.seat} · ${choice.name}` : choice.seat
-    button.onclick = () => check(code, choice.id)
+    button.onclick = () => next(code, choice.id)
     choices.append(button)
   }
 }
@@ -230,7 +237,7 @@ async function catchUp() {
 
 let turn = Promise.resolve()
 // next judges scans one after the other.
-const next = code => turn = turn.then(() => check(code)).catch(err => show('unknown', err.message))
+const next = (code, ticket) => turn = turn.then(() => check(code, ticket)).catch(err => show('unknown', err.message))
 
 form.onsubmit = event => {
   event.preventDefault()

@@ -189,13 +189,14 @@ document.addEventListener('focusout', event => {
   if (box.ariaDisabled) requestAnimationFrame(() => paint(Number(box.dataset.idx), box))
 })
 
-// openSection puts the rows of another section onto the page.
-export async function openSection(section) {
+// openSection puts the rows of another section onto the page, if it is still wanted then.
+export async function openSection(section, wanted) {
   const answer = await fetch(`${path}/sections/${section}${filter.query()}`, {headers: {'Usher-Fragment': '1'}})
   if (answer.redirected) return location.assign(answer.url) // to a waiting room, which has opened meanwhile
   if (!answer.ok) throw answer
   const fresh = document.createElement('template')
   fresh.innerHTML = await answer.text()
+  if (!wanted()) return
   $('#rows').replaceWith(fresh.content)
   for (const link of links) {
     link.ariaCurrent = sectionOf(link) === section ? 'page' : null

@@ -66,9 +66,12 @@ const climb = (at, told) => stage.climb(house.sections[at].floor ?? 0, told)
 async function enter(at, push = true) {
   frame.dataset.section = at
   climb(at, false)
+  const wanted = () => Number(frame.dataset.section) === at // and no other one was tapped since
   try {
-    await openSection(at)
+    await openSection(at, wanted)
+    if (!wanted()) return
   } catch {
+    if (!wanted()) return
     location.href = `${path}/sections/${at}${filter.query()}`
     return
   }

@@ -1,11 +1,11 @@
 // A sale at a card reader: how it stands is asked until it is sold or failed.
 
-const EVERY = 1200
+const EVERY = 1200, DEADLINE = 15000 // ms between two questions, and that an answer may take
 
 // look asks once; undefined if there was no answer.
 async function look(path) {
-  const answer = await fetch(path, {headers: {Accept: 'application/json'}, cache: 'no-store'}).catch(() => ({}))
-  return answer.ok ? (await answer.json()).payment : undefined
+  const answer = await fetch(path, {headers: {Accept: 'application/json'}, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE)}).catch(() => ({}))
+  return answer.ok ? (await answer.json().catch(() => ({}))).payment : undefined
 }
 
 // underWay reports whether a payment may still be sold.

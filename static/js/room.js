@@ -22,6 +22,7 @@ let spoke, seen // the versions that the socket told last, and that the last ans
 let told = least, heard = Date.now(), turned = false
 
 const now = () => Date.now() + early
+const soon = () => AbortSignal.timeout(10e3) // a connection that says nothing is as good as none
 
 function show(state) {
   const main = $('main'), ahead = least ? number(least) : T('no one'), changed = main.dataset.state !== state
@@ -75,7 +76,7 @@ async function draw() {
 
 // come asks to be let in, once called.
 async function come() {
-  const answer = await fetch(`${data.room}/admissions`, {method: 'POST', headers: {Accept: 'application/json'}})
+  const answer = await fetch(`${data.room}/admissions`, {method: 'POST', headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(30e3)}) // it is refused after 25 s
   if (!answer.ok) throw new Error(answer.status)
   const {inside, why, to} = await answer.json()
   me.called = inside ? 'inside' : {full: 'next', late: 'late', left: 'left', used: 'left'}[why]
@@ -89,7 +90,7 @@ function enter() {
 }
 
 async function look() {
-  const answer = await fetch(`${data.room}/status`, {headers: {Accept: 'application/json'}})
+  const answer = await fetch(`${data.room}/status`, {headers: {Accept: 'application/json'}, signal: soon()})
   if (!answer.ok) throw new Error(answer.status)
   const next = await answer.json()
   fresh = Date.parse(answer.headers.get('date')) || now() // something on the way may have kept it
@@ -130,7 +131,7 @@ async function beat() {
   const window = Math.floor(Date.now() / 30e3)
   if (!crypto.subtle || window === beaten || !me.number || me.number <= shown.serving) return
   beaten = window
-  if (await sampled(shown, me, window)) await fetch(`${data.room}/presence`, {method: 'POST'})
+  if (await sampled(shown, me, window)) await fetch(`${data.room}/presence`, {method: 'POST', signal: soon()})
 }
 
 const where = () => stands(shown, me, now())

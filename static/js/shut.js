@@ -4,12 +4,15 @@ const {opens, now, status} = document.body.dataset
 
 if (document.querySelector('#tray')) import('usher/hold').then(hold => hold.start())
 
-const most = 24 * 3600e3
-let left = Number(opens) - Number(now) + Math.random() * 1500
+const due = Date.now() + Number(opens) - Number(now) + Math.random() * 1500
+let timer
+
+// wait loads the page once it is time. Timers stand still on a machine that sleeps, so it looks at the clock each minute at least.
 function wait() {
-  const step = Math.min(left, most)
-  left -= step
-  setTimeout(() => left > 0 ? wait() : location.reload(), step)
+  clearTimeout(timer)
+  const left = due - Date.now()
+  if (left <= 0 && navigator.onLine) location.reload()
+  else timer = setTimeout(wait, Math.max(1e3, Math.min(left, 60e3)))
 }
 
 // look asks whether the sale goes on.
@@ -20,5 +23,7 @@ async function look() {
   } catch {} // there is another look
 }
 
-if (opens) wait()
-else if (status === 'paused') setInterval(() => document.hidden || look(), 20e3 + Math.random() * 10e3)
+if (opens) {
+  wait()
+  document.addEventListener('visibilitychange', wait)
+} else if (status === 'paused') setInterval(() => document.hidden || look(), 20e3 + Math.random() * 10e3)

@@ -14,6 +14,7 @@ import {Shows} from 'usher/shows'
 import {N, T} from 'usher/text'
 
 const FREE = 0, BLOCKED = 3, TOUCH = 10 // states of seats; px between two seats that can be picked
+const DEADLINE = 30_000 // ms that an answer may take: a claim is refused after 25 s
 const WATCH = 10_000 // ms between two looks at seats of other performances
 const fares = JSON.parse(data.fares), categories = JSON.parse(data.categories)
 const digits = Number(data.decimals ?? 2), unit = 10 ** digits
@@ -57,9 +58,9 @@ function refuse(text) {
 // ask sends something to the server, and says why it was refused. why is the code of the last refusal.
 let why
 async function ask(path, body, slug = data.slug) {
-  const answer = await fetch(`/desk/events/${slug}/${path}`, body ? {
-    method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify(body),
-  } : {headers: {Accept: 'application/json'}})
+  const answer = await fetch(`/desk/events/${slug}/${path}`, {
+    headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(DEADLINE), ...body && {method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify(body)},
+  })
   const said = await answer.json()
   if (answer.ok) return said
   const {code, message, event = slug, seats = []} = said.error

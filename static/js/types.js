@@ -2,6 +2,7 @@
 // once a price changes. What a page shows of prices is the server's word: it is taken from a fresh copy of the page.
 
 const PRICES = 10 // the type of a message: the list, the phase and what is left of it
+const DEADLINE = 15000 // ms that an answer may take
 const MOST = 60000 // ms over which pages ask again, at most, so that they do not come all at once
 
 const $ = (selector, root = document) => root.querySelector(selector)
@@ -10,6 +11,7 @@ const data = document.body.dataset
 
 let hold, live, post, say, T, number, floored // of the page's script
 let spread = 2500, renewing, ending
+let asked = 0, shown = 0 // copies asked for, and the last one that the page took
 let seen = new Set() // idx of the seats whose prices were looked at
 
 export function start(...handed) {
@@ -39,8 +41,14 @@ function hear({type, r}) {
 function later() {
   renewing ??= setTimeout(() => {
     renewing = undefined
-    show(location.search)
+    again()
   }, Math.random() * (spread = Math.min(MOST, spread * 2)))
+}
+
+// again asks for the prices that this page shows. A type that was picked and is still asked for comes first.
+function again() {
+  if (asked === shown) show(location.search)
+  else later()
 }
 
 // wait asks for the prices once other phases run.
@@ -53,15 +61,18 @@ const prices = page => $$('.prices [data-category]', page)
 
 // copy is what the server writes at an address now; undefined without an answer.
 async function copy(address, headers) {
-  const answer = await fetch(`/events/${data.slug}${address}`, {headers}).catch(error => error)
+  const answer = await fetch(`/events/${data.slug}${address}`, {headers, signal: AbortSignal.timeout(DEADLINE)}).catch(error => error)
   const body = answer.ok && await answer.text().catch(String)
   return body && new DOMParser().parseFromString(body.split('</head>').at(-1), 'text/html') // the styles of another answer are not for this page
 }
 
 // show takes what this page says of prices from fresh copies, with the prices of a ticket type and what is looked for.
 async function show(search) {
+  const mine = ++asked
   const rows = $('#rows fieldset') && $('#rows').dataset.section
   const [page, section] = await Promise.all([copy(`/map${search}`), rows && copy(`/sections/${rows}${search}`, {'Usher-Fragment': 1})])
+  if (mine !== asked) return undefined // another type was picked since
+  shown = mine
   if (!page || !$('.prices, .places', page)) return later()
   const fares = new Map([page, section].flatMap(copy => copy ? $$('[data-fare]', copy) : []).map(at => [at.dataset.fare, at.textContent]))
   for (const at of $$('[data-fare]')) at.textContent = fares.get(at.dataset.fare) ?? at.textContent
@@ -122,7 +133,7 @@ function changed(text) {
   $('.nearest', box).replaceChildren()
   box.hidden = false
   setTimeout(say, 0, text, false) // after what the claim says
-  show(location.search)
+  again()
 }
 
 function choices(li, {idx, type, choices: all}) {

@@ -3,17 +3,18 @@
 
 import {$, data, say} from 'usher/page'
 
-const EVERY = 5000, SELDOM = 60e3
-let misses = 0, next
+const EVERY = 5000, SELDOM = 60e3, DEADLINE = 15e3
+let misses = 0, asked = 0, next
 
 async function look() {
+  const mine = ++asked
   try {
-    const answer = await fetch(data.entry, {headers: {Accept: 'application/json'}, cache: 'no-store'})
+    const answer = await fetch(data.entry, {headers: {Accept: 'application/json'}, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE)})
     misses = answer.ok ? 0 : misses + 1
     const shown = answer.ok ? (await answer.json()).entry.shown : data.shown
-    if (shown !== data.shown && !$('details[open]')) await renew(shown)
+    if (mine === asked && shown !== data.shown && !$('details[open]')) await renew(shown, mine)
   } catch { misses++ }
-  later()
+  if (mine === asked) later()
 }
 
 function later() {
@@ -23,10 +24,12 @@ function later() {
 
 // renew puts what the page says now in the place of what it said. Only the parts that change are read: the head of a page
 // is for a page of its own.
-async function renew(shown) {
-  const answer = await fetch(data.entry, {headers: {Accept: 'text/html'}, cache: 'no-store'})
+async function renew(shown, mine) {
+  const answer = await fetch(data.entry, {headers: {Accept: 'text/html'}, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE)})
   if (!answer.ok) throw new Error(answer.status)
-  const text = await answer.text(), part = document.createElement('template')
+  const text = await answer.text()
+  if (mine !== asked || $('details[open]')) return // it was asked again since, or a form was opened
+  const part = document.createElement('template')
   part.innerHTML = text.match(/<title>.*?<\/title>/s)[0] + text.match(/<main.*<\/main>/s)[0]
   const [title, main] = part.content.children, turned = main.dataset.state !== $('main').dataset.state
   $('main').replaceWith(main)
