@@ -101,7 +101,7 @@ proofs: postgres pgbackrest browser ## what make check has no time for: more way
 	@cd tools && $(TEST) -count=1 -timeout 20m ./crash -run TestEveryCapturedCent -args -every-story
 	@$(TEST) -count=1 -timeout 20m ./cmd/usher ./cmd/usher/postgres -run '$(MORE_ENDS)'
 	@$(TEST) -count=1 -timeout 20m ./cmd/usher/rush -run '$(MORE_CROWDS)'
-	@$(TEST) -shuffle=off -count=1 -timeout 45m -parallel $(PEOPLE) ./e2e -run '$(MORE_STORIES)'
+	@$(TEST) -shuffle=off -count=1 -timeout 90m -parallel $(PEOPLE) ./e2e -run '$(MORE_STORIES)'
 
 race: postgres schema poppler openssl pgbackrest ## the race detector in the packages that make unit runs without it (half an hour); after a change to handlers or a job
 	@$(TEST) -race -timeout 60m $(OTHERS) -skip '$(WALKS)' # they ask for one address after another: it finds nothing in them

@@ -38,7 +38,7 @@ const cutOff = `(() => {
 
 // wider is the spacing of text that WCAG 1.4.12 names.
 const wider = `(() => {
-	const sheet = new CSSStyleSheet()
+	const sheet = window.wider = new CSSStyleSheet()
 	sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-bottom: 2em !important }')
 	document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 })()`
@@ -60,7 +60,7 @@ func (p *person) fitsZoomed(name string) {
 	_, err := p.page.Evaluate(wider)
 	check(p.t, err)
 	fits("400 % with wider text", zoomed.width)
-	_, err = p.page.Evaluate(`document.adoptedStyleSheets = document.adoptedStyleSheets.slice(0, -1)`)
+	_, err = p.page.Evaluate(`document.adoptedStyleSheets = document.adoptedStyleSheets.filter(sheet => sheet !== wider)`)
 	check(p.t, err)
 	check(p.t, p.page.SetViewportSize(twice.width, twice.height))
 	fits("200 %", twice.width)

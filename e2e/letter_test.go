@@ -60,7 +60,8 @@ func TestEveryLetterIsAccessibleInLightAndDark(t *testing.T) {
 	ann.asksForLink("ann@example.org")
 	var letters []string
 	eventually(t, 2*patience, "three letters", func() bool {
-		letters, err := filepath.Glob(filepath.Join(office.data, "mail", "*.eml"))
+		var err error
+		letters, err = filepath.Glob(filepath.Join(office.data, "mail", "*.eml"))
 		check(t, err)
 		return len(letters) >= 3
 	})

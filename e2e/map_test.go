@@ -174,7 +174,7 @@ func TestPhone_TheSheetOverTheMapHasThreeHeights(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true, calm: true})
 	ann.openEvent(boxOffice.event(t, "theatre"))
-	ann.seesMap()
+	ann.seesWholeMap()
 	handle := ann.button("Tickets and prices")
 	if part := ann.evaluates(`document.querySelector('#map').clientHeight / innerHeight`); part < .8 {
 		t.Errorf("the map has %.2f of the height", part)
@@ -203,7 +203,7 @@ func TestPhone_SeatsThatWereFoundAreInViewAndCheckoutToo(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, boxOffice, "ann", device{width: 390, height: 844, touch: true, calm: true})
 	ann.openEvent(boxOffice.event(t, "theatre"))
-	ann.seesMap()
+	ann.seesWholeMap()
 	ann.asksForBest(2, "A")
 	ann.sheet("low")
 	label, err := ann.tray().Locator("[data-seat]").First().GetAttribute("data-seat")

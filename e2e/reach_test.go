@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -14,6 +15,19 @@ import (
 func (p *person) missesChanges() {
 	p.t.Helper()
 	const delta = 0x03
+	var asked atomic.Int32 // by the page that is open, which asks again after a stall
+	p.page.OnRequest(func(r playwright.Request) {
+		if r.IsNavigationRequest() {
+			asked.Store(0)
+		}
+	})
+	check(p.t, p.page.Route("**/map.bin*", func(r playwright.Route) {
+		if asked.Add(1) == 1 {
+			_ = r.Continue()
+			return
+		}
+		_ = r.Fulfill(playwright.RouteFulfillOptions{Status: playwright.Int(http.StatusNotModified)})
+	}))
 	check(p.t, p.page.RouteWebSocket("**/live?*", func(ws playwright.WebSocketRoute) {
 		server, err := ws.ConnectToServer()
 		if err != nil {

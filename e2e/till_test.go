@@ -254,6 +254,7 @@ func TestTill_SellsTwoPerformancesAsOneSale(t *testing.T) {
 				}
 				dora.picture("desk-till-two-1024", "light")
 				dora.strikes("F2")
+				dora.sees(dora.page.Locator("dialog[open]"))
 				dora.picture("desk-till-performances-1024", "light")
 				dora.strikes("Escape")
 				check(t, dora.page.SetViewportSize(d.width, d.height))
