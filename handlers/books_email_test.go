@@ -29,7 +29,7 @@ func TestBooksEmail_IsChosenAndComesWithItsFiles(t *testing.T) {
 	s.does(t, ann, "/desk/books/accounts", url.Values{"digits": {"4"}, "consultant": {"1001"}, "client": {"1"}})
 	for file, begins := range map[string]string{books.FileReport: `"performance"`, books.FileJournal: `"day"`, books.FileDatev: `"EXTF"`} {
 		s.does(t, ann, "/desk/books/email", url.Values{"every": {"month"}, "files": {file}})
-		s.exec(t, `UPDATE book_schedule SET mailed_to = (date_trunc('month', now()) - interval '1 month')::date - 1`)
+		s.exec(t, `UPDATE book_schedule SET mailed_to = (date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC' - interval '12 hours') - interval '1 month')::date - 1`) // a month is mailed at noon
 		if n, err := s.config.Books.Jobs()[0].Do(t.Context(), key); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}

@@ -225,11 +225,7 @@ func TestNotify_ChangeOfANodeThatDiedBeforeItNotifiedIsFound(t *testing.T) {
 
 		looks := nodesAt(t, db, b, 1, false, pollEvery)
 		take(t, dead, seats.NewID(), 1)
-		began := time.Now()
-		reach(t, db, looks) // by itself
-		if took := time.Since(began); took > 5*pollEvery {
-			t.Errorf("it took %s", took)
-		}
+		reach(t, db, looks) // by itself: the others never look
 	})
 }
 

@@ -158,7 +158,7 @@ func TestBlock_TermsAreSetUntilItsEnd(t *testing.T) {
 func TestBlock_ChangedInItsLastMomentStays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(4, 10))
-	ends := time.Now().Add(time.Second)
+	ends := time.Now().Add(5 * time.Second) // it is changed before
 	press := b.block(t, ends, 0)
 	tx, err := b.db.Begin(t.Context())
 	if err == nil {

@@ -37,7 +37,7 @@ func TestBatch_NeedsOneConnectionAtATime(t *testing.T) {
 	if _, err := sale.Claim(t.Context(), ann, "", seats.ClaimRequest{Seats: []string{"Stalls/A/4", "Stalls/A/5"}}); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 9*time.Second { // 10 s if it waits
 		t.Errorf("a claim took %s: its batch waited for its own connection", took)
 	}
 	if sale.Version() != 3 {

@@ -67,7 +67,7 @@ type arenaProcess struct {
 
 func (p *arenaProcess) start(t *testing.T) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 	out, ended := &told{}, make(chan error, 1)
 	p.out, p.stop, p.ended = out, stop, ended
 	go func() {
@@ -79,7 +79,7 @@ func (p *arenaProcess) start(t *testing.T) {
 // until waits for a screen with the first sale under way, of which enough is true.
 func (p *arenaProcess) until(t *testing.T, what string, enough func(arena.Screen) bool) {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 3*time.Minute; time.Sleep(50 * time.Millisecond) {
 		s, is := screen(t, p.out)
 		if is && s.Sale != nil && s.Sale.Number != 1 {
 			t.Fatalf("sale %d is under way", s.Sale.Number)

@@ -86,8 +86,8 @@ func TestSchedule_EachDayIsInOneMailOnAllNodes(t *testing.T) {
 	var want []string
 	ago := func(months int, files string) {
 		t.Helper()
-		h.exec(t, `UPDATE book_schedule SET mailed_to = (date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') - make_interval(months => $1))::date - 1`, months)
-		rows, err := h.db.Query(t.Context(), `SELECT format('%s %s', m::date, (m + interval '1 month')::date - 1) FROM (SELECT date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') - make_interval(months => n) AS m FROM generate_series($1, 1, -1) n) months`, months)
+		h.exec(t, `UPDATE book_schedule SET mailed_to = (date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC' - interval '12 hours') - make_interval(months => $1))::date - 1`, months)
+		rows, err := h.db.Query(t.Context(), `SELECT format('%s %s', m::date, (m + interval '1 month')::date - 1) FROM (SELECT date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC' - interval '12 hours') - make_interval(months => n) AS m FROM generate_series($1, 1, -1) n) months`, months)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -139,15 +139,16 @@ func (p *program) kill() {
 	}
 }
 
-// alive starts the program again, without a crash, if it died. Time passes for what it left behind.
-func (p *program) alive(bug string) {
+// alive starts the program again, without a crash, if it died, and reports whether it did. Time passes for what it left behind.
+func (p *program) alive(bug string) bool {
 	p.t.Helper()
 	if !p.dead() {
-		return
+		return false
 	}
 	p.killed = true
 	p.exec(`UPDATE intention SET tried_at = NULL, next_try = clock_timestamp() WHERE done_at IS NULL`)
 	p.start("", bug)
+	return true
 }
 
 func (p *program) exec(sql string) {
@@ -169,7 +170,9 @@ func (p *program) count(what string) (n int) {
 func (p *program) until(bug string, done func() bool) bool {
 	p.t.Helper()
 	for deadline := time.Now().Add(patience); !done(); pause() {
-		p.alive(bug)
+		if p.alive(bug) {
+			deadline = time.Now().Add(patience)
+		}
 		if time.Now().After(deadline) {
 			return false
 		}

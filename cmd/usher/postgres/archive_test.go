@@ -249,6 +249,9 @@ func TestArchive_ThatHangsIsNoErrorOfAStop(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'usher', 'sold')`); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := conn.Exec(t.Context(), `SELECT pg_switch_wal()`); err != nil { // now there is something to archive
+		t.Fatal(err)
+	}
 	_ = conn.Close(t.Context())
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
