@@ -239,7 +239,7 @@ type column struct {
 // read stays, and what they write is complete.
 func TestMigrations_EarlierReleaseFindsItsColumnsAndNeedsNoOther(t *testing.T) {
 	t.Parallel()
-	conn := migrated(t, "0067_plan_picture.sql", func(*pgx.Conn) {})
+	conn := migrated(t, "0086_fairness.sql", func(*pgx.Conn) {})
 	before := columns(t, conn)
 	if _, err := Up(t.Context(), conn); err != nil {
 		t.Fatal(err)

@@ -15,5 +15,6 @@ set -- --platform "linux/$arch" --label "org.opencontainers.image.version=$versi
 	--tag "usher:$tag" --tag usher:latest --file contrib/Dockerfile "$root"
 if docker info >/dev/null 2>&1; then docker build "$@"
 elif command -v podman >/dev/null; then podman build --isolation=chroot --format docker "$@"
-else buildah build --isolation=chroot --format docker "$@"; fi
+elif command -v buildah >/dev/null; then buildah build --isolation=chroot --format docker "$@"
+else echo "docker, podman or buildah builds an image; none is here:  sudo apt-get install -y podman" >&2; exit 1; fi
 echo "built usher:$tag"
