@@ -21,4 +21,5 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -R "$source/." "$folder"
 cd "$folder"
+touch configure src/include/citus_config.h.in # of an archive they may be older than what autoconf makes them of
 { ./configure --without-libcurl PG_CONFIG="/usr/lib/postgresql/$server/bin/pg_config" && make -j"$(nproc)" with_llvm=no && make install with_llvm=no; } >log 2>&1 || { tail -20 log; exit 1; }
