@@ -93,7 +93,7 @@ func TestHouse_InADistributedSchemaCannotSell(t *testing.T) {
 	refused(t, worker, `UPDATE seat_state SET holder = NULL WHERE event_id = 1 AND idx = 1 AND expires_at <= clock_timestamp()`,
 		"functions used in the WHERE/ON/WHEN clause of modification queries on distributed tables must not be VOLATILE")
 	refused(t, worker, `CREATE TABLE later (number integer)`, "cannot create tables in a distributed schema from a worker node")
-	for mode, most := range map[string]int{"force_generic_plan": 950, "force_custom_plan": 1050} {
+	for mode, most := range map[string]int{"force_generic_plan": 1000, "force_custom_plan": 1100} {
 		run(t, worker, `SET plan_cache_mode = `+mode)
 		asked, no := census(t, worker)
 		t.Logf("%s: of %d statements, %d are refused\n%s", mode, asked, len(no), kinds(no))
