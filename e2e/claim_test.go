@@ -3,6 +3,7 @@ package e2e
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -133,12 +134,8 @@ func answerOlderThanNews(t *testing.T, becomes string, does func(other *program,
 	<-asked
 	does(other, slug, h)
 	ann.sees(ann.page.Locator(`input[value="Stalls/C/14"][data-state="` + becomes + `"]`))
-	later := func() { // the page looks into news after a quarter of that
-		_, err := ann.page.Evaluate(`() => new Promise(done => setTimeout(done, 1000))`)
-		check(t, err)
-	}
-	later()
+	ann.rests(time.Second) // the page looks into news after a quarter of that
 	close(goOn)
-	later()
+	ann.rests(time.Second)
 	ann.holdsSeats(0)
 }

@@ -33,14 +33,7 @@ func TestDesk_ALostConnectionIsSaid(t *testing.T) {
 	}
 	olga.sees(olga.page.Locator(`body[data-feed-state="behind"]`))
 	wire.mend()
-	live := olga.page.Locator(`body[data-feed-state="live"]`)
-	for range 30 {
-		if expect.Locator(live).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: playwright.Float(1500)}) == nil {
-			return
-		}
-		olga.passes(3 * time.Second)
-	}
-	olga.sees(live)
+	olga.seesSoon(olga.page.Locator(`body[data-feed-state="live"]`))
 }
 
 // The timers of a phone that slept stand still, and its clock goes on.

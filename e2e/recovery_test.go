@@ -131,14 +131,19 @@ func (p *person) fallsAsleep(tabs ...playwright.Page) {
 // isLiveSoon is isLiveAgain for a page on the test's clock: it need not wait until the page tries again.
 func (p *person) isLiveSoon() {
 	p.t.Helper()
-	live, patient := p.page.Locator(`body[data-live="live"]`), playwright.Float(1500)
+	p.seesSoon(p.page.Locator(`body[data-live="live"]`))
+}
+
+// seesSoon is seesLater for a page on the test's clock.
+func (p *person) seesSoon(what playwright.Locator) {
+	p.t.Helper()
 	for range 30 {
-		if expect.Locator(live).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: patient}) == nil {
+		if expect.Locator(what).ToBeVisible(playwright.LocatorAssertionsToBeVisibleOptions{Timeout: playwright.Float(1500)}) == nil {
 			return
 		}
 		p.passes(3 * time.Second)
 	}
-	p.isLiveAgain()
+	p.seesLater(what)
 }
 
 // ageOfUpdate reads how many seconds ago the page last heard anything.

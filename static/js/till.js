@@ -59,7 +59,8 @@ function refuse(text) {
 let why
 async function ask(path, body, slug = data.slug) {
   const answer = await fetch(`/desk/events/${slug}/${path}`, {
-    headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(DEADLINE), ...body && {method: 'POST', headers: {Accept: 'application/json', 'Content-Type': 'application/json'}, body: JSON.stringify(body)},
+    method: body ? 'POST' : 'GET', body: body && JSON.stringify(body), signal: AbortSignal.timeout(DEADLINE),
+    headers: {Accept: 'application/json', ...body && {'Content-Type': 'application/json'}},
   })
   const said = await answer.json()
   if (answer.ok) return said
