@@ -15,6 +15,7 @@ package text
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"golang.org/x/text/message"
 )
@@ -89,9 +90,34 @@ func (l *Language) format(ctx context.Context, form string, args []any) string {
 		}
 	}
 	if words {
+		if said, plain := fill(form, filled); plain {
+			return said
+		}
 		return fmt.Sprintf(form, filled...)
 	}
 	return l.printer.Sprintf(message.Key("", form), filled...)
+}
+
+// fill is fmt.Sprintf for words and a form with no other verb than %s, only quicker: each visitor of a crowd is refused by one. It reports
+// whether the form is such a one.
+func fill(form string, words []any) (said string, plain bool) {
+	var b strings.Builder
+	b.Grow(len(form) + 16*len(words))
+	for _, w := range words {
+		before, after, found := strings.Cut(form, "%s")
+		if !found || strings.IndexByte(before, '%') >= 0 {
+			return "", false
+		}
+		word, _ := w.(string)
+		b.WriteString(before)
+		b.WriteString(word)
+		form = after
+	}
+	if strings.IndexByte(form, '%') >= 0 {
+		return "", false
+	}
+	b.WriteString(form)
+	return b.String(), true
 }
 
 // Mark returns a message as it is, for `make words` to find. Its translation is asked for later: T(ctx, marked).

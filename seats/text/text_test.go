@@ -2,6 +2,7 @@ package text
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +177,17 @@ msgstr "Błąd: %s"
 		}
 		if got := s.In(context.Background(), english); got != english {
 			t.Errorf("%q is %q in English", english, got)
+		}
+	}
+}
+
+func TestT_FillsWordsAsSprintfDoes(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"%s", "Sorry, %s was just taken.", "%s and %s", "%s, row %s, seat %s", "%[2]s, %[1]s", "100%% of %s", "%s: 5 %", "%q", "none", "%s%s", "é %s “%s”"} {
+		for _, args := range [][]any{{"a"}, {"Stalls", "%s"}, {"", "é", "x"}} {
+			if got, want := T(t.Context(), form, args...), fmt.Sprintf(form, args...); got != want {
+				t.Errorf("%q of %q: got %q, want %q", form, args, got, want)
+			}
 		}
 	}
 }
