@@ -327,16 +327,20 @@ func (s *Sale) nearest(seats []int) (near []int) {
 	defer s.seats.mu.RUnlock()
 	for _, lost := range seats {
 		at := &s.Plan.Seats[lost]
-		section := s.Plan.Sections[at.Section]
+		section := &s.Plan.Sections[at.Section]
+		first, end := max(section.First, lost-nearestReach), min(section.First+section.Count, lost+nearestReach)
 		found, least, state := -1, math.Inf(1), Expired
-		for idx := max(section.First, lost-nearestReach); idx < min(section.First+section.Count, lost+nearestReach); idx++ {
-			other := &s.Plan.Seats[idx]
-			is := s.seats.states[idx]
-			if is.Shown() != Free || is == Expired && state == Free || other.Category != at.Category || s.runs.isGrouped(s.runs.of[idx]) {
+		for i, is := range s.seats.states[first:end] {
+			if is != Free && is != state { // neither free, nor expired before a free one is found
 				continue
 			}
+			other := &s.Plan.Seats[first+i]
 			x, y := other.X-at.X, other.Y-at.Y
-			if d := x*x + y*y; (d < least || is != state) && !slices.Contains(seats, idx) && !slices.Contains(near, idx) {
+			d := x*x + y*y
+			if d >= least && is == state {
+				continue
+			}
+			if idx := first + i; other.Category == at.Category && !s.runs.isGrouped(s.runs.of[idx]) && !slices.Contains(seats, idx) && !slices.Contains(near, idx) {
 				found, least, state = idx, d, is
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // terrace is rows of twelve seats with an aisle after the fourth, a wheelchair place at each left end, in two
@@ -150,4 +152,51 @@ func TestPropose_DiffersAndKeepsToWhatAPartyWants(t *testing.T) {
 	if list := propose(); len(list) != 1 || len(list[0].Seats) != 13 {
 		t.Errorf("thirteen who sit apart get %v", list)
 	}
+}
+
+// Each seat gets the closest free one of its category and section in its place, or an expired one if none is free.
+func TestNearest_IsTheClosestFreeSeat(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		p := &Plan{Categories: []Category{{Key: "A"}, {Key: "B"}}}
+		for i := range 2 {
+			section := Section{Name: string(rune('S' + i)), First: len(p.Seats), Count: rapid.IntRange(1, 40).Draw(rt, "seats")}
+			for n := range section.Count {
+				p.Seats = append(p.Seats, Seat{
+					Section: i, Category: rapid.IntRange(0, 1).Draw(rt, "category"), Row: "A", X: float64(rapid.IntRange(0, 30).Draw(rt, "x")), Y: float64(n), Number: string(rune('a' + n)),
+				})
+			}
+			p.Sections = append(p.Sections, section)
+		}
+		s := &Sale{Plan: p, eventState: &eventState{}}
+		s.know(p)
+		states := make([]State, len(p.Seats))
+		for i := range states {
+			states[i] = rapid.SampledFrom([]State{Free, Free, Expired, Held, Paying, Sold, Blocked}).Draw(rt, "state")
+		}
+		s.seats.states = states
+		lost := rapid.SliceOfNDistinct(rapid.IntRange(0, len(p.Seats)-1), 1, min(4, len(p.Seats)), rapid.ID[int]).Draw(rt, "lost")
+		var want []int
+		for _, from := range lost {
+			best := -1
+			away := func(idx int) float64 {
+				x, y := p.Seats[idx].X-p.Seats[from].X, p.Seats[idx].Y-p.Seats[from].Y
+				return x*x + y*y
+			}
+			for idx, seat := range p.Seats {
+				if states[idx].Shown() != Free || seat.Section != p.Seats[from].Section || seat.Category != p.Seats[from].Category || slices.Contains(lost, idx) || slices.Contains(want, idx) {
+					continue
+				}
+				if best < 0 || states[best] == Expired && states[idx] == Free || states[best] == states[idx] && away(idx) < away(best) {
+					best = idx
+				}
+			}
+			if best >= 0 {
+				want = append(want, best)
+			}
+		}
+		if got := s.Nearest(lost); !slices.Equal(got, want) {
+			rt.Fatalf("in place of %v: %v, want %v of %v", lost, got, want, states)
+		}
+	})
 }
