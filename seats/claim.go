@@ -326,7 +326,10 @@ func (s *Sale) understand(c *command, w ClaimRequest) error {
 }
 
 func (s *Sale) understandSeats(c *command, labels []string) error {
-	seen := make(map[int]bool, len(labels))
+	var seen map[int]bool
+	if len(labels) > 1 {
+		seen = make(map[int]bool, len(labels))
+	}
 	for _, label := range labels {
 		idx, ok := s.Seat(label)
 		if !ok {
@@ -338,7 +341,9 @@ func (s *Sale) understandSeats(c *command, labels []string) error {
 		if closed := s.closedTo(c); closed != "" && (Scope{not: closed}).closed(s.Plan.Seats[idx].Category) {
 			return s.notSoldHere(c, s.Plan.SeatName(idx))
 		}
-		seen[idx] = true
+		if seen != nil {
+			seen[idx] = true
+		}
 		c.seats = append(c.seats, idx)
 	}
 	if limit := s.Event.SeatsPerHolder; len(labels) > limit {

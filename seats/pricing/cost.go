@@ -174,7 +174,8 @@ func eachOf(lines []Priced, extras []Extra, rate int, visit func(amount int64, t
 	}
 }
 
-func ratesOf(lines []Priced, extras []Extra) (rates []int) {
+func ratesOf(lines []Priced, extras []Extra) []int {
+	rates := make([]int, 0, 2*len(lines)+len(extras))
 	for _, l := range lines {
 		rates = append(rates, l.Rate, l.FeeRate)
 	}

@@ -47,7 +47,7 @@ func keyOf(token string) string {
 		made = ""
 	}
 	sum := sha256.Sum256([]byte(token))
-	return made + base64.RawURLEncoding.EncodeToString(sum[:])
+	return string(base64.RawURLEncoding.AppendEncode(append(make([]byte, 0, 64), made...), sum[:]))
 }
 
 // Newcomer makes the session of a visitor with an id made a moment ago: its token, its data and its end.
