@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,6 +139,25 @@ func TestAnswer_AChangeThatWaitsTooLongIsUnavailable(t *testing.T) {
 			t.Errorf("the operator was told: %s", log)
 		}
 	})
+}
+
+// What a client sent is done though it left: it may be done already, and the same key does it once.
+func TestAnswer_AChangeGoesOnWithoutItsClient(t *testing.T) {
+	t.Parallel()
+	h := newHandlers(Config{Sessions: sessions.New(nil, nil), Log: slog.New(slog.DiscardHandler)})
+	type word struct{}
+	for method, goesOn := range map[string]bool{http.MethodPost: true, http.MethodDelete: true, http.MethodGet: false} {
+		ctx, leave := context.WithCancel(context.WithValue(t.Context(), word{}, "kept"))
+		leave()
+		h.Answer(func(_ http.ResponseWriter, r *http.Request) error {
+			below, end := context.WithCancel(r.Context())
+			defer end()
+			if within, ends := below.Deadline(); (below.Err() == nil) != goesOn || ends != goesOn || goesOn && time.Until(within) > web.LongestAnswer || r.Context().Value(word{}) != "kept" {
+				t.Errorf("%s: %v, deadline %v, %v", method, below.Err(), within, r.Context().Value(word{}))
+			}
+			return nil
+		})(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, method, "/waits", nil))
+	}
 }
 
 func TestAnIdIsTakenOnlyFromAProxyThatIsTrusted(t *testing.T) {

@@ -166,24 +166,15 @@ func (h *Server) Known(ctx context.Context, err error) *Problem {
 	return unfit(err)
 }
 
-// LongestAnswer is the most time that a request may take. The server ends the connection then, without an answer.
-const LongestAnswer = 30 * time.Second
-
-// longestWait is how long a request that changes something waits to begin, such as a claim in the queue of its event: a node that is
-// overloaded answers what then holds. What has begun goes on (Once).
-const longestWait = LongestAnswer - 5*time.Second
-
 // Answer runs a handler and says what went wrong.
 func (h *Server) Answer(next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		whole := r.Context()
+		whole := r
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			ctx, cancel := context.WithTimeout(whole, longestWait)
-			defer cancel()
-			r = r.WithContext(ctx)
+			r = h.inTime(r)
 		}
 		if err := next(w, r); err != nil {
-			h.Fail(w, r.WithContext(whole), err)
+			h.Fail(w, whole, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/alexedwards/scs/v2"
 	"go.opentelemetry.io/otel/trace"
@@ -106,6 +107,7 @@ type Server struct {
 	Log       *slog.Logger
 	warnOnce  sync.Once
 	warnProxy sync.Once
+	deadline  atomic.Pointer[deadline]
 
 	Limits        *limit.Events
 	Claims        limit.Rate // of one visitor
