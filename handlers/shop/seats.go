@@ -1,10 +1,10 @@
 package shop
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 
+	"github.com/usherbox/usher/handlers/web"
 	"github.com/usherbox/usher/seats"
 )
 
@@ -28,30 +28,19 @@ func (h *Handlers) Seats(w http.ResponseWriter, _ *http.Request, s *seats.Sale) 
 
 func appendSeat(b []byte, p *seats.Plan, idx int, state seats.State) []byte {
 	seat := &p.Seats[idx]
-	b = appendText(append(b, `{"seat":`...), p.Label(idx))
+	b = web.AppendText(append(b, `{"seat":`...), p.Label(idx))
 	b = strconv.AppendInt(append(b, `,"idx":`...), int64(idx), 10)
-	b = appendText(append(b, `,"section":`...), p.Sections[seat.Section].Name)
-	b = appendText(append(b, `,"row":`...), seat.Row)
-	b = appendText(append(b, `,"number":`...), seat.Number)
-	b = appendText(append(b, `,"category":`...), p.Categories[seat.Category].Key)
-	b = appendText(append(b, `,"state":`...), state.String())
+	b = web.AppendText(append(b, `,"section":`...), p.Sections[seat.Section].Name)
+	b = web.AppendText(append(b, `,"row":`...), seat.Row)
+	b = web.AppendText(append(b, `,"number":`...), seat.Number)
+	b = web.AppendText(append(b, `,"category":`...), p.Categories[seat.Category].Key)
+	b = web.AppendText(append(b, `,"state":`...), state.String())
 	b = append(b, `,"flags":[`...)
 	for i, flag := range seat.Flags.Names() {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendText(b, flag)
+		b = web.AppendText(b, flag)
 	}
 	return append(b, "]}\n"...)
-}
-
-// appendText writes a JSON string; labels seldom need more than quotes around them.
-func appendText(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // strings always marshal
-			return append(b, quoted...)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
 }

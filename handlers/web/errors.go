@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -192,7 +193,8 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "3")
 		p = errBroken
 	}
-	noteError(r, p.Code, messageOf(err, p), fields(ctx, err))
+	about := fields(ctx, err)
+	noteError(r, p.Code, messageOf(err, p), about)
 	h.unshared(w, r)
 	RetryLater(w, err)
 	p.TooOften(w)
@@ -201,7 +203,7 @@ func (h *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		number = w.Header().Get(RequestID)
 	}
 	if WantsJSON(r) {
-		err = WriteError(w, r, p.Status, ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: fields(ctx, err), Request: number})
+		err = WriteError(w, r, p.Status, ErrorBody{Code: p.Code, Message: p.In(ctx), Seats: []string{}, Nearest: []string{}, Fields: about, Request: number})
 	} else {
 		page := views.ErrorPage{
 			Page: views.Page{Title: p.what(ctx), Nonce: Nonce(w), Legal: h.Legal(r, 0), Branding: h.Branding(r, 0)}, Status: p.Status, What: p.what(ctx), Holds: text.T(ctx, p.Holds), Next: text.T(ctx, p.Next), Number: number,
@@ -246,6 +248,29 @@ type ErrorBody struct {
 	Request string `json:"request,omitempty"` // the number of a request that failed by no fault of the caller
 }
 
+// AppendJSON writes the answer as encoding/json does, only quicker: most of a crowd are refused by one.
+func (a *ErrorAnswer) AppendJSON(t []byte) []byte {
+	e := &a.Error
+	t = AppendText(append(t, `{"error":{"code":`...), e.Code)
+	t = AppendText(append(t, `,"message":`...), e.Message)
+	t = AppendTexts(append(t, `,"seats":`...), e.Seats)
+	t = AppendTexts(append(t, `,"nearest":`...), e.Nearest)
+	if e.Event != "" {
+		t = AppendText(append(t, `,"event":`...), e.Event)
+	}
+	if len(e.Fields) > 0 {
+		fields, _ := json.Marshal(e.Fields) // words always marshal
+		t = append(append(t, `,"fields":`...), fields...)
+	}
+	if e.To != "" {
+		t = AppendText(append(t, `,"to":`...), e.To)
+	}
+	if e.Request != "" {
+		t = AppendText(append(t, `,"request":`...), e.Request)
+	}
+	return append(t, "}}\n"...)
+}
+
 // fields says which fields an error is about, if it is about some.
 func fields(ctx context.Context, err error) map[string]string {
 	about := map[string]string{}
@@ -269,8 +294,10 @@ func fields(ctx context.Context, err error) map[string]string {
 func (h *Server) WriteRefusal(w http.ResponseWriter, r *http.Request, s *seats.Sale, refusal *seats.Conflict) error {
 	noteError(r, refusal.Code, refusal.Message, nil)
 	status, to := http.StatusConflict, ""
-	if room := h.Rooms.Of(s.Event.ID); refusal.Code == seats.CodeWaitingRoom && room != nil {
-		status, to = http.StatusForbidden, h.At(r, "/rooms/"+room.Slug)
+	if refusal.Code == seats.CodeWaitingRoom {
+		if room := h.Rooms.Of(s.Event.ID); room != nil {
+			status, to = http.StatusForbidden, h.At(r, "/rooms/"+room.Slug)
+		}
 	}
 	return WriteError(w, r, status, ErrorBody{
 		Code: refusal.Code, Message: refusal.In(h.Reading(r)), Seats: Labels(s, refusal.Seats), Nearest: Labels(s, refusal.Nearest), To: to,

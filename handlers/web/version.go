@@ -45,8 +45,8 @@ type problemAnswer struct {
 // WriteError answers a program with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, status int, body ErrorBody) error {
 	if r.Context().Value(versionKey{}) == nil {
-		return WriteJSON(w, status, ErrorAnswer{body})
+		return WriteJSON(w, status, &ErrorAnswer{body})
 	}
 	w.Header()["Content-Type"] = typeProblem
-	return writeJSON(w, status, problemAnswer{Title: http.StatusText(status), Status: status, Detail: body.Message, ErrorBody: body})
+	return writeJSON(w, status, &problemAnswer{Title: http.StatusText(status), Status: status, Detail: body.Message, ErrorBody: body})
 }
