@@ -74,11 +74,11 @@ func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *se
 
 // needsPass returns errChallenge unless the visitor has a pass for the event.
 func (h *Handlers) needsPass(r *http.Request, s *seats.Sale, holder seats.ID) error {
-	cookie, err := r.Cookie(h.Kept(passName(s)))
-	if err != nil {
+	pass := h.KeptCookie(r, passName(s))
+	if pass == "" {
 		return errChallenge
 	}
-	if ok, err := h.Rooms.Passes(r.Context(), s.Event.ID, holder, cookie.Value); err != nil || ok {
+	if ok, err := h.Rooms.Passes(r.Context(), s.Event.ID, holder, pass); err != nil || ok {
 		return err
 	}
 	return errChallenge

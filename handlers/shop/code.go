@@ -72,7 +72,7 @@ func (h *Handlers) entered(r *http.Request, s *seats.Sale) (codes []pricing.Code
 		}
 		return []pricing.Code{c}, 0, nil
 	}
-	sent := strings.SplitN(h.Cookie(r, h.Kept(codesName(s))), ".", mostEntered+1)
+	sent := strings.SplitN(h.KeptCookie(r, codesName(s)), ".", mostEntered+1)
 	for _, text := range sent[:min(len(sent), mostEntered)] {
 		if text == "" {
 			continue

@@ -192,11 +192,11 @@ func (h *Handlers) showExchange(w http.ResponseWriter, r *http.Request, s *seats
 
 // begunExchange is the page of an exchange that the visitor began for an event; empty if they began none.
 func (h *Handlers) begunExchange(r *http.Request, s *seats.Sale) string {
-	cookie, err := r.Cookie(h.Kept(exchangeCookie))
-	if err != nil || !strings.HasPrefix(cookie.Value, "/events/"+s.Event.Slug+"/exchange/") {
+	begun := h.KeptCookie(r, exchangeCookie)
+	if !strings.HasPrefix(begun, "/events/"+s.Event.Slug+"/exchange/") {
 		return ""
 	}
-	return cookie.Value
+	return begun
 }
 
 // quoteBody is an exchange with the seats that are held for it.

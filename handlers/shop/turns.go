@@ -126,12 +126,8 @@ func toldValue(p waitingroom.Place, told string) string {
 
 // told says how the visitor with a place is told: it has the words email and push in it, or none of them.
 func (h *Handlers) told(r *http.Request, room *waitingroom.Room, p waitingroom.Place) string {
-	cookie, err := r.Cookie(h.Kept(toldName(room)))
-	if err != nil {
-		return ""
-	}
-	told, _ := strings.CutPrefix(cookie.Value, fmt.Sprintf("%d.%d.%d.", p.Epoch, p.Kind, p.Index))
-	if told == cookie.Value {
+	told, is := strings.CutPrefix(h.KeptCookie(r, toldName(room)), fmt.Sprintf("%d.%d.%d.", p.Epoch, p.Kind, p.Index))
+	if !is {
 		return "" // of a place before this one
 	}
 	return told

@@ -15,10 +15,7 @@ func placeName(room *waitingroom.Room) string { return "place-" + strconv.Format
 
 // token is the signed place in the browser's cookie; empty for none.
 func (h *Handlers) token(r *http.Request, room *waitingroom.Room) string {
-	if cookie, err := r.Cookie(h.Kept(placeName(room))); err == nil {
-		return cookie.Value
-	}
-	return ""
+	return h.KeptCookie(r, placeName(room))
 }
 
 // Join answers POST /rooms/{slug}/places

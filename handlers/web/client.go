@@ -13,17 +13,13 @@ const deviceName = "device"
 // Client is the browser or program that a request of an organizer comes from.
 func (h *Server) Client(r *http.Request) organizers.Client {
 	n := NetworkOf(r)
-	c := organizers.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent())}
-	if cookie, err := r.Cookie(h.Kept(deviceName)); err == nil {
-		c.Device = cookie.Value
-	}
-	return c
+	return organizers.Client{Network: n.String(), Shared: n == 0 || n.Private(), Agent: agentWords(r.UserAgent()), Device: h.KeptCookie(r, deviceName)}
 }
 
 // KeepDevice has a browser remember that an organizer signed in there: tries elsewhere do not slow it down.
 func (h *Server) KeepDevice(w http.ResponseWriter, token string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: h.Kept(deviceName), Value: token, Path: "/", MaxAge: int(organizers.DeviceLength.Seconds()), HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
+		Name: h.kept(deviceName), Value: token, Path: "/", MaxAge: int(organizers.DeviceLength.Seconds()), HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 

@@ -54,7 +54,7 @@ func (h *Server) framing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mark, cookies := "", r.Header["Cookie"]
 		if len(cookies) > 0 && (len(cookies) > 1 || strings.Contains(cookies[0], marked)) {
-			mark = h.Cookie(r, marked)
+			mark = cookieOf(r, marked)
 		}
 		switch {
 		case mark == "" && !forFrame(r): // nearly all requests

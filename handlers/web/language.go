@@ -21,7 +21,7 @@ func (h *Server) LanguageOf(r *http.Request) (tag string, asked bool) {
 	if tag, asked = chosen(r); asked {
 		return tag, true
 	}
-	if tag, asked = text.Shipped(h.Cookie(r, h.Kept(languageCookie))); asked {
+	if tag, asked = text.Shipped(h.KeptCookie(r, languageCookie)); asked {
 		return tag, true
 	}
 	return text.Accepted(r.Header.Get("Accept-Language"))

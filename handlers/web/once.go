@@ -48,7 +48,7 @@ func (h *Server) Once(next Handler) Handler {
 		if name == "" {
 			return next(w, r)
 		}
-		sender := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.sessionToken(r), r.Header.Get("Authorization")}))
+		sender := sha256.Sum256(fmt.Appendf(nil, "%q", []string{r.Method, r.URL.RequestURI(), h.SessionToken(r), r.Header.Get("Authorization")}))
 		key, err := idempotency.New("form/"+base64.RawURLEncoding.EncodeToString(sender[:]), name, request)
 		if err != nil {
 			return err

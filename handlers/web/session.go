@@ -112,20 +112,15 @@ func (h *Server) load(ctx context.Context, r *http.Request) (*http.Request, erro
 			h.Log.Warn("people come over plain HTTP: their cookies can be read on the way. Put TLS in front and set USHER_URL=https://…", "host", r.Host)
 		})
 	}
-	ctx, err := h.Sessions.Load(ctx, h.sessionToken(r))
+	ctx, err := h.Sessions.Load(ctx, h.SessionToken(r))
 	if err != nil {
 		return nil, fmt.Errorf("load session: %w", err)
 	}
 	return r.WithContext(ctx), nil
 }
 
-// sessionToken is what the cookie of a session says; empty if there is none.
-func (h *Server) sessionToken(r *http.Request) string {
-	if cookie, err := r.Cookie(h.Sessions.Cookie.Name); err == nil {
-		return cookie.Value
-	}
-	return ""
-}
+// SessionToken is what the cookie of a session says; empty if there is none.
+func (h *Server) SessionToken(r *http.Request) string { return cookieOf(r, h.Sessions.Cookie.Name) }
 
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
@@ -252,8 +247,8 @@ func (h *Server) RenewToken(w http.ResponseWriter, r *http.Request) error {
 // placeLength is how many seconds a browser keeps a place.
 const placeLength = 24 * 60 * 60
 
-// Kept is the name of a cookie of ours; over TLS browsers make sure that it is.
-func (h *Server) Kept(name string) string {
+// kept is the name of a cookie of ours; over TLS browsers make sure that it is.
+func (h *Server) kept(name string) string {
 	if strings.HasPrefix(h.Sessions.Cookie.Name, "__Host-") {
 		return "__Host-usher-" + name
 	}
@@ -271,26 +266,28 @@ func (h *Server) keepCookie(w http.ResponseWriter, name, value string, age int) 
 		age = -1
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: h.Kept(name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
+		Name: h.kept(name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: h.Sessions.Cookie.Secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 
 const VisitorName = "visitor"
 
+const wordLength = 26 // of rand.Text
+
 // Visitor is the holder of the session, or, for a visitor who never held a seat, one that follows from a random
 // word that their browser keeps. So two million who wait need no row. The holder tells nothing about the word: who knows a
 // holder still cannot be them. Their session gets the same holder when they have one.
 func (h *Server) Visitor(r *http.Request) (seats.ID, bool) {
-	if token := h.sessionToken(r); token != "" {
+	if token := h.SessionToken(r); token != "" {
 		if holder, known := h.Holder(r); known {
 			return holder, true
 		}
 	}
-	cookie, err := r.Cookie(h.Kept(VisitorName))
-	if err != nil {
+	word := h.KeptCookie(r, VisitorName)
+	if len(word) != wordLength {
 		return seats.ID{}, false
 	}
-	return HolderOf(cookie.Value), len(cookie.Value) == len(rand.Text())
+	return HolderOf(word), true
 }
 
 func HolderOf(word string) seats.ID {
@@ -308,8 +305,16 @@ func (h *Server) Greet(w http.ResponseWriter) seats.ID {
 // DeskKey is the key of a session: which organizer signed in with it.
 const DeskKey = "desk"
 
-// Cookie is the value of a cookie; empty if there is none.
-func (h *Server) Cookie(r *http.Request, name string) string {
+// KeptCookie is the value that the browser keeps by KeepCookie; empty if there is none.
+func (h *Server) KeptCookie(r *http.Request, name string) string {
+	if r.Header["Cookie"] == nil { // a crowd of newcomers has none
+		return ""
+	}
+	return cookieOf(r, h.kept(name))
+}
+
+// cookieOf is the value of a cookie; empty if there is none.
+func cookieOf(r *http.Request, name string) string {
 	if cookie, err := r.Cookie(name); err == nil {
 		return cookie.Value
 	}
