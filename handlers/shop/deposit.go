@@ -57,7 +57,7 @@ func (h *Handlers) deposit(r *http.Request) (k bookings.Booking, s *seats.Sale, 
 		return k, nil, err
 	}
 	s, err = h.Inventory.Sale(r.Context(), event)
-	if err == nil && web.ElsewhereEvent(r, s.Event) {
+	if err == nil && web.ElsewhereEvent(r, &s.Event) {
 		err = web.NotHere(r, errNoDeposit)
 	}
 	return k, s, err

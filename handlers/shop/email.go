@@ -54,7 +54,7 @@ func (h *Handlers) emailChange(r *http.Request) (c orders.EmailChange, s *seats.
 		return c, nil, err
 	}
 	s, err = h.Inventory.Sale(r.Context(), c.Event)
-	if err == nil && web.ElsewhereEvent(r, s.Event) {
+	if err == nil && web.ElsewhereEvent(r, &s.Event) {
 		err = web.NotHere(r, errNoEmailChange)
 	}
 	return c, s, err

@@ -32,7 +32,7 @@ func (h *Handlers) find(r *http.Request) (orders.Order, *seats.Sale, error) {
 		}
 	}
 	sale, err := h.Inventory.Sale(r.Context(), order.Event)
-	if err == nil && web.ElsewhereEvent(r, sale.Event) {
+	if err == nil && web.ElsewhereEvent(r, &sale.Event) {
 		err = web.NotHere(r, orders.ErrNoOrder)
 	}
 	return order, sale, err

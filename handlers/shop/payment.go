@@ -99,7 +99,7 @@ func (h *Handlers) Payment(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if web.ElsewhereEvent(r, s.Event) {
+	if web.ElsewhereEvent(r, &s.Event) {
 		return web.NotHere(r, payments.ErrNoPayment)
 	}
 	if r.URL.Query().Has("back") && !p.Done() && !p.Over() {

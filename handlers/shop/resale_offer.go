@@ -25,7 +25,7 @@ func (h *Handlers) resaleOffer(r *http.Request) (f orders.ResaleOffer, s *seats.
 		return f, nil, err
 	}
 	s, err = h.Inventory.Sale(r.Context(), f.Event)
-	if err == nil && web.ElsewhereEvent(r, s.Event) {
+	if err == nil && web.ElsewhereEvent(r, &s.Event) {
 		err = web.NotHere(r, errNoResaleOffer)
 	}
 	return f, s, err

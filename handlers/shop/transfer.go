@@ -46,7 +46,7 @@ func (h *Handlers) offered(r *http.Request) (t orders.Transfer, order orders.Ord
 		return t, order, nil, err
 	}
 	s, err = h.Inventory.Sale(r.Context(), order.Event)
-	if err == nil && web.ElsewhereEvent(r, s.Event) {
+	if err == nil && web.ElsewhereEvent(r, &s.Event) {
 		err = web.NotHere(r, errNoTransfer)
 	}
 	return t, order, s, err

@@ -32,7 +32,7 @@ func (h *Handlers) OnEntry(next func(http.ResponseWriter, *http.Request, waitlis
 		if err != nil {
 			return err
 		}
-		if web.ElsewhereEvent(r, s.Event) {
+		if web.ElsewhereEvent(r, &s.Event) {
 			return waitlist.ErrNoEntry
 		}
 		return next(w, r, n, s)

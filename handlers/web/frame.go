@@ -56,29 +56,33 @@ func (h *Server) framing(next http.Handler) http.Handler {
 		if len(cookies) > 0 && (len(cookies) > 1 || strings.Contains(cookies[0], marked)) {
 			mark = cookieOf(r, marked)
 		}
-		switch {
-		case mark == "" && !forFrame(r): // nearly all requests
-			next.ServeHTTP(w, r)
-			return
-		case r.Header.Get("Sec-Fetch-Dest") == "document":
-			// A tab of its own. A browser that sends a foreign frame's cookies here does not part them: they go.
-			if f := readMark(mark); f.foreign {
-				http.SetCookie(w, &http.Cookie{Name: marked, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteNoneMode})
-			}
+		if mark == "" && !forFrame(r) { // nearly all requests
 			next.ServeHTTP(w, r)
 			return
 		}
-		f := readMark(mark)
-		r = r.WithContext(context.WithValue(r.Context(), frameKey{}, f))
-		if !f.foreign {
-			next.ServeHTTP(w, r)
-			return
-		}
-		r.Header["Cookie"] = renamed(r.Header["Cookie"], name)
-		p := &parted{ResponseWriter: w, name: name}
-		defer p.part()
-		next.ServeHTTP(p, r)
+		serveFramed(w, r, next, name, readMark(mark))
 	})
+}
+
+// serveFramed has next answer a request from a frame, or of a browser that has the mark of one. name begins our cookies.
+func serveFramed(w http.ResponseWriter, r *http.Request, next http.Handler, name string, f *frame) {
+	if r.Header.Get("Sec-Fetch-Dest") == "document" {
+		// A tab of its own. A browser that sends a foreign frame's cookies here does not part them: they go.
+		if f.foreign {
+			http.SetCookie(w, &http.Cookie{Name: name + frameMark, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteNoneMode})
+		}
+		next.ServeHTTP(w, r)
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), frameKey{}, f))
+	if !f.foreign {
+		next.ServeHTTP(w, r)
+		return
+	}
+	r.Header["Cookie"] = renamed(r.Header["Cookie"], name)
+	p := &parted{ResponseWriter: w, name: name}
+	defer p.part()
+	next.ServeHTTP(p, r)
 }
 
 // readMark reads what begins left in the browser.

@@ -43,9 +43,9 @@ func Elsewhere(r *http.Request, team int64) bool {
 }
 
 // ElsewhereEvent is Elsewhere for an event. A program sells a test sale only by a key for test sales, and no other event by it.
-func ElsewhereEvent(r *http.Request, e seats.Event) bool {
+func ElsewhereEvent(r *http.Request, e *seats.Event) bool {
 	at := ownOf(r)
-	return Elsewhere(r, e.Team) || at.program && at.test != (e.TestOf != 0)
+	return at.team != 0 && at.team != e.Team || at.program && at.test != (e.TestOf != 0)
 }
 
 // hosted gives requests to a proven domain its team. The desk, doors and boards are at the address of the box office alone:
@@ -60,24 +60,29 @@ func (h *Server) hosted(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		home, err := h.Sites.Home(r.Context(), team, h.URL)
-		if err != nil {
-			h.Fail(w, r, err)
-			return
-		}
-		r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team: team, home: home}))
-		if h.Sessions.Cookie.Secure {
-			w.Header()["Strict-Transport-Security"] = thisHost // what is below the domain is the team's
-		}
-		switch {
-		case !inHouse(r.URL.Path):
-			next.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && h.URL != "":
-			http.Redirect(w, r, h.URL+r.URL.RequestURI(), http.StatusSeeOther)
-		default:
-			h.Fail(w, r, ErrNoPage)
-		}
+		h.serveHosted(w, r, next, team)
 	})
+}
+
+// serveHosted has next answer a request to the domain of a team.
+func (h *Server) serveHosted(w http.ResponseWriter, r *http.Request, next http.Handler, team int64) {
+	home, err := h.Sites.Home(r.Context(), team, h.URL)
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), hostKey{}, own{team: team, home: home}))
+	if h.Sessions.Cookie.Secure {
+		w.Header()["Strict-Transport-Security"] = thisHost // what is below the domain is the team's
+	}
+	switch {
+	case !inHouse(r.URL.Path):
+		next.ServeHTTP(w, r)
+	case r.Method == http.MethodGet && h.URL != "":
+		http.Redirect(w, r, h.URL+r.URL.RequestURI(), http.StatusSeeOther)
+	default:
+		h.Fail(w, r, ErrNoPage)
+	}
 }
 
 // inHouse reports whether a page is for people who work with the box office.

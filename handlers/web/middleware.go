@@ -45,9 +45,11 @@ func (h *Server) Ruled(rule Rule, next http.Handler) http.Handler {
 				header["Cross-Origin-Resource-Policy"] = crossOrigin
 			}
 		}
-		if f := frameOf(r); f != nil && forFrame(r) {
-			if f.allowed = rule.Frame; !rule.Frame && h.unframed(w, r) {
-				return
+		if forFrame(r) {
+			if f := frameOf(r); f != nil {
+				if f.allowed = rule.Frame; !rule.Frame && h.unframed(w, r) {
+					return
+				}
 			}
 		}
 		if rule.Cache == GoBack {

@@ -134,7 +134,7 @@ func (h *Server) With(next func(http.ResponseWriter, *http.Request, *seats.Sale)
 		if sale.Event.Status == seats.Draft {
 			return seats.ErrNoEvent
 		}
-		if ElsewhereEvent(r, sale.Event) {
+		if ElsewhereEvent(r, &sale.Event) {
 			return NotHere(r, seats.ErrNoEvent)
 		}
 		if sale.Event.TestOf != 0 {

@@ -87,29 +87,37 @@ func (h *Server) keyed(open, guarded http.Handler) http.Handler {
 			guarded.ServeHTTP(w, r)
 			return
 		}
-		r.Header.Set("Accept", "application/json")
-		at := own{home: ownOf(r).home, keyed: true, program: program}
-		var err error
-		if program {
-			err = h.admitProgram(w, r, key, &at)
-		} else if at.team, err = h.admitSite(w, r, keys[0]); err != nil {
-			h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.Foreign, Network: NetworkOf(r).String(), Detail: r.Pattern})
+		if !program {
+			key = keys[0]
 		}
-		if err == nil && at.home == "" {
-			at.home, err = h.Sites.Home(r.Context(), at.team, h.Origin(r))
-		}
-		if err != nil {
-			h.Fail(w, r, err)
-			return
-		}
-		s := &siteAnswer{ResponseWriter: w, name: h.Sessions.Cookie.Name}
-		if err := s.read(r); err != nil {
-			h.Fail(w, r, err)
-			return
-		}
-		defer s.keep()
-		open.ServeHTTP(s, r.WithContext(context.WithValue(r.Context(), hostKey{}, at)))
+		h.serveKeyed(w, r, open, key, program)
 	})
+}
+
+// serveKeyed has next answer a request with the key of a program, or of a site.
+func (h *Server) serveKeyed(w http.ResponseWriter, r *http.Request, next http.Handler, key string, program bool) {
+	r.Header.Set("Accept", "application/json")
+	at := own{home: ownOf(r).home, keyed: true, program: program}
+	var err error
+	if program {
+		err = h.admitProgram(w, r, key, &at)
+	} else if at.team, err = h.admitSite(w, r, key); err != nil {
+		h.Organizers.Report(organizers.SecurityEvent{Kind: organizers.Foreign, Network: NetworkOf(r).String(), Detail: r.Pattern})
+	}
+	if err == nil && at.home == "" {
+		at.home, err = h.Sites.Home(r.Context(), at.team, h.Origin(r))
+	}
+	if err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	s := &siteAnswer{ResponseWriter: w, name: h.Sessions.Cookie.Name}
+	if err := s.read(r); err != nil {
+		h.Fail(w, r, err)
+		return
+	}
+	defer s.keep()
+	next.ServeHTTP(s, r.WithContext(context.WithValue(r.Context(), hostKey{}, at)))
 }
 
 // admitSite returns the team whose tickets a script may sell, and lets the script read the answer. A site that no team lists
