@@ -40,7 +40,12 @@ func ByProgram(r *http.Request) bool { return ownOf(r).program }
 func SoldBy(r *http.Request) string { return ownOf(r).soldBy }
 
 // AllocationOf is the allocation to which the key of a program is tied; zero: to none.
-func AllocationOf(r *http.Request) organizers.Allocation { return ownOf(r).allocation }
+func AllocationOf(r *http.Request) organizers.Allocation {
+	if r.Header["Authorization"] == nil { // nearly all requests: contexts are slow to ask
+		return organizers.Allocation{}
+	}
+	return ownOf(r).allocation
+}
 
 // partnerDoes are the requests that change something with the key of an allocation: customers hold its seats and order them. Addresses that no key
 // opens do not know it.

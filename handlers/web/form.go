@@ -30,8 +30,10 @@ func DecodeBody(r *http.Request, to any) error {
 func KeyOf(r *http.Request) (string, error) {
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" && IsForm(r) {
-		if err := ParseForm(r); err != nil {
-			return "", err
+		if r.PostForm == nil {
+			if err := ParseForm(r); err != nil {
+				return "", err
+			}
 		}
 		key = r.PostForm.Get("key")
 	}
