@@ -35,7 +35,7 @@ var (
 	stepRule       = web.Rule{Cache: "no-store", Frame: true}
 	buyRule        = web.Rule{Cache: web.GoBack, Frame: true, Keyed: true}
 	buyStepRule    = web.Rule{Cache: "no-store", Frame: true, Keyed: true}
-	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true, Keyed: true}
+	claimsRule     = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true, Keyed: true, Crowd: true}
 	holdsRule      = web.Rule{Cache: web.GoBack, Plain: web.PlainJSON, Frame: true}
 	plansRule      = web.Rule{Cache: "no-store", Body: plan.MaxBytes}
 	statementsRule = web.Rule{Cache: "no-store", Body: banktransfer.MaxBytes + 64<<10}
@@ -509,14 +509,14 @@ func (h *Handlers) routes(list []route) http.Handler {
 	mux, table := http.NewServeMux(), http.NewServeMux()
 	keyed := map[string][]string{} // methods that a site key opens, by path
 	for _, r := range list {
-		mux.Handle(r.pattern, h.Logged(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.handler)))))
+		mux.Handle(r.pattern, h.Logged(r.pattern, h.Ruled(r.rule, h.Observed(r.pattern, h.Answer(r.rule, r.handler)))))
 		table.HandleFunc(r.pattern, http.NotFound)
 		if method, path, _ := strings.Cut(r.pattern, " "); r.rule.Keyed {
 			keyed[path] = append(keyed[path], method)
 		}
 	}
 	for path, methods := range keyed {
-		mux.Handle("OPTIONS "+path, h.Ruled(secretRule, h.Observed("OPTIONS "+path, h.Answer(h.Preflight(methods)))))
+		mux.Handle("OPTIONS "+path, h.Ruled(secretRule, h.Observed("OPTIONS "+path, h.Answer(secretRule, h.Preflight(methods)))))
 	}
 	mux.Handle("GET /static/", h.Ruled(keptRule, static.Handler()))
 	mux.Handle("/", h.Ruled(pageRule, h.Observed("none", h.unrouted(table))))

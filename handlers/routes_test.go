@@ -116,7 +116,7 @@ func TestRoutes_BodyOfStrangerIsLimitedOnEveryAddress(t *testing.T) {
 		_, err := io.Copy(io.Discard, r.Body)
 		return err
 	}, pageRule}}
-	for name, bare := range map[string]http.Handler{"without the middleware": h.Answer(planted[0].handler), "with it": h.Wrap(h.routes(planted))} {
+	for name, bare := range map[string]http.Handler{"without the middleware": h.Answer(web.Rule{}, planted[0].handler), "with it": h.Wrap(h.routes(planted))} {
 		wrong := unlimited(bare, planted, words, []string{asForm}, func(web.Rule) int64 { return web.BodyLimit }, noCookies)
 		if name == "with it" && len(wrong) > 0 || name != "with it" && len(wrong) != len(words) {
 			t.Errorf("a route %s: %d of %d are found unlimited", name, len(wrong), len(words))

@@ -61,7 +61,7 @@ func writeJSON(w http.ResponseWriter, status int, answer any) error {
 	return nil
 }
 
-// jsonAppender is an answer that a crowd gets, which writes itself as encoding/json would.
+// jsonAppender is an answer that a crowd gets: it writes itself, without reflection.
 type jsonAppender interface {
 	AppendJSON(to []byte) []byte
 }

@@ -13,8 +13,8 @@ const LongestAnswer = 30 * time.Second
 // overloaded answers what then holds. What has begun goes on (Once).
 const longestWait = LongestAnswer - 5*time.Second
 
-// A timer for each request would cost a claim a fiftieth of its rate (seen): requests that begin within the same second share one, so
-// some of them wait a second less.
+// A timer for each request would cost a claim a fiftieth of its rate (seen): those of a crowd that begin within the same second share one,
+// so some of them wait a second less.
 const sharedWithin = time.Second
 
 // deadline is when requests that began within a second have waited long enough.
@@ -23,8 +23,8 @@ type deadline struct {
 	began time.Time
 }
 
-// limited is the context of a request that changes something. It ends with its deadline, and not with the connection: what a client
-// sent before it left may be done already, and is done once if it is sent again with its key.
+// limited is the context of a request of a crowd. It ends with its deadline, and not with the connection: what a client sent before it left
+// may be done already, and is done once if it is sent again with its key.
 type limited struct {
 	*deadline
 	request context.Context
@@ -38,7 +38,7 @@ func (l limited) Value(key any) any {
 	return l.request.Value(key)
 }
 
-// inTime gives a request that changes something its deadline.
+// inTime gives a request of a crowd its deadline.
 func (h *Server) inTime(r *http.Request) *http.Request {
 	now := time.Now()
 	d := h.deadline.Load()

@@ -168,11 +168,17 @@ func (h *Server) Known(ctx context.Context, err error) *Problem {
 }
 
 // Answer runs a handler and says what went wrong.
-func (h *Server) Answer(next Handler) http.HandlerFunc {
+func (h *Server) Answer(rule Rule, next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := r
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		switch {
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		case rule.Crowd:
 			r = h.inTime(r)
+		default:
+			ctx, cancel := context.WithTimeout(r.Context(), longestWait)
+			defer cancel()
+			r = r.WithContext(ctx)
 		}
 		if err := next(w, r); err != nil {
 			h.Fail(w, whole, err)
@@ -248,7 +254,7 @@ type ErrorBody struct {
 	Request string `json:"request,omitempty"` // the number of a request that failed by no fault of the caller
 }
 
-// AppendJSON writes the answer as encoding/json does, only quicker: most of a crowd are refused by one.
+// AppendJSON writes what encoding/json would, only quicker: most of a crowd are refused by one. It leaves <, > and & as they are.
 func (a *ErrorAnswer) AppendJSON(t []byte) []byte {
 	e := &a.Error
 	t = AppendText(append(t, `{"error":{"code":`...), e.Code)

@@ -162,6 +162,7 @@ type Rule struct {
 	Frame  bool // sites of the team may show the page in a frame, see InFrame
 	Shared bool // scripts of every site may read the answer, without cookies
 	Keyed  bool // scripts of a team's sites may call it by a site key, see keyed
+	Crowd  bool // a crowd sends it at one moment, see inTime
 }
 
 // public reports whether answers are the same for all visitors and may be kept on the way.

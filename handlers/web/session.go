@@ -272,7 +272,7 @@ func (h *Server) keepCookie(w http.ResponseWriter, name, value string, age int) 
 
 const VisitorName = "visitor"
 
-const wordLength = 26 // of rand.Text
+var wordLength = len(rand.Text())
 
 // Visitor is the holder of the session, or, for a visitor who never held a seat, one that follows from a random
 // word that their browser keeps. So two million who wait need no row. The holder tells nothing about the word: who knows a
