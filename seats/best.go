@@ -492,7 +492,8 @@ type Proposal struct {
 const mostProposals = 3
 
 // Propose finds up to three different places for a party, as this node's map shows them now: the best for its price, the
-// closest to the stage and the cheapest. A claim decides who gets seats.
+// closest to the stage and the cheapest. Seats of expired holds are among them only if there is no other place. A claim decides who
+// gets seats.
 func (s *Sale) Propose(p Party) []Proposal {
 	m := &s.seats
 	m.mu.RLock()
@@ -501,20 +502,25 @@ func (s *Sale) Propose(p Party) []Proposal {
 	for _, idx := range p.Not {
 		shown[idx] = true
 	}
-	free := func(idx int) bool { return m.states[idx] == Free && !shown[idx] }
-	if len(p.Unlocked) == 0 {
-		return s.propose(p, free, func(i int32) int { return int(m.open[i]) })
-	}
 	unlocked := make(map[int]bool, len(p.Unlocked))
 	for _, idx := range p.Unlocked {
 		unlocked[idx] = true
 	}
 	reserved := func(idx int) bool { return unlocked[idx] && m.states[idx] == Blocked && !shown[idx] }
+	free := func(idx int) bool { return m.states[idx] == Free && !shown[idx] || reserved(idx) }
+	orExpired := func(idx int) bool { return m.states[idx] == Expired && !shown[idx] || free(idx) }
 	all := func(i int32) int { return s.runs.all[i].count }
-	if list := s.propose(p, reserved, all); len(list) > 0 {
+	open := func(i int32) int { return int(m.open[i]) }
+	if len(p.Unlocked) > 0 {
+		if list := s.propose(p, reserved, all); len(list) > 0 {
+			return list
+		}
+		open = all
+	}
+	if list := s.propose(p, free, open); len(list) > 0 {
 		return list
 	}
-	return s.propose(p, func(idx int) bool { return free(idx) || reserved(idx) }, all)
+	return s.propose(p, orExpired, all)
 }
 
 // propose is the same for seats for which free holds; open is the most of them that a run may have.

@@ -244,3 +244,33 @@ func TestChoice_EndAnnouncedBehindTheBatchIsNotSoldOut(t *testing.T) {
 		})
 	}
 }
+
+func TestPropose_SeatsOfExpiredHoldsIfThereIsNoOtherPlace(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 10}, hall(1, 1))
+	ctx, gone, other := t.Context(), seats.NewID(), seats.NewID()
+	label := b.sale.Plan.Label
+	b.claim(t, gone, seats.ClaimRequest{Seats: []string{label(0), label(1), label(2), label(3)}})
+	b.claim(t, other, seats.ClaimRequest{Seats: []string{label(6), label(7)}})
+	if _, err := b.db.Exec(ctx, `
+		WITH h AS (UPDATE hold SET expires_at = clock_timestamp() - interval '1 minute' WHERE holder = $1 RETURNING holder, expires_at)
+		UPDATE seat_state s SET expires_at = h.expires_at FROM h WHERE s.holder = h.holder`, gone); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.sale.Expire(ctx, gone); err != nil {
+		t.Fatal(err)
+	}
+	price := func(int) (int64, bool) { return 0, true }
+	for size, want := range map[int]bool{2: false, 3: true, 4: true} { // two are free on both sides of the held ones
+		list := b.sale.Propose(seats.Party{Size: size, Price: price, Together: true})
+		if len(list) == 0 {
+			t.Errorf("a party of %d is proposed nothing", size)
+		}
+		for _, p := range list {
+			if expired := slices.ContainsFunc(p.Seats, func(idx int) bool { return idx < 4 }); expired != want {
+				t.Errorf("a party of %d is proposed %v: of an expired hold %t, want %t", size, p.Seats, expired, want)
+			}
+		}
+	}
+	b.claim(t, other, seats.ClaimRequest{Seats: []string{label(0), label(1), label(2)}}) // what was proposed can be had
+}
