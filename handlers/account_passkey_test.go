@@ -341,6 +341,31 @@ func TestAccountPasskey_ThatIsNotUsedEndsAfterTheRetentionTime(t *testing.T) {
 	}
 }
 
+// signedInAgo makes all sessions those of people who signed in so long ago.
+func (s *site) signedInAgo(t *testing.T, ago string) {
+	t.Helper()
+	s.exec(t, `UPDATE session SET data = convert_to(jsonb_set(convert_from(data, 'UTF8')::jsonb, '{values,proved}', to_jsonb(to_char(now() - '`+ago+`'::interval, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))::text, 'UTF8')`)
+}
+
+// Seats renew a session, and not that it is the one of an address.
+func TestAccount_EndsADayAfterSigningIn(t *testing.T) {
+	t.Parallel()
+	s, ann := withPasskeys(t), person(t)
+	s.signsIn(t, ann, "ann@example.org")
+	s.signedInAgo(t, "23 hours 59 minutes")
+	if who := s.isIn(t, ann); who != "ann@example.org" {
+		t.Errorf("within a day the account is open to %q", who)
+	}
+	s.signedInAgo(t, "24 hours 1 minute")
+	if who := s.isIn(t, ann); who != "" {
+		t.Errorf("after a day the account is open to %q", who)
+	}
+	s.signsIn(t, ann, "ann@example.org")
+	if who := s.isIn(t, ann); who != "ann@example.org" {
+		t.Errorf("after signing in again the account is open to %q", who)
+	}
+}
+
 func TestAccountPasskey_SessionThatIsFoundOpenChangesNone(t *testing.T) {
 	t.Parallel()
 	s, ann := withPasskeys(t), person(t)
@@ -349,7 +374,7 @@ func TestAccountPasskey_SessionThatIsFoundOpenChangesNone(t *testing.T) {
 	if status, body := s.addsKey(t, ann, phone, "Phone"); status != http.StatusCreated {
 		t.Fatal(status, body)
 	}
-	s.exec(t, `UPDATE session SET data = convert_to(jsonb_set(convert_from(data, 'UTF8')::jsonb, '{values,proved}', to_jsonb(to_char(now() - interval '11 minutes', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))::text, 'UTF8')`)
+	s.signedInAgo(t, "11 minutes")
 	for path, body := range map[string]string{
 		"/account/passkeys/options": `{}`, "/account/passkeys": `{"name":"Eve","answer":{}}`, "/account/passkeys/" + b64(phone.id) + "/removal": `{"key":"k"}`,
 	} {

@@ -3,6 +3,7 @@ package shop
 import (
 	"crypto/rand"
 	"errors"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -35,9 +36,24 @@ var (
 	errAddress      = web.NewProblem(422, "invalid", text.Mark("Enter an email address in the format name@example.com."), web.NothingChanged, text.Mark("Change it and send it again."))
 )
 
-// account is the address with the credit that this session may spend; empty if it proved none.
+// accountLasts is for how long a session is that of an address: one with seats is renewed for longer than that.
+const accountLasts = 24 * time.Hour
+
+// account is the address with the credit that this session may spend; empty if it proved none within accountLasts.
 func (h *Handlers) account(r *http.Request) string {
+	if h.signedInFor(r) > accountLasts {
+		return ""
+	}
 	return h.Sessions.GetString(r.Context(), accountKey)
+}
+
+// signedInFor is how long ago this session proved to own its address.
+func (h *Handlers) signedInFor(r *http.Request) time.Duration {
+	at, err := time.Parse(time.RFC3339, h.Sessions.GetString(r.Context(), provedKey))
+	if err != nil {
+		return math.MaxInt64
+	}
+	return time.Since(at)
 }
 
 // signIn has a session be that of an address which it proved to own in this moment.
@@ -56,8 +72,7 @@ func (h *Handlers) provedAccount(r *http.Request) (email string, err error) {
 	if email = h.account(r); email == "" {
 		return "", errNotSignedIn
 	}
-	at, err := time.Parse(time.RFC3339, h.Sessions.GetString(r.Context(), provedKey))
-	if err != nil || time.Since(at) > proofLasts {
+	if h.signedInFor(r) > proofLasts {
 		return "", errLongAgo
 	}
 	return email, nil

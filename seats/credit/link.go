@@ -29,7 +29,7 @@ const AboutData = "data"
 // An address gets three mails within an hour. The row counts, so no two at once get one more.
 const askSQL = `
 WITH asked AS (
-    INSERT INTO link (email, expires_at) VALUES ($1, clock_timestamp() + interval '30 minutes')
+    INSERT INTO link (email, expires_at) VALUES ($1, clock_timestamp() + interval '10 minutes')
         ON CONFLICT (email) DO UPDATE
        SET asked = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.asked + 1 ELSE 1 END,
            since = CASE WHEN link.since > clock_timestamp() - interval '1 hour' THEN link.since ELSE clock_timestamp() END
@@ -89,9 +89,9 @@ func takeKey(ctx context.Context, tx pgx.Tx, key, about, email string) (first bo
 	return first, err
 }
 
-const linkSQL = `UPDATE link SET token = $2, expires_at = clock_timestamp() + interval '30 minutes' WHERE email = $1`
+const linkSQL = `UPDATE link SET token = $2, expires_at = clock_timestamp() + interval '10 minutes' WHERE email = $1`
 
-// Link makes the token of the newest link of an address, good for half an hour, and takes the one before it back. It is
+// Link makes the token of the newest link of an address, good for ten minutes, and takes the one before it back. It is
 // called for each try to send the mail.
 func (l *Ledger) Link(ctx context.Context, email string) (token string, err error) {
 	return l.link(ctx, email, "")
@@ -124,7 +124,7 @@ func (l *Ledger) Address(ctx context.Context, token string) (email string, err e
 	return l.byToken(ctx, findLinkSQL, token)
 }
 
-// DataAddress is Address for a link that shows what is known of the address. It is good for half an hour, and not used up.
+// DataAddress is Address for a link that shows what is known of the address. It is good for ten minutes, and not used up.
 func (l *Ledger) DataAddress(ctx context.Context, token string) (email string, err error) {
 	return l.byToken(ctx, findLinkSQL, AboutData+token)
 }

@@ -113,7 +113,7 @@ func Account(ctx context.Context, email, address string) Action {
 	return Action{
 		Subject: text.T(ctx, "Your link to your tickets"), Button: text.T(ctx, "Open my account"), Address: address,
 		What:   text.T(ctx, "You asked to see the tickets and the credit of %s.", email),
-		Advice: text.T(ctx, "The link works once, for half an hour. If you did not ask for it, ignore this email: only you get the link."),
+		Advice: text.T(ctx, "The link works once, for ten minutes. If you did not ask for it, ignore this email: only you get the link."),
 	}
 }
 
@@ -122,7 +122,7 @@ func PersonalData(ctx context.Context, email, address string) Action {
 	return Action{
 		Subject: text.T(ctx, "Your link to your personal data"), Button: text.T(ctx, "Show my data"), Address: address,
 		What:   text.T(ctx, "You asked what we know about %s.", email),
-		Advice: text.T(ctx, "The link works for half an hour. Keep it private. If you did not ask for it, ignore this email: only you get the link."),
+		Advice: text.T(ctx, "The link works for ten minutes. Keep it private. If you did not ask for it, ignore this email: only you get the link."),
 	}
 }
 

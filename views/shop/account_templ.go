@@ -177,7 +177,7 @@ func Account(p AccountPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = views.Rich("A link is on its way to <b>%s</b>. It works once, for half an hour.", nil, p.Asked).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = views.Rich("A link is on its way to <b>%s</b>. It works once, for ten minutes.", nil, p.Asked).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
