@@ -632,3 +632,23 @@ func TestAPIKey_ExpiresAndItsOwnersAreToldBefore(t *testing.T) {
 		t.Error("the page does not say that it expired")
 	}
 }
+
+// The token of before, which others may have seen, is worth nothing after a proof.
+func TestProof_GivesTheSessionAnotherToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.owner(t)
+	site, _ := url.Parse(s.url)
+	before := ann.Jar.Cookies(site)[0].Value
+	if a, body := send(t, ann, "POST", s.url+"/desk/session/proof", `{"password":"`+deskPassword+`"}`); a.StatusCode != http.StatusNoContent {
+		t.Fatal(a.StatusCode, body)
+	}
+	thief := person(t)
+	thief.Jar.SetCookies(site, []*http.Cookie{{Name: "usher", Value: before}})
+	if a, _ := s.page(t, thief, "/desk"); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("the token of before opens the desk: %d", a.StatusCode)
+	}
+	if a, _ := s.page(t, ann, "/desk"); a.StatusCode != http.StatusOK {
+		t.Errorf("who proved it is signed out: %d", a.StatusCode)
+	}
+}

@@ -249,6 +249,9 @@ func (h *Handlers) Confirm(w http.ResponseWriter, r *http.Request, m organizers.
 	if wrong != nil {
 		return h.showProof(w, r, m, wrong.Status, p)
 	}
+	if err := h.RenewToken(w, r); err != nil {
+		return err
+	}
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
