@@ -143,6 +143,26 @@ func TestMap_TheLastSectionTappedIsShown(t *testing.T) {
 	ann.sees(ann.seat("120/1/1"))
 }
 
+// A name that had no place yet has no word to step aside.
+func TestMap_APointerOnASectionWithoutItsNameYetIsNoError(t *testing.T) {
+	t.Parallel()
+	slug := boxOffice.named(t, "stadium", "stadium")
+	ann := someone(t, boxOffice, "ann", device{width: 1440, height: 900, calm: true})
+	ann.openEvent(slug)
+	ann.seesMap()
+	whole, last := ann.shown(), ann.spot("120", "1", 2)
+	ann.visit("/events/" + slug + "/sections/0")
+	ann.seesMap()
+	ann.sees(ann.page.Locator("#map [data-section='0']").First())
+	_, err := ann.page.Evaluate(`([x, y]) => {
+		const canvas = document.elementFromPoint(x, y), at = {clientX: x, clientY: y, bubbles: true, cancelable: true}
+		canvas.dispatchEvent(new WheelEvent('wheel', {...at, deltaY: 9000}))
+		canvas.dispatchEvent(new PointerEvent('pointermove', {...at, pointerType: 'mouse'}))
+	}`, []any{last.x, last.y})
+	check(t, err)
+	eventually(t, patience, "the whole map", func() bool { return ann.shown() == whole })
+}
+
 func TestPayment_AMachineThatSleptShowsTheTimeThatIsLeft(t *testing.T) {
 	t.Parallel()
 	slug := boxOffice.event(t, "theatre", "--demo-card", "--paid-ahead", "--hold", "5m")

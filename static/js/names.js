@@ -122,7 +122,8 @@ export function start(stage) {
   }
 
   function show(i, put) {
-    const span = spans[i] ||= put && over.appendChild(document.createElement('span'))
+    if (put) spans[i] ||= over.appendChild(document.createElement('span'))
+    const span = spans[i]
     if (!span) return
     span.hidden = !put
     if (!put) return
