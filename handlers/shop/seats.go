@@ -35,12 +35,6 @@ func appendSeat(b []byte, p *seats.Plan, idx int, state seats.State) []byte {
 	b = web.AppendText(append(b, `,"number":`...), seat.Number)
 	b = web.AppendText(append(b, `,"category":`...), p.Categories[seat.Category].Key)
 	b = web.AppendText(append(b, `,"state":`...), state.String())
-	b = append(b, `,"flags":[`...)
-	for i, flag := range seat.Flags.Names() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = web.AppendText(b, flag)
-	}
-	return append(b, "]}\n"...)
+	b = web.AppendTexts(append(b, `,"flags":`...), seat.Flags.Names())
+	return append(b, "}\n"...)
 }
