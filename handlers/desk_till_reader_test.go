@@ -41,6 +41,22 @@ func withReader(t *testing.T) (s *site, owner *http.Client, bank *stripetest.Fak
 	return s, owner, bank, reader, dora, session
 }
 
+// ended returns a sale at a card reader once it is sold or failed. The job of payments may ask about it before the page does.
+func (s *site) ended(t *testing.T, who *http.Client, code string) (p readerSale) {
+	t.Helper()
+	eventually(t, "the sale ends", func() bool {
+		p = readerSale{}
+		s.asks(t, who, "GET", "/desk/till/payments/"+code, "", http.StatusOK, &p)
+		return p.Payment.State == "sold" || p.Payment.State == "failed"
+	})
+	return p
+}
+
+func wantShown(t *testing.T, bank *stripetest.Fake, reader string, sale readerSale) {
+	t.Helper()
+	eventually(t, "the reader shows the amount", func() bool { return bank.Shows(reader) == sale.Payment.Amount })
+}
+
 // atReader plants a payment at a card reader of an event, which failed.
 func (s *site) atReader(t *testing.T, slug, code string) {
 	t.Helper()
@@ -87,9 +103,10 @@ func TestTillReader_IsChosenAndTakesTheMoneyOfASale(t *testing.T) {
 	body := `{"key":"b","seat":["` + label(0) + `","` + label(1) + `"],"method":"card"}`
 	s.asks(t, dora, "POST", at, body, http.StatusAccepted, &sale)
 	s.asks(t, dora, "POST", at, body, http.StatusAccepted, &again)
-	if sale.Payment.State != "waiting" || sale.Payment.Code != again.Payment.Code || sale.Payment.Label != "Front desk" || bank.Shows(reader) != sale.Payment.Amount {
-		t.Fatalf("the sale is %+v, its repeat %+v, and the reader shows %d", sale, again, bank.Shows(reader))
+	if sale.Payment.State != "waiting" || sale.Payment.Code != again.Payment.Code || sale.Payment.Label != "Front desk" {
+		t.Fatalf("the sale is %+v, and its repeat %+v", sale, again)
 	}
+	wantShown(t, bank, reader, sale)
 	at2 := "/desk/till/payments/" + sale.Payment.Code
 	_, page := s.page(t, dora, at2)
 	if text := words(page); !strings.Contains(page, "Waiting for a card at “Front desk”") || !strings.Contains(page, `http-equiv="refresh"`) {
@@ -100,8 +117,7 @@ func TestTillReader_IsChosenAndTakesTheMoneyOfASale(t *testing.T) {
 		t.Errorf("another till at the same reader: %+v", refusal)
 	}
 	bank.Presents(reader, "4242424242424242")
-	s.asks(t, dora, "GET", at2, "", http.StatusOK, &done)
-	if done.Payment.State != "sold" || done.Payment.Order.Total != sale.Payment.Amount || done.Payment.Order.Method != "card" {
+	if done = s.ended(t, dora, sale.Payment.Code); done.Payment.State != "sold" || done.Payment.Order.Total != sale.Payment.Amount || done.Payment.Order.Method != "card" {
 		t.Fatalf("the sale is %+v", done)
 	}
 	if a, _ := s.page(t, dora, at2); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/desk/events/evening/orders/"+sale.Payment.Code) {
@@ -129,21 +145,22 @@ func TestTillReader_CancelAndDeclineLeaveNothingSold(t *testing.T) {
 	for range 2 { // the second press finds it cancelled
 		s.asks(t, dora, "POST", "/desk/till/payments/"+sale.Payment.Code+"/cancellation", `{"key":"x"}`, http.StatusOK, &sale)
 	}
-	if sale.Payment.State != "failed" || bank.Shows(reader) != 0 {
+	if sale = s.ended(t, dora, sale.Payment.Code); sale.Payment.State != "failed" || bank.Shows(reader) != 0 {
 		t.Errorf("cancelled, the sale is %+v", sale)
 	}
 	sale = sell("b")
+	wantShown(t, bank, reader, sale)
 	bank.Presents(reader, stripetest.Declined)
+	sale = s.ended(t, dora, sale.Payment.Code)
 	_, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code)
 	if text := words(page); !strings.Contains(text, "the bank declined the card. Nothing was charged.") || !strings.Contains(page, "the seats are available again") {
 		t.Errorf("the page says %s", text)
 	}
-	s.asks(t, dora, "GET", "/desk/till/payments/"+sale.Payment.Code, "", http.StatusOK, &sale)
 	if sale.Payment.State != "failed" || s.count(t, "orders") != 0 {
 		t.Errorf("the sale is %+v", sale)
 	}
 	bank.Unplugs(reader)
-	if sale = sell("c"); sale.Payment.State != "failed" || !strings.Contains(sale.Payment.Reason, "offline") {
+	if sale = s.ended(t, dora, sell("c").Payment.Code); sale.Payment.State != "failed" || !strings.Contains(sale.Payment.Reason, "offline") {
 		t.Errorf("offline, the sale is %+v", sale)
 	}
 	s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"d","seat":["`+seat+`"],"method":"cash"}`, http.StatusCreated, &struct{}{})
@@ -158,9 +175,7 @@ func TestTillReader_PaymentHasNoPageInTheShop(t *testing.T) {
 	s.asks(t, dora, "POST", "/desk/events/evening/sales", `{"key":"a","seat":["`+s.sale.Plan.Label(s.inRows(t, 1)[0])+`"],"method":"card"}`, http.StatusAccepted, &sale)
 	s.asks(t, dora, "GET", "/payments/"+sale.Payment.Code, "", http.StatusNotFound, &struct{}{})
 	s.asks(t, dora, "POST", "/payments/"+sale.Payment.Code+"/stop", "", http.StatusNotFound, &struct{}{})
-	if bank.Shows(reader) != sale.Payment.Amount {
-		t.Errorf("the reader shows %d", bank.Shows(reader))
-	}
+	wantShown(t, bank, reader, sale)
 	var refusal struct{ Error struct{ Code string } }
 	s.asks(t, dora, "POST", "/desk/till/sessions/"+strconv.FormatInt(session.ID, 10)+"/closing", `{"key":"h","counted":"100.00"}`, http.StatusConflict, &refusal)
 	if refusal.Error.Code != "card_reader" {
@@ -215,15 +230,15 @@ func TestTillReader_PaysSeveralPerformancesAtOnce(t *testing.T) {
 	var sale readerSale
 	s.asks(t, dora, "POST", "/desk/events/evening/sales", asked, http.StatusAccepted, &sale)
 	s.asks(t, dora, "POST", "/desk/till/payments/"+sale.Payment.Code+"/cancellation", `{"key":"x"}`, http.StatusOK, &sale)
+	s.ended(t, dora, sale.Payment.Code)
 	s.wantBooks(t)
 	s.asks(t, dora, "POST", "/desk/events/evening/sales", strings.Replace(asked, `"a"`, `"b"`, 1), http.StatusAccepted, &sale)
 	s.wantBooks(t)
+	wantShown(t, bank, reader, sale)
 	bank.Presents(reader, "4242424242424242")
-	sale = readerSale{}
 	var first struct{ Payment struct{ Code string } }
 	s.asks(t, dora, "POST", "/desk/events/evening/sales", strings.Replace(asked, `"a"`, `"b"`, 1), http.StatusAccepted, &first)
-	s.asks(t, dora, "GET", "/desk/till/payments/"+first.Payment.Code, "", http.StatusOK, &sale)
-	if sale.Payment.State != "sold" || len(sale.Payment.Also) != 1 || s.count(t, "orders") != 2 {
+	if sale = s.ended(t, dora, first.Payment.Code); sale.Payment.State != "sold" || len(sale.Payment.Also) != 1 || s.count(t, "orders") != 2 {
 		t.Errorf("the sale is %+v", sale)
 	}
 	s.wantBooks(t)
@@ -254,21 +269,8 @@ func TestTillReader_TakesWhatAGiftCardLeavesOfSeveralPerformances(t *testing.T) 
 	gift := `,"gift_card":"` + codes[0] + `"` + pays(q.Total+1_00)
 
 	var sale readerSale
-	shown := func() {
-		t.Helper()
-		eventually(t, "the reader shows the rest", func() bool { return bank.Shows(reader) == sale.Payment.Amount })
-	}
-	ended := func() (p readerSale) {
-		t.Helper()
-		eventually(t, "the sale ends", func() bool {
-			p = readerSale{}
-			s.asks(t, dora, "GET", "/desk/till/payments/"+sale.Payment.Code, "", http.StatusOK, &p)
-			return p.Payment.State == "sold" || p.Payment.State == "failed"
-		})
-		return p
-	}
 	sell("a", gift, http.StatusAccepted, &sale)
-	shown()
+	wantShown(t, bank, reader, sale)
 	if sale.Payment.Amount != total-q.Total-1_00 || sale.Payment.GiftCard != q.Total+1_00 || s.left(t, dora, codes[0], own) != -1 {
 		t.Fatalf("the sale of %d is %+v, the reader shows %d, and the gift card has %d", total, sale, bank.Shows(reader), s.left(t, dora, codes[0], own))
 	}
@@ -276,7 +278,7 @@ func TestTillReader_TakesWhatAGiftCardLeavesOfSeveralPerformances(t *testing.T) 
 		t.Errorf("the page says nothing of the gift card: %s", words(page))
 	}
 	bank.Presents(reader, stripetest.Declined)
-	ended()
+	s.ended(t, dora, sale.Payment.Code)
 	if _, page := s.page(t, dora, "/desk/till/payments/"+sale.Payment.Code); !strings.Contains(page, "What the gift card was to pay goes back to it.") {
 		t.Errorf("the page of a refused card says %s", words(page))
 	}
@@ -285,9 +287,9 @@ func TestTillReader_TakesWhatAGiftCardLeavesOfSeveralPerformances(t *testing.T) 
 	}
 
 	sell("b", gift, http.StatusAccepted, &sale)
-	shown()
+	wantShown(t, bank, reader, sale)
 	bank.Presents(reader, "4242424242424242")
-	if sold := ended(); sold.Payment.State != "sold" || len(sold.Payment.Also) != 1 || s.count(t, "orders") != 2 {
+	if sold := s.ended(t, dora, sale.Payment.Code); sold.Payment.State != "sold" || len(sold.Payment.Also) != 1 || s.count(t, "orders") != 2 {
 		t.Errorf("the sale is %+v", sold)
 	}
 	var closed tillAnswer
