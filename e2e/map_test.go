@@ -274,6 +274,18 @@ func TestFind_ThreePlacesAreProposedOnTheMapAndOneIsHeld(t *testing.T) {
 			ann.press(ann.button("Hold these seats"))
 			ann.holdsSeats(3)
 			check(t, expect.Locator(ann.page.Locator("#options")).ToHaveCount(0))
+
+			// She changes her mind: the next ones take the place of these.
+			one, err := ann.tray().Locator(`[data-seat]`).First().GetAttribute("data-seat")
+			check(t, err)
+			if d.touch {
+				ann.press(ann.button("Tickets and prices"))
+			}
+			ann.press(ann.button("Find best seats"))
+			ann.sees(ann.page.GetByText("Seats that you found this way before are released."))
+			ann.press(ann.button("Hold these seats"))
+			check(t, expect.Locator(ann.tray().Locator(fmt.Sprintf(`[data-seat="%s"]`, one))).ToHaveCount(0))
+			ann.holdsSeats(3)
 		})
 	}
 }

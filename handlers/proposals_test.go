@@ -53,6 +53,16 @@ func TestProposals_HoldNothingAndOneIsClaimed(t *testing.T) {
 	if got := holdOf(t, body).Seats; strings.Join(got, ",") != strings.Join(first.Proposals[0].Seats, ",") {
 		t.Errorf("held are %v, want %v", got, first.Proposals[0].Seats)
 	}
+
+	other := s.proposed(t, ann, "best=2").Proposals[0]
+	if _, page = s.page(t, ann, "/events/evening/proposals?best=2&party=1&together=1"); !strings.Contains(page, "Seats that you found this way before are released.") {
+		t.Error("the page does not say that the first proposal is released")
+	}
+	s.submit(t, ann, "/events/evening/claims", url.Values{"proposal": {strings.Trim(strings.ReplaceAll(jsonOf(t, other.Idx), ",", " "), "[]")}, "key": {"two"}, "from": {"/events/evening/map"}})
+	_, body = send(t, ann, "GET", s.url+"/events/evening/hold", "")
+	if got := holdOf(t, body).Seats; strings.Join(got, ",") != strings.Join(other.Seats, ",") {
+		t.Errorf("after another proposal %v are held, want %v", got, other.Seats)
+	}
 }
 
 func jsonOf(t *testing.T, v any) string {

@@ -40,6 +40,7 @@ type command struct {
 	keys       []ID       // purchase keys it counts tickets for; see allowance.go
 	uses       []Use      // allowances it counts for; see allowance.go
 	choice     *choice    // for claims that leave the choice of seats to us; see best.go
+	best       bool       // it asks for the best seats, or takes a proposal of them
 	access     *Access    // what codes of the visitor unlock; nil for most, see access.go
 	early      bool       // a code lets it claim before the event is on sale
 	mix        []int      // ticket types of a claim, of one seat each in the order of idx, or one of all; none: the usual one of each seat

@@ -217,6 +217,44 @@ func TestBest_AskingAgainReplacesTheChoice(t *testing.T) {
 	}
 }
 
+func TestBest_ProposalReplacesTheChoice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{SeatsPerHolder: 5}, hall(4, 5))
+	who := seats.NewID()
+	b.claim(t, who, seats.ClaimRequest{Seats: []string{"Stalls/A/1"}}) // by hand
+	propose := func() seats.ClaimRequest {
+		list := b.sale.Propose(seats.Party{Size: 2, Together: true, Price: func(int) (int64, bool) { return 1, true }})
+		if len(list) == 0 {
+			t.Fatal("nothing is proposed")
+		}
+		return seats.ClaimRequest{Seats: []string{b.sale.Plan.Label(list[0].Seats[0]), b.sale.Plan.Label(list[0].Seats[1])}, Proposed: true}
+	}
+	var last seats.ClaimRequest
+	for _, before := range []string{"nothing", "a proposal", "a choice", "the same proposal"} {
+		switch before {
+		case "a choice":
+			b.claim(t, who, seats.ClaimRequest{Best: 2})
+			fallthrough
+		default:
+			last = propose()
+		case "the same proposal":
+		}
+		hold := b.claim(t, who, last)
+		for _, label := range append([]string{"Stalls/A/1"}, last.Seats...) {
+			if idx, _ := b.sale.Seat(label); !slices.Contains(hold.Seats, idx) {
+				t.Errorf("after %s, %s is not held", before, label)
+			}
+		}
+		if len(hold.Seats) != 3 {
+			t.Errorf("after %s, a proposal of two beside one seat leaves %d", before, len(hold.Seats))
+		}
+	}
+	if hold := b.claim(t, who, seats.ClaimRequest{Best: 2, Category: "B"}); len(hold.Seats) != 3 {
+		t.Errorf("after a proposal, the best two beside one seat leave %d", len(hold.Seats))
+	}
+	wantBooks(t, b)
+}
+
 // The end of a hold may be announced after a batch looked at the map for which seats are expired, and before it reads what
 // the map lacks: then the seat is in neither.
 func TestChoice_EndAnnouncedBehindTheBatchIsNotSoldOut(t *testing.T) {

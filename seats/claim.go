@@ -18,7 +18,8 @@ import (
 )
 
 // ClaimRequest is what a claim asks for, in one of three ways: these seats; a quantity of places in an area; the best seats
-// of a category or of all, together where possible. Asking for the best seats again replaces those seats by other ones.
+// of a category or of all, together where possible. Asking for the best seats again replaces those seats by other ones, and
+// so does a proposal of them (Propose).
 type ClaimRequest struct {
 	Seats    []string `json:"seats"` // labels
 	Area     string   `json:"area"`  // name of the area
@@ -29,8 +30,9 @@ type ClaimRequest struct {
 	Type    string         `json:"type"`    // key of the ticket type of all of them; empty: the usual one of each seat
 	Tickets map[string]int `json:"tickets"` // how many of each type, by key: in place of a number of places or of best seats
 
-	Sent   []string `json:"-"` // labels as the page sent them, before others were added for the party; nil: Seats
-	Access *Access  `json:"-"` // what codes of the visitor unlock
+	Proposed bool     `json:"-"` // Seats are a proposal
+	Sent     []string `json:"-"` // labels as the page sent them, before others were added for the party; nil: Seats
+	Access   *Access  `json:"-"` // what codes of the visitor unlock
 }
 
 // Size is the number of seats that a request names or asks for.
@@ -276,6 +278,7 @@ func (w ClaimRequest) hash() string {
 func (s *Sale) understand(c *command, w ClaimRequest) error {
 	ways := 0
 	best := w.Best != 0 || w.Category != "" || len(w.Tickets) > 0 && w.Area == "" && len(w.Seats) == 0
+	c.best = best || w.Proposed
 	for _, asked := range []bool{len(w.Seats) > 0, w.Area != "" || w.Quantity != 0, best} {
 		if asked {
 			ways++
@@ -450,14 +453,14 @@ func (b *batch) has(holder ID) int {
 	}
 }
 
-// replaced lists the held seats that a claim for the best seats replaces: those that the last such claim chose.
+// replaced lists the held seats that a claim for the best seats replaces: those that the last such claim chose, and that it does not name.
 func (b *batch) replaced(c *command) (old []int) {
 	h, live := b.live(c.holder)
-	if !c.choice.ofBest() || !live {
+	if !c.best || !live {
 		return nil
 	}
 	for _, idx := range h.best {
-		if r := b.rows[int(idx)]; r.holder == c.holder && r.state == Held {
+		if r := b.rows[int(idx)]; r.holder == c.holder && r.state == Held && !slices.Contains(c.seats, int(idx)) {
 			old = append(old, int(idx))
 		}
 	}
@@ -503,8 +506,8 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int, codes
 		}
 		h.seats = append(h.seats, int32(idx))
 	}
-	if c.choice.ofBest() {
-		h.best = seatsOf(fresh)
+	if c.best {
+		h.best = seatsOf(c.seats)
 	}
 	h.expired, h.touched = false, true
 	slices.Sort(h.seats)

@@ -439,7 +439,7 @@ func (b *batch) queueFastPath(q *pgx.Batch) *pgx.QueuedQuery {
 		holders[i], ids[i], answers[i] = h.holder, h.id, unfinished(c, h)
 		seats = append(seats, h.seats...)
 		first[i+1] = int32(len(seats) + 1)
-		best[i], sessions[i] = c.choice.ofBest(), c.visit.ends()
+		best[i], sessions[i] = c.best, c.visit.ends()
 	}
 	if !slices.Contains(best, true) {
 		best = nil
@@ -557,6 +557,6 @@ func (b *batch) queueFastPathOne(q *pgx.Batch) *pgx.QueuedQuery {
 	c, idx := b.commands[0], b.change.Idx[0]
 	h := b.holds[c.holder]
 	f := b.rows[int(idx)].fare
-	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.choice.ofBest(), !b.availableOnly(), c.visit.ends(),
+	return q.Queue(fastPathOneSQL, b.sale.Event.ID, idx, h.holder, h.id, unfinished(c, h), b.sale.Plan.Seats[idx].Category+1, b.id, c.best, !b.availableOnly(), c.visit.ends(),
 		f.kind, *f.price, b.sale.Prices.Version)
 }

@@ -113,6 +113,7 @@ func takeProposal(r *http.Request, s *seats.Sale, request *seats.ClaimRequest) e
 		return nil
 	}
 	idxs, err := idxsOf(s, r.PostForm.Get(shop.ProposalField))
+	request.Proposed = true
 	request.Seats = append(request.Seats, web.Labels(s, idxs)...)
 	return err
 }
