@@ -640,17 +640,29 @@ func TestProof_GivesTheSessionAnotherToken(t *testing.T) {
 	s := newSite(t)
 	ann := s.owner(t)
 	site, _ := url.Parse(s.url)
-	all := ann.Jar.Cookies(site)
-	before := all[slices.IndexFunc(all, func(c *http.Cookie) bool { return c.Name == "usher" })].Value
-	if a, body := send(t, ann, "POST", s.url+"/desk/session/proof", `{"password":"`+deskPassword+`"}`); a.StatusCode != http.StatusNoContent {
-		t.Fatal(a.StatusCode, body)
-	}
-	thief := person(t)
-	thief.Jar.SetCookies(site, []*http.Cookie{{Name: "usher", Value: before}})
-	if a, _ := s.page(t, thief, "/desk"); a.StatusCode != http.StatusSeeOther {
-		t.Errorf("the token of before opens the desk: %d", a.StatusCode)
-	}
-	if a, _ := s.page(t, ann, "/desk"); a.StatusCode != http.StatusOK {
-		t.Errorf("who proved it is signed out: %d", a.StatusCode)
+	for how, prove := range map[string]func() int{
+		"proof": func() int {
+			a, _ := send(t, ann, "POST", s.url+"/desk/session/proof", `{"password":"`+deskPassword+`"}`)
+			return a.StatusCode
+		},
+		"form with its proof": func() int {
+			s.exec(t, `UPDATE desk_session SET proved_at = proved_at - interval '11 minutes'`)
+			a, _ := s.submit(t, ann, "/desk/hooks", url.Values{"key": {"k"}, "url": {"https://example.org/"}, "kind": {"order.confirmed"}, "proof_password": {deskPassword}})
+			return a.StatusCode
+		},
+	} {
+		all := ann.Jar.Cookies(site)
+		before := all[slices.IndexFunc(all, func(c *http.Cookie) bool { return c.Name == "usher" })].Value
+		if status := prove(); status >= 400 {
+			t.Fatalf("%s: %d", how, status)
+		}
+		thief := person(t)
+		thief.Jar.SetCookies(site, []*http.Cookie{{Name: "usher", Value: before}})
+		if a, _ := s.page(t, thief, "/desk"); a.StatusCode != http.StatusSeeOther {
+			t.Errorf("after a %s the token of before opens the desk: %d", how, a.StatusCode)
+		}
+		if a, _ := s.page(t, ann, "/desk"); a.StatusCode != http.StatusOK {
+			t.Errorf("after a %s its member is signed out: %d", how, a.StatusCode)
+		}
 	}
 }

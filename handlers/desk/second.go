@@ -158,6 +158,9 @@ func (h *Handlers) proveWithForm(w http.ResponseWriter, r *http.Request, m organ
 	if wrong != nil {
 		return m, h.showProof(w, r, m, wrong.Status, p)
 	}
+	if err := h.RenewToken(w, r); err != nil {
+		return m, err
+	}
 	if m.Proved, m.Second = true, m.Second || proof.code != ""; !m.IsProved() { // a password is not enough
 		return m, h.showProof(w, r, m, http.StatusForbidden, p)
 	}
