@@ -378,3 +378,63 @@ func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
 	here.visit("/desk")
 	here.sees(here.page.Locator("#today"))
 }
+
+// Of a member who signs out nothing stays in the browser, but what a door has yet to send. Drawings are not lost unasked.
+func TestSignOut_LeavesNothingInTheBrowser(t *testing.T) {
+	t.Parallel()
+	ann := someone(t, boxOffice, "ann", desktop)
+	ann.entersDesk(boxOffice.organizer(t, "Ann", "manager"))
+	ann.visit("/desk/plans")
+	_, err := ann.page.Evaluate(`async () => {
+		sessionStorage.setItem('till EUR customer', '["Zoë"]')
+		sessionStorage.setItem('till EUR sent', '{}')
+		localStorage.setItem('usher/door/1 scan', '{}')
+		const db = await new Promise(answer => {
+			const request = indexedDB.open('usher-plans', 1)
+			request.onupgradeneeded = () => request.result.createObjectStore('drafts')
+			request.onsuccess = () => answer(request.result)
+		})
+		await new Promise(answer => { db.transaction('drafts', 'readwrite').objectStore('drafts').put({version: 1}, 'plan').onsuccess = answer })
+		db.close()
+	}`)
+	check(t, err)
+	keeps := func(want string) {
+		t.Helper()
+		got, err := ann.page.Evaluate(`async () => {
+			const db = await new Promise(answer => { indexedDB.open('usher-plans', 1).onsuccess = event => answer(event.target.result) })
+			const drafts = await new Promise(answer => { db.transaction('drafts').objectStore('drafts').count().onsuccess = event => answer(event.target.result) })
+			db.close()
+			return [drafts, 'drawing,', ...Object.keys(sessionStorage).sort(), ...Object.keys(localStorage)].join(' ')
+		}`)
+		check(t, err)
+		if got != want {
+			t.Errorf("the browser keeps %v, want %s", got, want)
+		}
+	}
+	leave := ann.page.Locator(".here").GetByRole("button", playwright.LocatorGetByRoleOptions{Name: "Sign out"})
+	ann.page.Once("dialog", func(d playwright.Dialog) { check(t, d.Dismiss()) })
+	ann.press(ann.page.Locator(".here summary"))
+	ann.press(leave)
+	keeps("1 drawing, till EUR customer till EUR sent usher/door/1 scan")
+
+	tab, err := ann.page.Context().NewPage() // its session is ended by the first one, without its knowledge
+	check(t, err)
+	_, err = tab.Goto(boxOffice.url + "/desk/plans")
+	check(t, err)
+	_, err = tab.Evaluate(`() => { sessionStorage.setItem('till EUR customer', '["Zoë"]'); sessionStorage.setItem('till EUR sent', '{}') }`)
+	check(t, err)
+
+	ann.page.Once("dialog", func(d playwright.Dialog) { check(t, d.Accept()) })
+	ann.press(leave)
+	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
+	keeps("0 drawing, usher/door/1 scan")
+
+	_, err = tab.Goto(boxOffice.url + "/desk/plans")
+	check(t, err)
+	check(t, expect.Locator(tab.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"})).ToBeVisible())
+	eventually(t, patience, "the other tab to forget the customer", func() bool {
+		left, err := tab.Evaluate(`() => Object.keys(sessionStorage).join()`)
+		check(t, err)
+		return left == "till EUR sent"
+	})
+}

@@ -176,6 +176,7 @@ var budgets = []struct {
 	{"the element on a site of a team", 3_000, []string{"embed.js"}},
 	{"a page in a frame", 600, []string{"frame.js"}},
 	{"an account", 1_500, []string{"account.js"}},
+	{"signing out", 800, []string{"signout.js"}},
 	{"the public log of a sale", 9_000, []string{"log.js"}}, // half of it are the words of what may be wrong
 	{"an arena", 1_500, []string{"arena.js"}},
 	{"a place in a wait list", 2_000, []string{"waitlist.js"}},

@@ -273,6 +273,11 @@ func (d Frame) here(t tab, base string) string {
 	return ""
 }
 
+// leaving is the attributes of a form that signs out: signout.js empties the browser, and asks first if drawings would be lost.
+func leaving(ctx context.Context) templ.Attributes {
+	return templ.Attributes{"data-leave": text.T(ctx, "Drawings of plans that you did not save are removed from this browser. Sign out?")}
+}
+
 // scripted is the attributes of the body of a page that has a script of its own; nil of one that has none.
 func (d Frame) scripted() templ.Attributes {
 	if d.Script == "" || d.Facts != nil {
