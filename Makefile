@@ -66,7 +66,7 @@ altcha: ## build static/js/altcha.js of the packages in static/vendor/package.js
 
 pdf: ## build static/js/pdf.js and pdf_worker.js of the packages in static/vendor/package.json
 	@cd static/vendor && npm ci --no-audit --no-fund --loglevel=error
-	@for part in pdf pdf_worker; do ( printf '/*! pdf.js 5.4.296, (c) Mozilla Foundation, Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild $$part.js --bundle --minify --format=esm --log-level=error) > static/js/$$part.js || exit; done
+	@for part in pdf pdf_worker; do ( printf '/*! pdf.js 6.5.438, (c) Mozilla Foundation, Apache-2.0: static/vendor/LICENSE */\n'; cd static/vendor && npx esbuild $$part.js --bundle --minify --format=esm --log-level=error) > static/js/$$part.js || exit; done
 
 fonts: ## write the fonts of papers, static/print/noto-*, of the packages of Debian 12 (three minutes)
 	@tools/fonts/make.sh
