@@ -36,6 +36,17 @@ func TestAccount_TicketsAreFoundAgainFromAnEmptyBrowser(t *testing.T) {
 				t.Errorf("the account leads to %s, want %s", again.page.URL(), at)
 			}
 
+			ann.visit("/account") // as another browser of hers, which she leaves from there
+			ann.signsIn(email)
+			ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Where you’re signed in"}))
+			if !d.noScript {
+				ann.inBothLights("account-sessions")
+			}
+			ann.press(ann.button("Sign out everywhere else"))
+			ann.sees(ann.page.GetByText("You are signed out everywhere else."))
+			again.visit("/account")
+			again.sees(again.button("Send me a link"))
+
 			stranger := someone(t, boxOffice, "stranger", d)
 			stranger.expect("404")
 			stranger.visit("/orders/00000000000000000000000000")

@@ -407,6 +407,7 @@ var matrix = map[string]access{
 	"POST /account/passkeys/{id}/removal":        anyone,
 	"DELETE /account/session":                    anyone,
 	"POST /account/session/end":                  anyone,
+	"POST /account/sessions/end":                 anyone,
 	"GET /personal-data":                         anyone,
 	"POST /personal-data":                        anyone,
 	"GET /personal-data/{token}":                 anyone,

@@ -45,6 +45,7 @@ var harmless = map[string]string{
 	"POST /account/passkeys":                 "what a browser was asked is good for one answer",
 	"DELETE /account/session":                "who is signed out is signed out",
 	"POST /account/session/end":              "who is signed out is signed out",
+	"POST /account/sessions/end":             "who is signed out is signed out",
 	"POST /tickets/{code}/attendances":       "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /orders/{code}/attendances":        "a ticket is checked in once, and a repeat is led to the event again",
 	"POST /events/{slug}/exchange/{code}":    "a hold makes one order, and a repeat is led to it",

@@ -235,6 +235,7 @@ func answersAreAsDescribed(t *testing.T, version string) {
 		{"POST", "/confirmations/x", ""},
 		{"GET", "/orders/{code}", ""},
 		{"GET", "/account", ""},
+		{"POST", "/account/sessions/end", ""},
 		{"POST", "/account/links", `{"email":"ann@example.org"}`},
 		{"POST", "/account/links", `{"email":"ann"}`},
 		{"POST", "/account/session", `{"token":"x"}`},

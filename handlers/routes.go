@@ -202,6 +202,7 @@ func (h *Handlers) table() []route {
 		{"POST /account/passkeys/{id}/removal", h.Once(h.Visit(h.shop.RemovePasskey)), pageRule},
 		{"DELETE /account/session", h.Visit(h.shop.SignOut), pageRule},
 		{"POST /account/session/end", h.Visit(h.shop.SignOut), pageRule},
+		{"POST /account/sessions/end", h.Visit(h.shop.SignOutOthers), pageRule},
 
 		{"GET /personal-data", h.shop.PersonalData, pageRule},
 		{"POST /personal-data", h.shop.AskPersonalData, pageRule},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/organizers"
+	"github.com/usherbox/usher/seats/sessions"
 )
 
 // welcomeOwner says, while there is no organizer, how to create the owner account: with the link on a terminal, and with the
@@ -129,7 +130,8 @@ func noOrganizer(email string) error {
 // organizerSignOut ends all sessions of an organizer. On request it removes their second factors.
 type organizerSignOut struct {
 	Email         string `arg:"" help:"Address of the organizer."`
-	RemoveFactors bool   `help:"Also remove every second factor of an organizer who lost them."`
+	Account       bool   `xor:"what" help:"End the sessions of the attendee with that address instead. Seats that they hold are available again."`
+	RemoveFactors bool   `xor:"what" help:"Also remove every second factor of an organizer who lost them."`
 	DatabaseSettings
 }
 
@@ -141,6 +143,13 @@ func (c *organizerSignOut) Run(ctx context.Context, sh *shell) error {
 	}
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		email, _ := seats.NormalEmail(c.Email) // a word that is no address finds no organizer
+		if c.Account {
+			n, err := sessions.New(db.pool, seats.NewInventory(db.pool, newLog(sh.stderr, "text"))).SignOut(ctx, email, "")
+			if err == nil {
+				_, err = fmt.Fprintf(sh.stdout, "%s of %s ended.\n", counted(n, "session"), c.Email)
+			}
+			return err
+		}
 		err := do(organizers.New(db.pool, func() {}), ctx, email)
 		if errors.Is(err, organizers.ErrNotYours) {
 			return noOrganizer(c.Email)

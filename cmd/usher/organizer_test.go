@@ -111,3 +111,35 @@ func TestOrganizer_SignOutAndUnlockActOnRunningNodes(t *testing.T) {
 		}
 	}
 }
+
+// The sessions of an attendee end on running nodes, and what they hold is available again.
+func TestOrganizer_SignOutEndsTheSessionsOfAnAttendee(t *testing.T) {
+	t.Parallel()
+	_, db := privateServer(t)
+	dsn := db.Config().ConnString()
+	env := map[string]string{"DATABASE_URL": dsn}
+	node := runNode(t, &Config{DatabaseSettings: DatabaseSettings{DatabaseURL: dsn}, Log: "text"})
+	ann, bob := newBrowser(t, node.url), newBrowser(t, node.url)
+	for _, b := range []*browser{ann, bob} {
+		if status, said := b.send(t, "POST", "/events/evening/claims", `{"best":2}`); status != http.StatusCreated {
+			t.Fatal(status, said)
+		}
+	}
+	if _, err := db.Exec(t.Context(), `UPDATE session SET data = replace(encode(data, 'escape'), '"values":{', '"values":{"account":"ann@example.org",')::bytea WHERE token = (SELECT min(token) FROM session)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 session of", "0 sessions of"} {
+		if out, err := tryWith(t, env, "organizer", "signout", "Ann@example.org", "--account"); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v %s, want %s", err, out, want)
+		}
+	}
+	first, _ := ann.send(t, "GET", "/events/evening/hold", "")
+	second, _ := bob.send(t, "GET", "/events/evening/hold", "")
+	var held int
+	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM seat_state WHERE state = 1`).Scan(&held); err != nil {
+		t.Fatal(err)
+	}
+	if first+second != http.StatusOK+http.StatusNotFound || held != 2 {
+		t.Errorf("one of two sessions ended, and the holds answer %d and %d, with %d seats held", first, second, held)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/passkeys"
 	"github.com/usherbox/usher/seats/payments"
+	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -23,6 +24,7 @@ import (
 const (
 	accountKey = "account" // of a session: the address that it proved to own
 	provedKey  = "proved"  // of a session: when it did
+	agentKey   = "agent"   // of a session: in which browser
 	backKey    = "back"    // of a session: the checkout it came from
 
 	verifiedKey = "verified" // of a session: the address to which the offer went that it took
@@ -60,8 +62,19 @@ func (h *Handlers) signedInFor(r *http.Request) time.Duration {
 func (h *Handlers) signIn(r *http.Request, email string) {
 	h.Sessions.Put(r.Context(), accountKey, email)
 	h.Sessions.Put(r.Context(), provedKey, time.Now().UTC().Format(time.RFC3339))
+	h.Sessions.Put(r.Context(), agentKey, h.Client(r).Agent)
 	h.Sessions.Remove(r.Context(), backKey)
 	h.Sessions.Remove(r.Context(), passkeyKey) // it was asked for the account of before
+}
+
+// noteSignIn logs that an attendee signed in to an account, or did not: how, and from which network. Not the address (docs/security.md).
+func (h *Handlers) noteSignIn(w http.ResponseWriter, r *http.Request, how string, refused error) {
+	log := h.About(w, r).With("how", how, "network", web.NetworkOf(r).String())
+	if refused != nil {
+		log.InfoContext(r.Context(), "an attendee did not sign in", "reason", refused)
+		return
+	}
+	log.InfoContext(r.Context(), "an attendee signed in")
 }
 
 // proofLasts is for how long after signing in a session may change what opens the account. One that is found open later may not.
@@ -91,10 +104,17 @@ func (h *Handlers) backTo(r *http.Request) string {
 }
 
 type accountAnswer struct {
-	Email    string       `json:"email"`
-	Orders   []ownedBody  `json:"orders"`
-	Waitlist []waitsBody  `json:"waitlist"`
-	Accounts []creditBody `json:"accounts"`
+	Email    string         `json:"email"`
+	Orders   []ownedBody    `json:"orders"`
+	Waitlist []waitsBody    `json:"waitlist"`
+	Accounts []creditBody   `json:"accounts"`
+	Sessions []signedInBody `json:"sessions"` // that are signed in as it, this one first
+}
+
+type signedInBody struct {
+	Agent string    `json:"agent"` // the browser; empty if it is not known
+	Since time.Time `json:"since"`
+	Here  bool      `json:"here"` // this one
 }
 
 type ownedBody struct {
@@ -133,7 +153,10 @@ type lineBody struct {
 }
 
 func describeAccount(p shop.AccountPage) accountAnswer {
-	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}}
+	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}, Sessions: []signedInBody{}}
+	for _, s := range p.SignedIn {
+		answer.Sessions = append(answer.Sessions, signedInBody(s))
+	}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
 		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
 	}
@@ -162,6 +185,9 @@ func (h *Handlers) Account(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("added") {
 		p.Notice = text.T(h.Reading(r), "The passkey was added. You can sign in with it now.")
 	}
+	if r.URL.Query().Has("ended") {
+		p.Notice = text.T(h.Reading(r), "You are signed out everywhere else.")
+	}
 	if r.URL.Query().Has("removed") {
 		p.Notice = text.T(h.Reading(r), "The passkey was removed and no longer works.")
 	}
@@ -185,6 +211,9 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 			return err
 		}
 		if p.Statements, err = h.Credit.Statements(r.Context(), p.Account); err != nil {
+			return err
+		}
+		if p.SignedIn, err = h.signedIn(r, p.Account); err != nil {
 			return err
 		}
 	}
@@ -275,11 +304,13 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	email, err := h.Credit.Open(r.Context(), asked.Token, asked.Key)
 	if errors.Is(err, credit.ErrNoLink) {
+		h.noteSignIn(w, r, "link", err)
 		return errNoLink
 	}
 	if err != nil {
 		return err
 	}
+	h.noteSignIn(w, r, "link", nil)
 	to := h.backTo(r)
 	if to == "" {
 		to = shop.AccountPath
@@ -313,6 +344,45 @@ func (h *Handlers) SignOut(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	http.Redirect(w, r, shop.AccountPath, http.StatusSeeOther)
+	return nil
+}
+
+// signedIn lists the sessions that are signed in as an address, this one first and then the latest.
+func (h *Handlers) signedIn(r *http.Request, email string) (list []shop.SignedIn, err error) {
+	all, err := h.Store.OfAccount(r.Context(), email)
+	for key, values := range all {
+		agent, _ := values[agentKey].(string)
+		at, _ := values[provedKey].(string)
+		if since, err := time.Parse(time.RFC3339, at); err == nil && time.Since(since) <= accountLasts {
+			list = append(list, shop.SignedIn{Agent: agent, Since: since, Here: sessions.IsOf(h.SessionToken(r), key)})
+		}
+	}
+	slices.SortFunc(list, func(a, b shop.SignedIn) int {
+		switch {
+		case a.Here:
+			return -1
+		case b.Here:
+			return 1
+		}
+		return b.Since.Compare(a.Since)
+	})
+	return list, err
+}
+
+// SignOutOthers answers POST /account/sessions/end: the other sessions of the address end, and their seats become available.
+func (h *Handlers) SignOutOthers(w http.ResponseWriter, r *http.Request) error {
+	account, err := h.provedAccount(r)
+	if err != nil {
+		return err
+	}
+	if _, err := h.Store.SignOut(r.Context(), account, h.SessionToken(r)); err != nil {
+		return err
+	}
+	if web.WantsJSON(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	http.Redirect(w, r, shop.AccountPath+"?ended", http.StatusSeeOther)
 	return nil
 }
 

@@ -20,7 +20,7 @@ var (
 	errPasskey      = web.NewProblem(403, "passkey", text.Mark("This passkey opens no account here."), web.NothingChanged, text.Mark("Try another one, or have a link mailed to you."))
 	errNoPasskeys   = web.NewProblem(409, "no_passkeys", text.Mark("Passkeys work only at https addresses and at localhost."), web.NothingChanged, text.Mark("Have a link mailed to you instead."))
 	errManyPasskeys = web.NewProblem(409, "limit", text.Mark("Your account has ten passkeys, the most it can have."), web.NothingChanged, text.Mark("Remove one first."))
-	errLongAgo      = web.NewProblem(403, "proof", text.Mark("You signed in more than ten minutes ago."), web.NothingChanged, text.Mark("Sign out, sign in again, then add or remove the passkey."))
+	errLongAgo      = web.NewProblem(403, "proof", text.Mark("You signed in more than ten minutes ago."), web.NothingChanged, text.Mark("Sign out, sign in again, then do this once more."))
 	errPasskeyName  = web.NewProblem(422, "invalid", text.Mark("A passkey has a name of 1 to 100 characters."), web.NothingChanged, text.Mark("Choose another name."))
 	errPasskeyGone  = web.NewProblem(404, "passkey", text.Mark("Your account has no such passkey. It may have been removed already."), web.NothingChanged, text.Mark("Open your account to see those that it has."))
 )
@@ -154,6 +154,7 @@ func (h *Handlers) PasskeySignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
+	h.noteSignIn(w, r, "passkey", refused)
 	if refused != nil {
 		return refusedPasskey(refused)
 	}

@@ -29,6 +29,7 @@ const overSQL = `UPDATE session SET expires_at = least(expires_at, clock_timesta
 
 // end ends a session, releases its visitor's seats and deletes its row.
 func (s *Sessions) end(ctx context.Context, key string) error {
+	s.Forget(key)
 	var holder *seats.ID
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, lockSessionSQL, key).Scan(&holder); err != nil {
@@ -40,7 +41,7 @@ func (s *Sessions) end(ctx context.Context, key string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
-	if err == nil && holder != nil {
+	if err == nil && holder != nil && s.office != nil {
 		err = s.office.ReleaseAll(ctx, *holder)
 	}
 	if err == nil {

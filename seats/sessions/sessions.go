@@ -1,4 +1,4 @@
-// Package sessions keeps browser sessions in the database (sessions.go), ends them (end.go), and
+// Package sessions keeps browser sessions in the database (sessions.go), ends them (end.go), finds those of an account (account.go), and
 // renews them in a batch of claims (batch.go). A session of a request that
 // changes seats travels with the batch: seats.Visit.
 package sessions
@@ -147,13 +147,7 @@ func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
 		r.from = key
 		return nil
 	}
-	if s.office != nil {
-		return s.end(ctx, key)
-	}
-	if _, err := s.db.Exec(ctx, deleteSessionSQL, key); err != nil {
-		return fmt.Errorf("sessions: end session: %w", err)
-	}
-	return nil
+	return s.end(ctx, key)
 }
 
 func (s *Sessions) recall(key string) ([]byte, bool) {

@@ -107,15 +107,6 @@ func After(d time.Duration) string {
 	return fmt.Sprintf("in %d minutes", int((d+time.Minute-1)/time.Minute))
 }
 
-// agentName is a browser as lists name it.
-func agentName(ctx context.Context, agent string) string {
-	if agent == "" {
-		return text.T(ctx, "Unknown browser")
-	}
-	said := []rune(happened.In(ctx, agent))
-	return strings.ToUpper(string(said[:1])) + string(said[1:])
-}
-
 // eventWords says what kind of security event it is.
 func eventWords(ctx context.Context, e organizers.Happened) string {
 	switch e.Kind {
@@ -149,7 +140,6 @@ func eventWords(ctx context.Context, e organizers.Happened) string {
 
 // happened are the details of security events, and the browsers in them.
 var happened = text.NewStored(
-	// Translators: a browser and a system, such as "Firefox on Linux".
 	text.Mark("%s on %s"),
 	text.Mark("%s, new device"), text.Mark("key %s"), text.Mark("invited as %s"), text.Mark("role %s")).Naming(
 	text.Mark("password"), text.Mark("passkey"), text.Mark("code"), text.Mark("recovery code"), text.Mark("link"), text.Mark("openid"), string(organizers.Owner), string(organizers.Manager), string(organizers.Viewer), string(organizers.Door), string(organizers.Marketing), string(organizers.Accounting), string(organizers.Till))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"slices"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -29,6 +30,7 @@ type AccountPage struct {
 	Statements []credit.Statement // of the account, by currency
 	Keys       []credit.Passkey   // that open the account
 	Passkeys   bool               // browsers keep passkeys for this site
+	SignedIn   []SignedIn         // its sessions, this one first
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
 	Typed      string             // the address that was typed, or that a link is of
@@ -37,6 +39,13 @@ type AccountPage struct {
 	Token      string             // of the link that was opened
 	Key        string             // of the form: a repeat of it is known by it
 	Back       string             // the checkout to go back to
+}
+
+// SignedIn is a session that is signed in as an account.
+type SignedIn struct {
+	Agent string // its browser, in words of ours
+	Since time.Time
+	Here  bool // it is the reader's
 }
 
 // Wallet is the buyer's credit at a checkout, in the currency of its event.
