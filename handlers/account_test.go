@@ -86,7 +86,8 @@ func TestAccount_ListsItsSessionsAndEndsTheOthers(t *testing.T) {
 	sessionsOf := func(who *http.Client) (list []struct {
 		Agent, Since string
 		Here         bool
-	}) {
+	},
+	) {
 		t.Helper()
 		_, body := send(t, who, "GET", s.url+"/account", "")
 		var a struct {
