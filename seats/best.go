@@ -53,9 +53,6 @@ func (s *Sale) may(c *choice, any func(idx int) bool) func(idx int) bool {
 	}
 }
 
-// ofBest reports whether the claim asks for the best seats.
-func (c *choice) ofBest() bool { return c != nil && c.Section < 0 }
-
 // choose picks seats for the choices of the batch from this node's map, each seat for one claim only; what others
 // of the batch name, or the batch before changes, is left alone. The map may be behind; the lock finds out. It
 // picks available seats only: where it shows too few, the database is asked, and then seats of expired holds are picked
