@@ -250,21 +250,31 @@ const nextEndSQL = `SELECT min(expires_at), clock_timestamp() FROM hold WHERE NO
 // expireHolds announces the end of holds until ctx is done. Correctness does not wait for it: the guard lets others
 // claim a seat from the moment its time is up. It sleeps until the next hold ends and is safe on all nodes at once.
 func (o *Inventory) expireHolds(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-o.wake:
-		case <-timer.C:
-		}
+	return loop(ctx, o.wake, func() time.Duration {
 		wait, err := o.expireDue(ctx)
 		if err != nil && ctx.Err() == nil {
 			o.log.Warn("holds could not be ended; the next try is in a second", "error", err)
-			wait = time.Second
+			return time.Second
 		}
-		timer.Reset(wait)
+		return wait
+	})
+}
+
+// loop calls look now, each time it is woken, and after the time that look returned, until ctx is done.
+//
+// It never waits for less than a millisecond: goroutines of one synctest bubble that meet timers which are over already crash the race
+// detector of Go 1.26 (runtime.(*timer).unlockAndRun).
+func loop(ctx context.Context, wake <-chan struct{}, look func() time.Duration) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(max(look(), time.Millisecond))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-wake:
+		case <-timer.C:
+		}
 	}
 }
 

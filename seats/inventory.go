@@ -420,22 +420,13 @@ func (o *Inventory) reloadEvent(ctx context.Context, slug string) error {
 // awaitOpenings reads scheduled events anew when they are on sale, until ctx is done. It sleeps while none is
 // scheduled.
 func (o *Inventory) awaitOpenings(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-o.opening:
-		case <-timer.C:
-		}
+	return loop(ctx, o.opening, func() time.Duration {
 		if err := o.openDue(ctx); err != nil && ctx.Err() == nil {
 			o.log.Warn("events whose sale begins could not be read; the next try is in a second", "error", err)
-			timer.Reset(time.Second)
-			continue
+			return time.Second
 		}
-		timer.Reset(o.nextOpening())
-	}
+		return o.nextOpening()
+	})
 }
 
 // openDue reads the scheduled events anew.

@@ -81,19 +81,19 @@ func (rs *Rooms) follow(ctx context.Context) error {
 }
 
 func (rs *Rooms) refreshLoop(ctx context.Context) error {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
+		if err := rs.refresh(ctx); err != nil {
+			return err
+		}
+		timer.Reset(rs.pace())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-rs.wake:
 		case <-timer.C:
 		}
-		if err := rs.refresh(ctx); err != nil {
-			return err
-		}
-		timer.Reset(rs.pace())
 	}
 }
 

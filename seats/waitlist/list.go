@@ -84,16 +84,10 @@ func (l *List) ask(slug string, changed bool) {
 // all nodes at once. An unused waitlist costs one look at an empty index each half minute.
 func (l *List) Run(ctx context.Context) error {
 	defer l.ordering.Wait()
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	looked := time.Time{}
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-l.wake:
-		case <-timer.C:
-		}
 		if time.Since(looked) >= lookEvery {
 			looked = time.Now()
 			if err := l.look(ctx); err != nil && ctx.Err() == nil {
@@ -101,9 +95,15 @@ func (l *List) Run(ctx context.Context) error {
 			}
 		}
 		l.rounds(ctx)
-		timer.Reset(max(rest, min(time.Until(looked.Add(lookEvery)), l.untilDue())))
 		if seats.Sleep(ctx, rest) != nil {
 			return ctx.Err()
+		}
+		timer.Reset(max(time.Millisecond, min(time.Until(looked.Add(lookEvery)), l.untilDue()))) // as the loop of seats (hold.go)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.wake:
+		case <-timer.C:
 		}
 	}
 }
