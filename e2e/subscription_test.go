@@ -96,6 +96,47 @@ func TestSubscription_IsMadeAtTheDeskAndSoldOnce(t *testing.T) {
 	}
 }
 
+// The checkout of a subscription counts down, offers more time, and tells at once that the seats are lost; what was typed stays.
+func TestSubscription_CheckoutIsLive(t *testing.T) {
+	t.Parallel()
+	o := ownOffice(t)
+	slug := o.event(t, "theatre", "--hold", "16s", "--extensions", "1", "--price", "A=95.00", "--price", "B=60.00")
+	ann, bob := someone(t, o, "ann", desktop), someone(t, o, "bob", phone)
+	ann.entersDesk(o.owner(t))
+	ann.makesSeries(slug)
+	ann.visit("/desk/series")
+	ann.press(ann.page.Locator(".evenings a"))
+	ann.press(ann.link("Sell these performances as a subscription"))
+	ann.press(ann.button("Continue"))
+	check(t, ann.page.Locator(`[name="price.A"]`).Fill("300.00"))
+	check(t, ann.page.GetByLabel("Name").Fill("Season 2033"))
+	ann.press(ann.button("Create subscription"))
+	ann.sees(ann.page.GetByText("The subscription was created."))
+
+	bob.visit("/subscriptions/season-2033")
+	seat := bob.page.Locator("#rows input[name=seat]:enabled").First()
+	label, err := seat.GetAttribute("value")
+	check(t, err)
+	check(t, seat.Check())
+	bob.press(bob.button("Hold these seats"))
+	bob.sees(bob.page.GetByText("1 seat held for you"))
+	counts := regexp.MustCompile(`\b0:\d\d left`)
+	check(t, expect.Locator(bob.page.Locator("#time [data-countdown]")).ToHaveText(counts))
+	bob.press(bob.page.Locator(".choices a.primary"))
+	check(t, expect.Locator(bob.page.Locator("#time [data-countdown]")).ToHaveText(counts))
+	check(t, bob.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Name"}).Fill("Bob Ågren"))
+	before := bob.evaluates(`+document.querySelector('#time').dataset.deadline`)
+	bob.sees(bob.page.GetByText("Need more time?"))
+	bob.press(bob.page.Locator("#more-time [data-more]"))
+	eventually(t, patience, "more time", func() bool { return bob.evaluates(`+document.querySelector('#time').dataset.deadline`) > before })
+	check(t, expect.Locator(bob.page.Locator("#time")).ToContainText("You can’t extend your time again."))
+
+	check(t, expect.Locator(bob.page.Locator("#time")).ToContainText("Your hold expired.", playwright.LocatorAssertionsToContainTextOptions{Timeout: playwright.Float(40_000)}))
+	check(t, expect.Locator(bob.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Name"})).ToHaveValue("Bob Ågren"))
+	someProgram(t, o).claim(slug, label)
+	bob.sees(bob.page.GetByText("You hold no seats of this subscription."))
+}
+
 // renewsSeason makes the next season of two more evenings, which keeps the seats of the one before.
 func (p *person) renewsSeason(slug string) {
 	p.t.Helper()

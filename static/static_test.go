@@ -172,6 +172,7 @@ var budgets = []struct {
 	{"work before a waiting room or a claim", 3_000, []string{"work.js", "altcha.js", "challenge.js"}},
 	{"notifications of a turn", 1_500, []string{"push.js", "push_worker.js"}},
 	{"a sale that is shut", 8_000, []string{"shut.js", "hold.js"}},
+	{"a subscription whose seats are held", 4_000, []string{"subscription.js"}},
 	{"the dates of a series", 600, []string{"series.js"}},
 	{"the element on a site of a team", 3_000, []string{"embed.js"}},
 	{"a page in a frame", 600, []string{"frame.js"}},

@@ -154,6 +154,7 @@ func (h *Handlers) subscriptionPage(w http.ResponseWriter, r *http.Request, s *s
 	case err == nil:
 		p.Basket = &b
 		if s.Renewal == nil {
+			p.Script = "subscription.js"
 			err = h.RenewFor(w, r, s.First, s.Holder(visitor))
 		}
 		return p, err
@@ -390,7 +391,7 @@ func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Reque
 	if err := h.fillDetails(r, &with.Form, with.Mistakes); err != nil {
 		return err
 	}
-	p.Form, p.Mistakes, p.Message, p.Style = with.Form, with.Mistakes, with.Message, p.Style+" order.css"
+	p.Form, p.Mistakes, p.Message, p.Style, p.Checkout = with.Form, with.Mistakes, with.Message, p.Style+" order.css", true
 	if p.Basket != nil {
 		visitor, _ := h.Visitor(r)
 		if p.Methods, err = h.subscriptionMethods(r, s, *p.Basket); err != nil {

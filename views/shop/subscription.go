@@ -1,9 +1,12 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
+
+	"github.com/a-h/templ"
 
 	"github.com/usherbox/usher/seats"
 	"github.com/usherbox/usher/seats/orders"
@@ -47,6 +50,7 @@ type SubscriptionPage struct {
 	Form     orders.Form
 	Mistakes orders.Mistakes
 	Payment  *payments.Payment // that is under way for these seats; nil if none is
+	Checkout bool              // it is the checkout
 }
 
 func (p SubscriptionPage) plan() *seats.Plan { return p.House.First.Plan }
@@ -247,4 +251,33 @@ func rowLegend(ctx context.Context, row string) string {
 		return text.T(ctx, "Places")
 	}
 	return RowWords(ctx, row)
+}
+
+// timeFacts are the facts about the time of the held seats that the script counts down.
+func (p SubscriptionPage) timeFacts() templ.Attributes {
+	page := p.path()
+	if p.Checkout {
+		page += "/checkout"
+	}
+	facts := templ.Attributes{
+		"data-page": page, "data-deadline": strconv.FormatInt(p.Basket.ExpiresAt.UnixMilli(), 10), "data-now": strconv.FormatInt(p.Basket.Now.UnixMilli(), 10),
+		"data-length": strconv.FormatInt(p.shortest().HoldLength.Milliseconds(), 10),
+	}
+	if p.House.Extends(*p.Basket) {
+		facts["data-extension"] = p.path() + "/hold/extension"
+	}
+	return facts
+}
+
+// shortest is the performance with the shortest holds.
+func (p SubscriptionPage) shortest() seats.Event {
+	return slices.MinFunc(p.performances(), func(a, b seats.Event) int { return cmp.Compare(a.HoldLength, b.HoldLength) })
+}
+
+// body is nil if the page has no script.
+func (p SubscriptionPage) body() templ.Attributes {
+	if p.Script == "" {
+		return nil
+	}
+	return templ.Attributes{}
 }
