@@ -427,7 +427,7 @@ func TestSignOut_LeavesNothingInTheBrowser(t *testing.T) {
 	ann.page.Once("dialog", func(d playwright.Dialog) { check(t, d.Accept()) })
 	ann.press(leave)
 	ann.sees(ann.page.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Sign in to your desk"}))
-	keeps("0 drawing, usher/door/1 scan")
+	keeps("0 drawing, till EUR sent usher/door/1 scan")
 
 	_, err = tab.Goto(boxOffice.url + "/desk/plans")
 	check(t, err)

@@ -134,6 +134,7 @@ func TestSubscription_CheckoutIsLive(t *testing.T) {
 	check(t, expect.Locator(bob.page.Locator("#time")).ToContainText("Your hold expired.", playwright.LocatorAssertionsToContainTextOptions{Timeout: playwright.Float(40_000)}))
 	check(t, expect.Locator(bob.page.GetByRole("textbox", playwright.PageGetByRoleOptions{Name: "Name"})).ToHaveValue("Bob Ågren"))
 	someProgram(t, o).claim(slug, label)
+	bob.sees(bob.page.GetByText("someone else took some of these seats"))
 	bob.sees(bob.page.GetByText("You hold no seats of this subscription."))
 }
 

@@ -249,6 +249,10 @@ func TestBest_ProposalReplacesTheChoice(t *testing.T) {
 			t.Errorf("after %s, a proposal of two beside one seat leaves %d", before, len(hold.Seats))
 		}
 	}
+	named := seats.ClaimRequest{Seats: append([]string{"Stalls/A/1"}, last.Seats[0]), Proposed: true} // as of an older page: what it names stays
+	if hold := b.claim(t, who, named); len(hold.Seats) != 2 {
+		t.Errorf("a proposal that names a seat chosen by hand leaves %d", len(hold.Seats))
+	}
 	if hold := b.claim(t, who, seats.ClaimRequest{Best: 2, Category: "B"}); len(hold.Seats) != 3 {
 		t.Errorf("after a proposal, the best two beside one seat leave %d", len(hold.Seats))
 	}

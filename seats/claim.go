@@ -465,7 +465,7 @@ func (b *batch) replaced(c *command) (old []int) {
 		}
 	}
 	for _, idx := range b.sale.runs.tooFew(b.still(h), old) { // what is left of their party goes with them
-		if b.rows[idx].state == Held {
+		if b.rows[idx].state == Held && !slices.Contains(c.seats, idx) {
 			old = append(old, idx)
 		}
 	}
@@ -506,8 +506,8 @@ func (b *batch) grant(c *command, h *holdRow, live bool, fresh, old []int, codes
 		}
 		h.seats = append(h.seats, int32(idx))
 	}
-	if c.best {
-		h.best = seatsOf(c.seats)
+	if c.best { // a seat that they chose by hand, and that a proposal names, stays one
+		h.best = append(slices.DeleteFunc(h.best, func(idx int32) bool { return !slices.Contains(c.seats, int(idx)) }), seatsOf(fresh)...)
 	}
 	h.expired, h.touched = false, true
 	slices.Sort(h.seats)

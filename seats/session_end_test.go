@@ -224,6 +224,26 @@ func TestSession_AnotherTokenKeepsItsSeats(t *testing.T) {
 	wantBooks(t, b)
 }
 
+// A request that read a session before it ended does not bring it back under another token.
+func TestSession_ThatEndedGetsNoOtherToken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, events.Settings{}, hall(1, 1))
+	ann := b.guest()
+	ann.mustClaim(t, b.sale, "Stalls/A/1")
+	ctx := ann.store.Rename(t.Context())
+	if err := ann.store.DeleteCtx(ctx, ann.token); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(t, `UPDATE session SET expires_at = clock_timestamp()`) // meanwhile, as SignOut does
+	if err := ann.store.CommitCtx(ctx, "another", []byte("data"), time.Now().Add(time.Minute)); !errors.Is(err, seats.ErrSessionEnded) {
+		t.Errorf("it got another token: %v", err)
+	}
+	if _, found, err := ann.store.Find("another"); err != nil || found {
+		t.Errorf("the session is back (%v)", err)
+	}
+	wantBooks(t, b)
+}
+
 func TestSession_PurgeGoesOnBeyondOneThatCannotEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, events.Settings{}, hall(1, 1))

@@ -61,7 +61,7 @@ type commands struct {
 		Link     organizerLink     `cmd:"" help:"Print a link that creates the owner account or, with an EMAIL, one that joins a team."`
 		List     organizerList     `cmd:"" help:"List all organizers, their teams and roles."`
 		Password organizerPassword `cmd:"" help:"Print a link by which an organizer chooses another password."`
-		Signout  organizerSignOut  `cmd:"" help:"End all sessions of an organizer, and on request remove their second factors; or those of an attendee (--account)."`
+		Signout  organizerSignOut  `cmd:"" help:"End all sessions of an organizer, or with --account of an attendee; on request remove the second factors of an organizer."`
 	} `cmd:"" help:"Organizers."`
 	Secrets struct {
 		Key secretsKey `cmd:"" help:"Print a new key that seals the secrets of a database, or reseal them (--rotate)."`

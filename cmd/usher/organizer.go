@@ -129,7 +129,7 @@ func noOrganizer(email string) error {
 
 // organizerSignOut ends all sessions of an organizer. On request it removes their second factors.
 type organizerSignOut struct {
-	Email         string `arg:"" help:"Address of the organizer."`
+	Email         string `arg:"" help:"Address of the organizer, or of the attendee."`
 	Account       bool   `xor:"what" help:"End the sessions of the attendee with that address instead. Seats that they hold are available again."`
 	RemoveFactors bool   `xor:"what" help:"Also remove every second factor of an organizer who lost them."`
 	DatabaseSettings
@@ -144,7 +144,7 @@ func (c *organizerSignOut) Run(ctx context.Context, sh *shell) error {
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		email, _ := seats.NormalEmail(c.Email) // a word that is no address finds no organizer
 		if c.Account {
-			n, err := sessions.New(db.pool, seats.NewInventory(db.pool, newLog(sh.stderr, "text"))).SignOut(ctx, email, "")
+			n, err := sessions.New(db.pool, seats.NewInventory(db.pool, newLog(sh.stderr, "text"))).SignOut(ctx, email)
 			if err == nil {
 				_, err = fmt.Fprintf(sh.stdout, "%s of %s ended.\n", counted(n, "session"), c.Email)
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/usherbox/usher/seats/orders"
 	"github.com/usherbox/usher/seats/passkeys"
 	"github.com/usherbox/usher/seats/payments"
-	"github.com/usherbox/usher/seats/sessions"
 	"github.com/usherbox/usher/seats/text"
 	"github.com/usherbox/usher/views"
 	"github.com/usherbox/usher/views/shop"
@@ -155,7 +154,7 @@ type lineBody struct {
 func describeAccount(p shop.AccountPage) accountAnswer {
 	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}, Sessions: []signedInBody{}}
 	for _, s := range p.SignedIn {
-		answer.Sessions = append(answer.Sessions, signedInBody(s))
+		answer.Sessions = append(answer.Sessions, signedInBody{s.Agent, s.Since, s.Here})
 	}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
 		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
@@ -216,6 +215,7 @@ func (h *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		if p.SignedIn, err = h.signedIn(r, p.Account); err != nil {
 			return err
 		}
+		p.Proved = h.signedInFor(r) <= proofLasts
 	}
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, status, describeAccount(p))
@@ -354,7 +354,7 @@ func (h *Handlers) signedIn(r *http.Request, email string) (list []shop.SignedIn
 		agent, _ := values[agentKey].(string)
 		at, _ := values[provedKey].(string)
 		if since, err := time.Parse(time.RFC3339, at); err == nil && time.Since(since) <= accountLasts {
-			list = append(list, shop.SignedIn{Agent: agent, Since: since, Here: sessions.IsOf(h.SessionToken(r), key)})
+			list = append(list, shop.SignedIn{Key: key, Agent: agent, Since: since, Here: h.Store.IsOf(h.SessionToken(r), key)})
 		}
 	}
 	slices.SortFunc(list, func(a, b shop.SignedIn) int {
@@ -375,8 +375,21 @@ func (h *Handlers) SignOutOthers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.Store.SignOut(r.Context(), account, h.SessionToken(r)); err != nil {
-		return err
+	for others := true; others; { // one that got another token meanwhile is found by the next look
+		all, err := h.signedIn(r, account)
+		if err != nil {
+			return err
+		}
+		others = false
+		for _, s := range all {
+			if s.Here {
+				continue
+			}
+			others = true
+			if err := h.Store.End(r.Context(), s.Key); err != nil {
+				return err
+			}
+		}
 	}
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)

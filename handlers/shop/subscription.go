@@ -117,7 +117,15 @@ func (h *Handlers) Subscription(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.showSubscription(w, r, s, http.StatusOK, "")
+	return h.showSubscription(w, r, s, http.StatusOK, lostSeats(r))
+}
+
+// lostSeats says that others took the seats of a hold that expired, if the script of the page saw that.
+func lostSeats(r *http.Request) string {
+	if !r.URL.Query().Has("lost") {
+		return ""
+	}
+	return text.T(r.Context(), "Your hold expired, and someone else took some of these seats. You haven’t paid anything.")
 }
 
 func (h *Handlers) showSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, status int, message string) error {
@@ -377,7 +385,7 @@ func (h *Handlers) SubscriptionCheckout(w http.ResponseWriter, r *http.Request) 
 	if err != nil {
 		return err
 	}
-	return h.showSubscriptionCheckout(w, r, s, http.StatusOK, shop.SubscriptionPage{})
+	return h.showSubscriptionCheckout(w, r, s, http.StatusOK, shop.SubscriptionPage{Message: lostSeats(r)})
 }
 
 func (h *Handlers) showSubscriptionCheckout(w http.ResponseWriter, r *http.Request, s *subscriptions.House, status int, with shop.SubscriptionPage) error {

@@ -45,17 +45,26 @@ func (s *Sessions) OfAccount(ctx context.Context, email string) (map[string]map[
 }
 
 // IsOf reports whether a token is that of the session with a key.
-func IsOf(token, key string) bool { return keyOf(token) == key }
+func (s *Sessions) IsOf(token, key string) bool { return keyOf(token) == key }
 
-// SignOut ends the sessions that are signed in as an address, but not the one with this token, and returns how many there were.
-func (s *Sessions) SignOut(ctx context.Context, email, but string) (n int, err error) {
-	all, err := s.OfAccount(ctx, email)
-	for key := range all {
-		if !IsOf(but, key) {
-			n, err = n+1, errors.Join(err, s.end(ctx, key))
+// End ends the session with a key, for good.
+func (s *Sessions) End(ctx context.Context, key string) error { return s.shut(ctx, key) }
+
+// SignOut ends the sessions that are signed in as an address, and returns how many there were. One that got another token meanwhile is found
+// by the next look.
+func (s *Sessions) SignOut(ctx context.Context, email string) (n int, err error) {
+	for {
+		all, err := s.OfAccount(ctx, email)
+		if err != nil || len(all) == 0 {
+			return n, err
+		}
+		for key := range all {
+			if err := s.shut(ctx, key); err != nil {
+				return n, fmt.Errorf("sessions: sign out: %w", err)
+			}
+			n++
 		}
 	}
-	return n, err
 }
 
 const sessionsOfSQL = `SELECT token FROM session WHERE position($1::bytea IN data) > 0`

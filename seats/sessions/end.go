@@ -29,6 +29,19 @@ const overSQL = `UPDATE session SET expires_at = least(expires_at, clock_timesta
 
 // end ends a session, releases its visitor's seats and deletes its row.
 func (s *Sessions) end(ctx context.Context, key string) error {
+	err := s.shut(ctx, key)
+	if err == nil {
+		_, err = s.db.Exec(ctx, deleteSessionSQL, key)
+	}
+	if err != nil {
+		return fmt.Errorf("sessions: end session: %w", err)
+	}
+	return nil
+}
+
+// shut ends a session and releases its visitor's seats. Its row stays until the next purge, so that a request which read it before cannot give
+// it another token (renameSessionSQL).
+func (s *Sessions) shut(ctx context.Context, key string) error {
 	s.Forget(key)
 	var holder *seats.ID
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
@@ -44,13 +57,7 @@ func (s *Sessions) end(ctx context.Context, key string) error {
 	if err == nil && holder != nil && s.office != nil {
 		err = s.office.ReleaseAll(ctx, *holder)
 	}
-	if err == nil {
-		_, err = s.db.Exec(ctx, deleteSessionSQL, key)
-	}
-	if err != nil {
-		return fmt.Errorf("sessions: end session: %w", err)
-	}
-	return nil
+	return err
 }
 
 // Visitors with seats that are not in payment, and whether their hold is over.

@@ -109,14 +109,20 @@ UPDATE session SET data = $2, expires_at = greatest(expires_at, $3) WHERE token 
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
 	sql, key, v := insertSessionSQL, keyOf(token), seats.VisitOf(ctx)
 	args := []any{key, data, end}
-	if r := renameOf(ctx); r != nil && r.from != "" {
+	r := renameOf(ctx)
+	renames := r != nil && r.from != ""
+	if renames {
 		sql, args = renameSessionSQL, append(args, r.from)
 	} else if v != nil && v.Found == key {
 		sql = updateSessionSQL
 	}
 	s.Forget(key)
-	if _, err := s.db.Exec(ctx, sql, args...); err != nil {
+	tag, err := s.db.Exec(ctx, sql, args...)
+	if err != nil {
 		return fmt.Errorf("sessions: write session: %w", err)
+	}
+	if renames && tag.RowsAffected() == 0 {
+		return seats.ErrSessionEnded
 	}
 	if v != nil {
 		v.Found = key
@@ -206,10 +212,15 @@ func renameOf(ctx context.Context) *rename {
 	return r
 }
 
-// A session that ended meanwhile, or had no row, is written as a new one.
+// A session that got another token meanwhile, by a request of the same browser at the same moment, is written as a new one. One that is over
+// is not brought back.
 const renameSessionSQL = `
 WITH renamed AS (
     UPDATE session SET token = $1, data = $2, expires_at = greatest(expires_at, $3) WHERE token = $4 AND expires_at > clock_timestamp() RETURNING token
+), added AS (
+    INSERT INTO session (token, data, expires_at)
+    SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM renamed) AND NOT EXISTS (SELECT FROM session WHERE token = $4 AND expires_at <= clock_timestamp())
+        ON CONFLICT (token) DO NOTHING
+    RETURNING token
 )
-INSERT INTO session (token, data, expires_at)
-SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM renamed) ON CONFLICT (token) DO NOTHING`
+SELECT token FROM renamed UNION ALL SELECT token FROM added`

@@ -1,5 +1,6 @@
-// A member or an attendee who signs out leaves nothing of theirs in this browser: neither what a tab keeps, such as names at the till or
-// at a checkout, nor drawings of the plan editor that were not saved. What a door has yet to send stays: it would be lost (door.js).
+// A member or an attendee who signs out leaves nothing of theirs in this tab, such as names at the till or at a checkout, and a member no
+// drawing of the plan editor that was not saved. What would be lost stays: a sale at the till that waits for its answer (till.js), and what a
+// door has yet to send (door.js).
 
 // drafts has the browser's own database do something with the drawings (editor_draft.js); undefined if it has none.
 const drafts = (mode, does) => new Promise(answer => {
@@ -13,6 +14,9 @@ const drafts = (mode, does) => new Promise(answer => {
   }
 }).catch(() => undefined) // a private window may keep nothing
 
+const waits = name => name.endsWith(' sent') && sessionStorage.getItem(name) !== 'null'
+const forget = of => Object.keys(sessionStorage).filter(name => of(name) && !waits(name)).forEach(name => sessionStorage.removeItem(name))
+
 for (const form of document.querySelectorAll('[data-leave]')) {
   form.addEventListener('submit', async event => {
     event.preventDefault()
@@ -20,12 +24,10 @@ for (const form of document.querySelectorAll('[data-leave]')) {
       if (!confirm(form.dataset.leave)) return
       await drafts('readwrite', store => store.clear())
     }
-    sessionStorage.clear()
+    forget(() => true)
     form.submit()
   })
 }
 
-// The session ended elsewhere, or by time: the till's customer, cart and last sale go, and not a sale that waits for its answer.
-if (document.querySelector('[data-ended]')) {
-  for (const name of Object.keys(sessionStorage)) if (name.startsWith('till ') && !name.endsWith(' sent')) sessionStorage.removeItem(name)
-}
+// The session ended elsewhere, or by time: the till's customer, cart and last sale go.
+if (document.querySelector('[data-ended]')) forget(name => name.startsWith('till '))

@@ -17,10 +17,17 @@ async function renew() {
   looked = performance.now()
   if (!answer.ok) return
   const page = new DOMParser().parseFromString((await answer.text()).split('</head>').at(-1), 'text/html')
-  if (!$('#time', page)) return location.reload()
-  for (const part of ['#time', '#seats']) if (!$(part).isEqualNode($(part, page))) $(part).replaceWith($(part, page))
+  if (!$('#time', page) || !$('#seats').isEqualNode($('#seats', page))) return leave()
+  $('#time').replaceWith($('#time', page))
   clock.measure(+facts().now, performance.now() - began)
   tick()
+}
+
+// leave is for seats that are lost or changed elsewhere: the page as it is then. What was typed comes along.
+const store = `usher${facts().page}`, fields = () => document.querySelectorAll('#order [autocomplete]')
+function leave() {
+  sessionStorage.setItem(store, JSON.stringify([...fields()].map(f => f.value)))
+  location.replace(facts().page + ($('[data-countdown]') ? '' : '?lost')) // without a countdown the hold had expired
 }
 
 function tick() {
@@ -61,6 +68,9 @@ dialog?.addEventListener('click', event => {
 $('form#order')?.addEventListener('input', () => {
   if ($('[data-extend]') && left() < facts().length / 2 && clock.now() - tried > PAUSE) extend()
 })
+const typed = JSON.parse(sessionStorage.getItem(store) ?? '[]')
+sessionStorage.removeItem(store)
+fields().forEach((f, i) => { f.value ||= typed[i] ?? '' })
 clock.measure(+facts().now, performance.now())
 clock.watch()
 clock.addEventListener('wake', renew)

@@ -31,6 +31,7 @@ type AccountPage struct {
 	Keys       []credit.Passkey   // that open the account
 	Passkeys   bool               // browsers keep passkeys for this site
 	SignedIn   []SignedIn         // its sessions, this one first
+	Proved     bool               // the reader signed in a few minutes ago, and may end the others
 	Code       string             // of a voucher, as it was typed
 	WrongCode  string             // why it loaded nothing
 	Typed      string             // the address that was typed, or that a link is of
@@ -43,6 +44,7 @@ type AccountPage struct {
 
 // SignedIn is a session that is signed in as an account.
 type SignedIn struct {
+	Key   string // of the session
 	Agent string // its browser, in words of ours
 	Since time.Time
 	Here  bool // it is the reader's
