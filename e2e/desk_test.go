@@ -379,7 +379,7 @@ func TestSessions_OneIsSignedOutFromAnotherDevice(t *testing.T) {
 	here.sees(here.page.Locator("#today"))
 }
 
-// Of a member who signs out nothing stays in the browser, but what a door has yet to send. Drawings are not lost unasked.
+// Of a member who signs out nothing stays, but a sale that waits for its answer and what a door has yet to send. Drawings are not lost unasked.
 func TestSignOut_LeavesNothingInTheBrowser(t *testing.T) {
 	t.Parallel()
 	ann := someone(t, boxOffice, "ann", desktop)

@@ -144,7 +144,7 @@ func (c *organizerSignOut) Run(ctx context.Context, sh *shell) error {
 	return withDatabase(ctx, sh, &c.DatabaseSettings, func(db *database) error {
 		email, _ := seats.NormalEmail(c.Email) // a word that is no address finds no organizer
 		if c.Account {
-			n, err := sessions.New(db.pool, seats.NewInventory(db.pool, newLog(sh.stderr, "text"))).SignOut(ctx, email)
+			n, err := sessions.New(db.pool, seats.NewInventory(db.pool, newLog(sh.stderr, "text"))).SignOut(ctx, email, nil)
 			if err == nil {
 				_, err = fmt.Fprintf(sh.stdout, "%s of %s ended.\n", counted(n, "session"), c.Email)
 			}

@@ -154,7 +154,7 @@ type lineBody struct {
 func describeAccount(p shop.AccountPage) accountAnswer {
 	answer := accountAnswer{Email: p.Account, Orders: []ownedBody{}, Waitlist: []waitsBody{}, Accounts: []creditBody{}, Sessions: []signedInBody{}}
 	for _, s := range p.SignedIn {
-		answer.Sessions = append(answer.Sessions, signedInBody{s.Agent, s.Since, s.Here})
+		answer.Sessions = append(answer.Sessions, signedInBody(s))
 	}
 	for _, o := range slices.Concat(p.Coming, p.Past) {
 		answer.Orders = append(answer.Orders, ownedBody{o.Code, orders.Number(o.ID), o.Event, o.Name, o.StartsAt.UTC(), o.Tickets, o.Due, shop.OwnedPath(o)})
@@ -310,7 +310,6 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h.noteSignIn(w, r, "link", nil)
 	to := h.backTo(r)
 	if to == "" {
 		to = shop.AccountPath
@@ -319,6 +318,7 @@ func (h *Handlers) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := h.RenewToken(w, r); err != nil {
 		return err
 	}
+	h.noteSignIn(w, r, "link", nil)
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusCreated, linkAnswer{email})
 	}
@@ -352,9 +352,8 @@ func (h *Handlers) signedIn(r *http.Request, email string) (list []shop.SignedIn
 	all, err := h.Store.OfAccount(r.Context(), email)
 	for key, values := range all {
 		agent, _ := values[agentKey].(string)
-		at, _ := values[provedKey].(string)
-		if since, err := time.Parse(time.RFC3339, at); err == nil && time.Since(since) <= accountLasts {
-			list = append(list, shop.SignedIn{Key: key, Agent: agent, Since: since, Here: h.Store.IsOf(h.SessionToken(r), key)})
+		if since, is := signedInSince(values); is {
+			list = append(list, shop.SignedIn{Agent: agent, Since: since, Here: h.Store.IsOf(h.SessionToken(r), key)})
 		}
 	}
 	slices.SortFunc(list, func(a, b shop.SignedIn) int {
@@ -369,27 +368,25 @@ func (h *Handlers) signedIn(r *http.Request, email string) (list []shop.SignedIn
 	return list, err
 }
 
+// signedInSince reports when the session with these values signed in, and whether it still is.
+func signedInSince(values map[string]any) (since time.Time, is bool) {
+	at, _ := values[provedKey].(string)
+	since, err := time.Parse(time.RFC3339, at)
+	return since, err == nil && time.Since(since) <= accountLasts
+}
+
 // SignOutOthers answers POST /account/sessions/end: the other sessions of the address end, and their seats become available.
 func (h *Handlers) SignOutOthers(w http.ResponseWriter, r *http.Request) error {
 	account, err := h.provedAccount(r)
 	if err != nil {
 		return err
 	}
-	for others := true; others; { // one that got another token meanwhile is found by the next look
-		all, err := h.signedIn(r, account)
-		if err != nil {
-			return err
-		}
-		others = false
-		for _, s := range all {
-			if s.Here {
-				continue
-			}
-			others = true
-			if err := h.Store.End(r.Context(), s.Key); err != nil {
-				return err
-			}
-		}
+	_, err = h.Store.SignOut(r.Context(), account, func(key string, values map[string]any) bool {
+		_, is := signedInSince(values)
+		return is && !h.Store.IsOf(h.SessionToken(r), key)
+	})
+	if err != nil {
+		return err
 	}
 	if web.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)

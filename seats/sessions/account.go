@@ -47,24 +47,26 @@ func (s *Sessions) OfAccount(ctx context.Context, email string) (map[string]map[
 // IsOf reports whether a token is that of the session with a key.
 func (s *Sessions) IsOf(token, key string) bool { return keyOf(token) == key }
 
-// End ends the session with a key, for good.
-func (s *Sessions) End(ctx context.Context, key string) error { return s.shut(ctx, key) }
-
-// SignOut ends the sessions that are signed in as an address, and returns how many there were. One that got another token meanwhile is found
-// by the next look.
-func (s *Sessions) SignOut(ctx context.Context, email string) (n int, err error) {
-	for {
+// SignOut ends those sessions that are signed in as an address for which ends holds, nil for all, and returns how many there were. One that got
+// another token meanwhile is found by the next look.
+func (s *Sessions) SignOut(ctx context.Context, email string, ends func(key string, values map[string]any) bool) (n int, err error) {
+	for before := -1; n > before; {
+		before = n
 		all, err := s.OfAccount(ctx, email)
-		if err != nil || len(all) == 0 {
+		if err != nil {
 			return n, err
 		}
-		for key := range all {
+		for key, values := range all {
+			if ends != nil && !ends(key, values) {
+				continue
+			}
 			if err := s.shut(ctx, key); err != nil {
 				return n, fmt.Errorf("sessions: sign out: %w", err)
 			}
 			n++
 		}
 	}
+	return n, nil
 }
 
 const sessionsOfSQL = `SELECT token FROM session WHERE position($1::bytea IN data) > 0`

@@ -44,7 +44,6 @@ type AccountPage struct {
 
 // SignedIn is a session that is signed in as an account.
 type SignedIn struct {
-	Key   string // of the session
 	Agent string // its browser, in words of ours
 	Since time.Time
 	Here  bool // it is the reader's
