@@ -247,11 +247,7 @@ func TestActions_AreDoneOnceAndAudited(t *testing.T) {
 	s.does(t, ann, order+"/payouts", url.Values{})
 	s.does(t, ann, at+"/messages", url.Values{"subject": {"Doors"}, "text": {"They open earlier."}})
 	s.refused(t, ann, at+"/messages", url.Values{"subject": {"Typed"}, "text": {""}}, 422, "Typed", "Enter a message")
-	for more := true; more; {
-		if more, err = s.sold.RunBulkJob(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.bulkJobsEnd(t)
 	for _, words := range []string{"Bea", "bea@", code, url.QueryEscape(label(7))} {
 		if _, page := s.page(t, ann, at+"/orders?q="+words); !strings.Contains(page, order) {
 			t.Errorf("%q does not find the order", words)

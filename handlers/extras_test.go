@@ -128,11 +128,6 @@ func TestExtras_AreKeptWhenTicketsAreCancelledAndGoBackWithTheEvent(t *testing.T
 	if a, body := send(t, owner, "POST", s.url+"/desk/events/evening/status", `{"key":"off","status":"cancelled"}`); a.StatusCode >= 300 {
 		t.Fatal(a.StatusCode, body)
 	}
-	for more, err := true, error(nil); more; {
-		if more, err = s.sold.RunBulkJob(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	eventually(t, "everything goes back", func() bool {
 		o, _ := s.orderOf(t, other)
 		return o.State == "cancelled" && o.Back == o.Total

@@ -116,7 +116,7 @@ func TestMessagesPage_PreviewsThenSendsToASegment(t *testing.T) {
 	says(t, m, parts, "Test: Doors open earlier", []string{"At **seven**.\nBring a coat."}, []string{"At <strong>seven</strong>.\nBring a coat."})
 	form.Set("do", "send")
 	s.does(t, ann, "/desk/events/evening/messages", form)
-	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	s.bulkJobsEnd(t)
 	m, parts = s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Doors open earlier", []string{"/orders/"}, []string{"<strong>seven</strong>"})
 	for field, bad := range map[string]url.Values{
@@ -165,7 +165,7 @@ func TestSettings_AsksToTellAttendeesOfAChange(t *testing.T) {
 	}
 	tell.Set("do", "send")
 	s.does(t, ann, "/desk/events/evening/messages", tell)
-	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	s.bulkJobsEnd(t)
 	m, parts := s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Geändert: Evening", []string{"Beginn: Mi., 18. Mai 2033, 05:00\u00a0UTC (bisher: Mi., 18. Mai 2033, 03:33\u00a0UTC)", "Kleines Haus"}, []string{"bisher: "})
 }
@@ -197,7 +197,7 @@ func TestSeries_AChangeOfTimeIsMailedToEveryoneWhoOrdered(t *testing.T) {
 		t.Fatal(answer)
 	}
 	change(`,"key":"a","tell":true,"digest":"` + seen.Preview.Digest + `"`)
-	seatstest.Do(t.Context(), t, s.db, s.sold.Jobs()...)
+	s.bulkJobsEnd(t)
 	m, parts := s.arriving(t, orders.MailMessage)
 	says(t, m, parts, "Changed: Evening", []string{"Starts: Wed 18 May 2033, 20:30\u00a0UTC (before: Wed 18 May 2033, 03:33\u00a0UTC)"}, nil)
 	var errands int

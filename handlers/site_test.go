@@ -195,6 +195,12 @@ func newSiteIn(t *testing.T, db *pgxpool.Pool, e events.Settings, with ...func(*
 	return &site{db: db, office: office, sale: sale, sold: sold, organizers: config.Desk, url: server.URL, config: config}
 }
 
+// bulkJobsEnd waits until the jobs of the site have written the mails of each message, and cancelled the orders of each cancelled event.
+func (s *site) bulkJobsEnd(t *testing.T) {
+	t.Helper()
+	until(t, "all bulk jobs end", func() bool { return s.count(t, `errand WHERE ended_at IS NULL`) == 0 })
+}
+
 // person is one browser or program with its cookies.
 func person(t *testing.T) *http.Client {
 	t.Helper()

@@ -171,9 +171,7 @@ func TestTransfer_FriendGetsMailOfTheTicketAndTheEvent(t *testing.T) {
 	if err := s.sold.Tell(t.Context(), s.sale.Event.ID, "k", orders.Message{Subject: "Doors at 19:00", Text: "Earlier"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.sold.RunBulkJob(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.bulkJobsEnd(t)
 	s.exec(t, `INSERT INTO mail (transfer_id, kind) SELECT id, 'upcoming' FROM ticket_transfer`)
 	s.exec(t, `DELETE FROM mail WHERE kind = 'ticket-offer'`)
 	got := 0
