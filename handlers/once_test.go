@@ -36,7 +36,7 @@ var harmless = map[string]string{
 	"POST /orders/{code}/email-changes/stop": "a change that was stopped stays so",
 	"POST /confirmations/{token}":            "a link confirms one order, which is placed once",
 	"POST /desk/site/domain/proof":           "a domain is proven once, and a repeat only looks again",
-	"POST /personal-data/{token}":            "it shows what is known, and changes nothing",
+	"POST /personal-data/{token}":            "it shows what is known; the page goes on with its key",
 	"POST /unsubscribe/{order}":              "who is unsubscribed is unsubscribed",
 	"POST /account/session":                  "a link is good for one use; Ledger.Open knows the key of its form, and only with the link's secret",
 	"POST /account/session/options":          "it asks the browser something, and changes nothing",

@@ -152,8 +152,12 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 	if !strings.Contains(page, strings.ToLower(goneEmail)) || strings.Contains(page, goneName) {
 		t.Error("looking at the link shows the data, or not whom it is of")
 	}
+	if a, _ := send(t, other, "POST", s.url+"/account/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
+		t.Errorf("the link opens the credit: %d", a.StatusCode)
+	}
+	key := between(page, `name="key" value="`, `"`)
 	shows := func(as string) (*http.Response, string) {
-		return s.submit(t, other, at, url.Values{"as": {as}})
+		return s.submit(t, other, at, url.Values{"as": {as}, "key": {key}})
 	}
 	if a, page := shows(""); a.StatusCode != http.StatusOK || !strings.Contains(page, goneName) || !strings.Contains(page, "Enjoy") || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the page: %d %s", a.StatusCode, words(page))
@@ -165,11 +169,16 @@ func TestPersonalData_IsShownToThePersonAlone(t *testing.T) {
 	if a, body := shows("pdf"); a.StatusCode != http.StatusOK || !strings.HasPrefix(body, "%PDF") {
 		t.Errorf("as PDF: %d", a.StatusCode)
 	}
+	for what, thief := range map[string]url.Values{"with a key of their own": {"as": {"json"}, "key": {"stolen"}}, "without a key": {"as": {"json"}}} { // who finds the mail later
+		if a, page := s.submit(t, who, at, thief); a.StatusCode != http.StatusNotFound || strings.Contains(page, goneName) {
+			t.Errorf("the link works once more %s: %d", what, a.StatusCode)
+		}
+	}
+	if a, page := s.page(t, who, at); a.StatusCode != http.StatusNotFound || strings.Contains(page, strings.ToLower(goneEmail)) {
+		t.Errorf("the link says whom it is of after it was used: %d", a.StatusCode)
+	}
 	if _, body := send(t, other, "POST", s.url+s.dataLink(t, "unknown@example.org"), ""); json.Unmarshal([]byte(body), &records) != nil || len(records) != 1 || records[0].Team != "" || strings.Contains(body, goneName) {
 		t.Errorf("of an unknown address: %s", body)
-	}
-	if a, _ := send(t, other, "POST", s.url+"/account/session", `{"token":"`+strings.TrimPrefix(at, "/personal-data/")+`"}`); a.StatusCode != http.StatusNotFound {
-		t.Errorf("the link opens the credit: %d", a.StatusCode)
 	}
 	s.submit(t, who, "/personal-data", url.Values{"email": {goneEmail}, "key": {"again"}})
 	s.dataLink(t, strings.ToLower(goneEmail))

@@ -13,7 +13,7 @@ import (
 	"github.com/usherbox/usher/views/shop"
 )
 
-var errNoDataLink = web.NewProblem(404, "link", text.Mark("This link no longer works: it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Request your data again."))
+var errNoDataLink = web.NewProblem(404, "link", text.Mark("This link no longer works: it was used, it has expired, or we sent you a newer one."), web.NothingChanged, text.Mark("Request your data again."))
 
 // PersonalData answers GET /personal-data
 func (h *Handlers) PersonalData(w http.ResponseWriter, r *http.Request) error {
@@ -53,30 +53,26 @@ func (h *Handlers) AskPersonalData(w http.ResponseWriter, r *http.Request) error
 	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Asked: email})
 }
 
-// dataAddress returns the address that the link of a request is of.
-func (h *Handlers) dataAddress(r *http.Request) (string, error) {
-	email, err := h.Credit.DataAddress(r.Context(), r.PathValue("token"))
-	if errors.Is(err, credit.ErrNoLink) {
-		err = errNoDataLink
-	}
-	return email, err
-}
-
 // PersonalLink answers GET /personal-data/{token}
 //
 // GET shows the address alone, as mail programs open every link. The buttons show the data.
 func (h *Handlers) PersonalLink(w http.ResponseWriter, r *http.Request) error {
-	email, err := h.dataAddress(r)
+	email, err := h.Credit.DataAddress(r.Context(), r.PathValue("token"))
+	if errors.Is(err, credit.ErrNoLink) {
+		return errNoDataLink
+	}
 	if err != nil {
 		return err
 	}
 	if web.WantsJSON(r) {
 		return web.WriteJSON(w, http.StatusOK, linkAnswer{email})
 	}
-	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email})
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Key: rand.Text()})
 }
 
 // ExportPersonalData answers POST /personal-data/{token}
+//
+// It uses the link up. The page that did so goes on with the key of its form: who finds the link later sees nothing.
 func (h *Handlers) ExportPersonalData(w http.ResponseWriter, r *http.Request) error {
 	if err := web.ParseForm(r); web.IsForm(r) && err != nil {
 		return err
@@ -84,7 +80,11 @@ func (h *Handlers) ExportPersonalData(w http.ResponseWriter, r *http.Request) er
 	if h.Hurried(w, r, web.CountsLinks, web.LinksPerNetwork) {
 		return errTooFast
 	}
-	email, err := h.dataAddress(r)
+	key := r.PostForm.Get("key")
+	email, err := h.Credit.OpenData(r.Context(), r.PathValue("token"), key)
+	if errors.Is(err, credit.ErrNoLink) {
+		return errNoDataLink
+	}
 	if err != nil {
 		return err
 	}
@@ -102,5 +102,5 @@ func (h *Handlers) ExportPersonalData(w http.ResponseWriter, r *http.Request) er
 	case as == "json" || web.WantsJSON(r):
 		return web.WritePerson(w, "", "json", written)
 	}
-	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Text: string(written)})
+	return h.showPersonal(w, r, http.StatusOK, shop.PersonalPage{Token: r.PathValue("token"), Email: email, Key: key, Text: string(written)})
 }

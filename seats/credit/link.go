@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -124,7 +125,7 @@ func (l *Ledger) Address(ctx context.Context, token string) (email string, err e
 	return l.byToken(ctx, findLinkSQL, token)
 }
 
-// DataAddress is Address for a link that shows what is known of the address. It is good for ten minutes, and not used up.
+// DataAddress is Address for a link that shows what is known of the address.
 func (l *Ledger) DataAddress(ctx context.Context, token string) (email string, err error) {
 	return l.byToken(ctx, findLinkSQL, AboutData+token)
 }
@@ -134,11 +135,20 @@ UPDATE link SET token = NULL, opened = $2, opened_at = clock_timestamp()
  WHERE token = $1 AND expires_at > clock_timestamp()
 RETURNING email`
 
-const openedLinkSQL = `SELECT email FROM link WHERE opened = $1 AND opened_at > clock_timestamp() - interval '1 minute'`
+const openedLinkSQL = `SELECT email FROM link WHERE opened = $1 AND opened_at > clock_timestamp() - make_interval(secs => $2)`
 
 // Open uses a link up and returns its confirmed address. ErrNoLink as for Address. For a minute a repeat with
 // the key of its form, which is as secret as the token, gets the same answer: a button may be pressed twice.
 func (l *Ledger) Open(ctx context.Context, token, key string) (email string, err error) {
+	return l.open(ctx, token, key, time.Minute)
+}
+
+// OpenData is Open for a link that shows what is known of the address. The page that opened it shows and downloads that for ten minutes.
+func (l *Ledger) OpenData(ctx context.Context, token, key string) (email string, err error) {
+	return l.open(ctx, AboutData+token, key, 10*time.Minute)
+}
+
+func (l *Ledger) open(ctx context.Context, token, key string, again time.Duration) (email string, err error) {
 	if key == "" {
 		return l.byToken(ctx, openLinkSQL, token, nil)
 	}
@@ -147,7 +157,7 @@ func (l *Ledger) Open(ctx context.Context, token, key string) (email string, err
 	if !errors.Is(err, ErrNoLink) {
 		return email, err
 	}
-	return l.one(ctx, openedLinkSQL, opened)
+	return l.one(ctx, openedLinkSQL, opened, again.Seconds())
 }
 
 func (l *Ledger) byToken(ctx context.Context, sql, token string, more ...any) (email string, err error) {
