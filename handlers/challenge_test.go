@@ -157,6 +157,45 @@ func TestChallenge_PassBelongsToOneVisitor(t *testing.T) {
 	}
 }
 
+func TestLimits_AScriptThatWorksForEachClaimHoldsNoMoreThanItsNetworkMay(t *testing.T) {
+	t.Parallel()
+	s := newSiteFor(t, events.Settings{SeatsPerHolder: 4}, func(c *Config) { c.AddressHeader = "X-Forwarded-For" })
+	s.limits(t, limit.Settings{Challenge: limit.Automatic, SeatsPerNetwork: 2, HeldPerNetwork: 12})
+	const from = "203.0.113.9"
+	var scripts []*http.Client
+	for i := range 3 {
+		script := person(t)
+		if status := s.solves(t, script, s.browserWork(t, script)); status != http.StatusNoContent {
+			t.Fatalf("the work is worth %d", status)
+		}
+		if a, body := s.claims(t, script, from, 4*i, 4*i+1, 4*i+2, 4*i+3); a.StatusCode != http.StatusCreated {
+			t.Fatalf("claim %d: %d %s", i, a.StatusCode, body)
+		}
+		scripts = append(scripts, script)
+	}
+	late := person(t)
+	if status := s.solves(t, late, s.browserWork(t, late)); status != http.StatusNoContent {
+		t.Fatalf("the work is worth %d", status)
+	}
+	a, body := s.claims(t, late, from, 12)
+	if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || !strings.Contains(body, "Visitors of your network hold as many seats") || !strings.Contains(body, "Seats that you hold stay yours") {
+		t.Errorf("the 13th seat: %d %s", a.StatusCode, body)
+	}
+	if a, _ := s.submit(t, late, "/events/evening/claims", url.Values{"seat": {s.sale.Plan.Label(12)}}); a.StatusCode != http.StatusSeeOther || strings.Contains(a.Header.Get("Location"), "challenge") {
+		t.Errorf("the seat is refused to a visitor who comes from elsewhere: %d", a.StatusCode)
+	}
+	if a, body := s.claims(t, person(t), "198.51.100.7", 13); a.StatusCode != http.StatusCreated {
+		t.Errorf("another network gets %d %s", a.StatusCode, body)
+	}
+	if a, body := send(t, scripts[0], "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != http.StatusNoContent && a.StatusCode != http.StatusOK {
+		t.Fatalf("the release: %d %s", a.StatusCode, body)
+	}
+	until(t, "seats that are free again no longer count", func() bool {
+		a, _ := s.claims(t, late, from, 14)
+		return a.StatusCode == http.StatusCreated
+	})
+}
+
 func cookiesNamed(all []*http.Cookie, part string) (list []*http.Cookie) {
 	for _, c := range all {
 		if strings.Contains(c.Name, part) {

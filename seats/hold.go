@@ -108,6 +108,23 @@ func (s *Sale) Hold(ctx context.Context, holder ID) (Hold, error) {
 	return h, s.readCodes(ctx, holder, h.Lines)
 }
 
+const holdingSQL = `
+SELECT n.holder, cardinality(h.seats)
+  FROM unnest($2::uuid[]) AS n(holder), LATERAL (SELECT seats, expires_at FROM hold WHERE event_id = $1 AND holder = n.holder OFFSET 0) h
+ WHERE h.expires_at > clock_timestamp()`
+
+// Holding is how many seats some visitors hold or are paying for now.
+func (s *Sale) Holding(ctx context.Context, holders []ID) (map[ID]int, error) {
+	holding := make(map[ID]int, len(holders))
+	rows, _ := s.inventory.db.Query(ctx, holdingSQL, s.Event.ID, holders) // ForEachRow returns its error
+	var holder ID
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&holder, &n}, func() error { holding[holder] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("seats: what visitors hold in event %d: %w", s.Event.ID, err)
+	}
+	return holding, nil
+}
+
 // A hold row names its seats until its holder gives them back or they are sold to them, also if another visitor has them by now.
 const hadSQL = `SELECT id, seats FROM hold WHERE event_id = $1 AND holder = $2 AND cardinality(seats) > 0`
 

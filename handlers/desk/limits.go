@@ -65,7 +65,7 @@ func (h *Handlers) SetLimits(w http.ResponseWriter, r *http.Request, m organizer
 
 func limitsOf(f url.Values) (to limit.Settings, err error) {
 	to.Challenge = limit.Mode(f.Get("challenge"))
-	for name, n := range map[string]*int{"seats_per_network": &to.SeatsPerNetwork, "unpaid_per_network": &to.UnpaidPerNetwork, "unpaid_per_email": &to.UnpaidPerEmail} {
+	for name, n := range map[string]*int{"seats_per_network": &to.SeatsPerNetwork, "held_per_network": &to.HeldPerNetwork, "unpaid_per_network": &to.UnpaidPerNetwork, "unpaid_per_email": &to.UnpaidPerEmail} {
 		if text := f.Get(name); text != "" {
 			if *n, err = strconv.Atoi(text); err != nil {
 				return to, errLimits

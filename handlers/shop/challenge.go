@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,35 +25,67 @@ const StatusChallenge = http.StatusPreconditionRequired
 var (
 	errChallenge = web.NewProblem(StatusChallenge, "challenge", text.Mark("Many requests come from your network, so we check that yours comes from a browser."), web.SeatsStay, text.Mark("Do the work that the event's address /challenge gives you, then send the request again."))
 	errTooFast   = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("You have sent too many requests in a short time."), web.SeatsStay, text.Mark("Wait for the seconds in Retry-After, then try again."))
+	errCrowd     = web.NewProblem(http.StatusTooManyRequests, "too_many", text.Mark("Visitors of your network hold as many seats of this event as one network may hold."), web.SeatsStay, text.Mark("Seats that are ordered or released no longer count. Try again in a few seconds."))
 )
+
+// crowdWait is how long a visitor waits whose network holds as many seats as it may.
+const crowdWait = 5 * time.Second
 
 // ClaimsPerVisitor is how many claims one visitor may send within a minute, unless a node is told otherwise.
 const ClaimsPerVisitor = 120
 
-// admission is a claim that the limits of its event admitted.
+// admission is a claim that the limits of its event admitted. It ends with granted or end.
 type admission struct {
 	event   *limit.Event
 	network limit.Network
-	took    int // seats of what the network may claim
+	holder  seats.ID // of the seats
+	key     string
+	asked   int // seats of what the network may hold
+	took    int // seats of what it may claim without work
+	ended   bool
 }
 
-// undo gives back what a claim that was refused took from the limits.
-func (a admission) undo() {
-	if a.took > 0 {
-		a.event.Return(a.network, a.took)
+// granted counts the n seats that the visitor holds now.
+func (a *admission) granted(n int) {
+	a.ended = true
+	a.event.Granted(a.holder, a.network, a.asked, n, a.key)
+}
+
+// end ends a claim with an error. After one that is no refusal the visitor may have the seats. It does nothing after granted.
+func (a *admission) end(err error) {
+	if a.ended {
+		return
+	}
+	a.ended = true
+	_, refused := errors.AsType[*seats.Conflict](err)
+	_, invalid := errors.AsType[*seats.ValidationError](err)
+	if refused || invalid || errors.Is(err, seats.ErrNoHold) {
+		a.giveBack()
+	} else {
+		a.event.Unknown(a.holder, a.network, a.asked, a.key)
 	}
 }
 
-// admitClaim decides whether a visitor may claim n seats now. It returns errTooFast and errChallenge if not.
-func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
-	return h.admitWith(w, r, s, s, holder, known, n)
+// giveBack ends a claim that was not sent.
+func (a *admission) giveBack() {
+	a.ended = true
+	if a.took > 0 {
+		a.event.Return(a.network, a.took)
+	}
+	a.event.Refused(a.network, a.asked)
+}
+
+// admitClaim decides whether a visitor may claim n seats now, with a key or without one. It returns errTooFast, errCrowd and errChallenge if not.
+func (h *Handlers) admitClaim(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, known bool, n int, key string) (*admission, error) {
+	return h.admitWith(w, r, s, s, holder, known, n, &admission{holder: holder, key: key})
 }
 
 // admitWith is admitClaim for a visitor who shows the pass of another event.
-func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *seats.Sale, holder seats.ID, known bool, n int) (admission, error) {
-	a, now := admission{event: h.Limits.Of(s), network: web.NetworkOf(r)}, time.Now()
+func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *seats.Sale, visitor seats.ID, known bool, n int, a *admission) (*admission, error) {
+	now := time.Now()
+	a.event, a.network = h.Limits.Of(s), web.NetworkOf(r)
 	if known { // of one who is new there is only this claim
-		key := limit.With(web.CountsClaims, limit.IDKey(holder)^uint64(s.Event.ID))
+		key := limit.With(web.CountsClaims, limit.IDKey(visitor)^uint64(s.Event.ID))
 		if wait := h.Limits.Take(key, 1, h.Claims, now); wait > 0 {
 			web.RetryAfter(w, wait)
 			return a, errTooFast
@@ -62,6 +95,11 @@ func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *se
 		return a, nil
 	}
 	n = max(1, min(n, s.Event.SeatsPerHolder))
+	var ok bool
+	if a.asked, ok = a.event.Admit(r.Context(), a.holder, a.network, n, a.key); !ok {
+		web.RetryAfter(w, crowdWait)
+		return a, errCrowd
+	}
 	if !a.event.Asks(a.network, n, now) {
 		a.took = n
 		return a, nil
@@ -69,7 +107,11 @@ func (h *Handlers) admitWith(w http.ResponseWriter, r *http.Request, s, pass *se
 	if s.Remaining() == 0 && !s.Prices.Coded { // the claim is refused anyway; a code may open blocked seats
 		return a, nil
 	}
-	return a, h.needsPass(r, pass, holder)
+	if err := h.needsPass(r, pass, visitor); err != nil {
+		a.giveBack()
+		return a, err
+	}
+	return a, nil
 }
 
 // needsPass returns errChallenge unless the visitor has a pass for the event.

@@ -33,25 +33,26 @@ func (h *Handlers) Claim(w http.ResponseWriter, r *http.Request, s *seats.Sale) 
 	if !known {
 		holder = h.NewHolder(w, r, s)
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, known, max(request.Size(), len(s.WithParty(nil, request.Sent))))
+	admitted, err := h.admitClaim(w, r, s, holder, known, max(request.Size(), len(s.WithParty(nil, request.Sent))), key)
 	if err != nil {
 		if errors.Is(err, errChallenge) {
 			return h.challenged(w, r, s, comeFrom(r, s))
 		}
 		return err
 	}
+	defer admitted.end(nil)
 	welcome := func(http.ResponseWriter) string { return "" }
 	if !known { // only now: a session with a holder could claim elsewhere
 		if welcome, err = h.NewSession(r, holder); err != nil {
-			admitted.undo()
+			admitted.giveBack()
 			return err
 		}
 	}
 	if err := withParty(r, s, holder, known, &request); err != nil {
-		admitted.undo()
+		admitted.giveBack()
 		return err
 	}
-	hold, err := h.claimAdmitted(w, r, s, holder, key, request, admitted)
+	hold, err := h.claimAdmitted(w, r, s, request, admitted)
 	if refusal, is := errors.AsType[*seats.Conflict](err); is {
 		return h.refuse(w, r, s, refusal)
 	}
@@ -81,25 +82,25 @@ func withParty(r *http.Request, s *seats.Sale, holder seats.ID, known bool, requ
 	return nil
 }
 
-// claimAdmitted claims seats for a visitor whom admitClaim admitted, and undoes that if they do not get them.
-func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, holder seats.ID, key string, request seats.ClaimRequest, admitted admission) (hold seats.Hold, err error) {
+// claimAdmitted claims seats for a visitor whom admitClaim admitted, and ends that.
+func (h *Handlers) claimAdmitted(w http.ResponseWriter, r *http.Request, s *seats.Sale, request seats.ClaimRequest, admitted *admission) (hold seats.Hold, err error) {
 	if room := h.Rooms.Of(s.Event.ID); room != nil { // the claim itself refuses who was not let in
-		if _, err := h.enter(w, r, room, holder); err != nil {
-			admitted.undo()
+		if _, err := h.enter(w, r, room, admitted.holder); err != nil {
+			admitted.giveBack()
 			return hold, err
 		}
 	}
 	began := time.Now()
-	hold, err = s.Claim(r.Context(), holder, key, request)
+	hold, err = s.Claim(r.Context(), admitted.holder, admitted.key, request)
 	h.Rooms.Answered(time.Since(began), err)
 	if err != nil {
-		admitted.undo()
+		admitted.end(err)
 		if refusal, is := errors.AsType[*seats.Conflict](err); is {
 			h.Sales.Refused(s.Event.ID, refusal.Code)
 		}
 		return hold, err
 	}
-	admitted.event.Granted(holder, admitted.network, len(hold.Seats))
+	admitted.granted(len(hold.Seats))
 	return hold, nil
 }
 

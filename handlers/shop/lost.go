@@ -82,7 +82,7 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 	if !more { // the form came before
 		return h.tell(w, r, s, holder, orders.Typed{Form: form})
 	}
-	admitted, err := h.admitClaim(w, r, s, holder, true, request.Size())
+	admitted, err := h.admitClaim(w, r, s, holder, true, request.Size(), key)
 	if err != nil {
 		if err := h.keepTyped(r, s, holder, form); err != nil {
 			return err
@@ -92,7 +92,8 @@ func (h *Handlers) takeInstead(w http.ResponseWriter, r *http.Request, s *seats.
 		}
 		return err
 	}
-	if _, err := h.claimAdmitted(w, r, s, holder, key, request, admitted); err != nil {
+	defer admitted.end(nil)
+	if _, err := h.claimAdmitted(w, r, s, request, admitted); err != nil {
 		return h.refuseOrder(w, r, s, holder, form, err)
 	}
 	return h.tell(w, r, s, holder, orders.Typed{Form: form})

@@ -235,7 +235,7 @@ func (h *Handlers) HoldSubscription(w http.ResponseWriter, r *http.Request) erro
 }
 
 // choose has a visitor hold these seats in all performances. Seats that they do not hold yet count in each performance, as those of a claim
-// there. errTooFast and errChallenge as of admitClaim.
+// there. errTooFast, errCrowd and errChallenge as of admitClaim.
 func (h *Handlers) choose(w http.ResponseWriter, r *http.Request, s *subscriptions.House, idxs []int) (b subscriptions.Basket, err error) {
 	if s.Renewal != nil { // who has the link adds no seats
 		return h.Subscriptions.Choose(r.Context(), s, seats.ID{}, idxs)
@@ -248,7 +248,7 @@ func (h *Handlers) choose(w http.ResponseWriter, r *http.Request, s *subscriptio
 	if err != nil && !errors.Is(err, seats.ErrNoHold) {
 		return b, err
 	}
-	var admitted []admission
+	var admitted []*admission
 	if n := had.Adds(idxs); n > 0 {
 		if admitted, err = h.admitSubscription(w, r, s, visitor, known, n); err != nil {
 			return b, err
@@ -257,12 +257,17 @@ func (h *Handlers) choose(w http.ResponseWriter, r *http.Request, s *subscriptio
 			err = h.keepHolder(w, r, visitor)
 		}
 	}
+	defer func() {
+		for _, a := range admitted {
+			a.end(nil)
+		}
+	}()
 	if err == nil {
 		b, err = h.Subscriptions.Choose(r.Context(), s, visitor, idxs)
 	}
 	if err != nil && !(errors.Is(err, seats.ErrNoHold) && len(idxs) == 0) {
 		for _, a := range admitted {
-			a.undo()
+			a.end(err)
 		}
 		if step := (*seats.StepError)(nil); errors.As(err, &step) {
 			if refusal, is := errors.AsType[*seats.Conflict](err); is {
@@ -271,23 +276,23 @@ func (h *Handlers) choose(w http.ResponseWriter, r *http.Request, s *subscriptio
 		}
 		return b, err
 	}
-	for _, sale := range s.Sales {
+	for i, sale := range s.Sales {
 		if len(admitted) == 0 {
 			h.Limits.Of(sale).Released(s.Holder(visitor), len(b.Seats))
 		} else {
-			h.Limits.Of(sale).Granted(s.Holder(visitor), web.NetworkOf(r), len(b.Seats))
+			admitted[i].granted(len(b.Seats))
 		}
 	}
 	return b, err
 }
 
 // admitSubscription admits the claim of n seats in each performance, or in none. The pass of the first one is good for all.
-func (h *Handlers) admitSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, visitor seats.ID, known bool, n int) (admitted []admission, err error) {
+func (h *Handlers) admitSubscription(w http.ResponseWriter, r *http.Request, s *subscriptions.House, visitor seats.ID, known bool, n int) (admitted []*admission, err error) {
 	for _, sale := range s.Sales {
-		a, err := h.admitWith(w, r, sale, s.First, visitor, known, n)
+		a, err := h.admitWith(w, r, sale, s.First, visitor, known, n, &admission{holder: s.Holder(visitor)})
 		if err != nil {
 			for _, a := range admitted {
-				a.undo()
+				a.giveBack()
 			}
 			return nil, err
 		}

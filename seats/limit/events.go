@@ -31,6 +31,7 @@ const (
 type Settings struct {
 	Challenge        Mode `json:"challenge"`
 	SeatsPerNetwork  int  `json:"seats_per_network"`  // claimed without work within the length of a hold
+	HeldPerNetwork   int  `json:"held_per_network"`   // held at once, with work or without; ordered seats do not count
 	UnpaidPerNetwork int  `json:"unpaid_per_network"` // orders without work
 	UnpaidPerEmail   int  `json:"unpaid_per_email"`   // orders
 }
@@ -39,6 +40,7 @@ type Settings struct {
 const (
 	usualSeats    = 120
 	fewestSeats   = 30 // if a quarter of the event's seats is less
+	fewestHeld    = 60 // if half of the event's seats is less
 	usualUnpaid   = 30
 	usualPerEmail = 10
 )
@@ -47,7 +49,7 @@ const (
 var ErrSettings = errors.New("the challenge is off, automatic or always, and figures are 0 to 100000")
 
 func (s Settings) check() error {
-	for _, n := range []int{s.SeatsPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail} {
+	for _, n := range []int{s.SeatsPerNetwork, s.HeldPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail} {
 		if n < 0 || n > 100_000 {
 			return ErrSettings
 		}
@@ -130,11 +132,8 @@ func (es *Events) Of(s *seats.Sale) *Event {
 		known, _ = es.events.LoadOrStore(s.Event.ID, &Event{id: s.Event.ID, all: es, began: time.Now()})
 	}
 	e, _ := known.(*Event)
-	if capacity := int64(len(s.Plan.Seats)); e.capacity.Load() != capacity {
-		e.capacity.Store(capacity)
-	}
-	if hold := int64(s.Event.HoldLength); e.hold.Load() != hold {
-		e.hold.Store(hold)
+	if e.sale.Load() != s {
+		e.sale.Store(s)
 	}
 	return e
 }
@@ -144,9 +143,9 @@ type Event struct {
 	id  int64
 	all *Events
 
-	capacity, hold atomic.Int64
-	state          atomic.Pointer[State]
-	alarm          atomic.Pointer[Alarm] // raised here and not stored yet
+	sale  atomic.Pointer[seats.Sale] // nil until Of was called with it
+	state atomic.Pointer[State]
+	alarm atomic.Pointer[Alarm] // raised here and not stored yet
 
 	// Seats claimed on this node that visitors still hold, and ordered ones, in this window and the one before. Only Run moves
 	// the window.
@@ -155,6 +154,26 @@ type Event struct {
 	ordered            atomic.Int64
 	orderedOf          int64
 	began              time.Time
+
+	// What networks hold, as crowd.go counts it, also under mu.
+	crowds   map[Network]crowd
+	holders  map[seats.ID]holding
+	counting sync.Mutex // held while counted is read and changed; mu may be taken under it
+	counted  time.Time
+}
+
+func (e *Event) capacity() int {
+	if s := e.sale.Load(); s != nil {
+		return len(s.Plan.Seats)
+	}
+	return 0
+}
+
+func (e *Event) holdLength() time.Duration {
+	if s := e.sale.Load(); s != nil {
+		return s.Event.HoldLength
+	}
+	return 0
 }
 
 // State returns the protection of the event.
@@ -173,7 +192,10 @@ func (e *Event) State(now time.Time) State {
 func (e *Event) Figures() Settings {
 	s := e.State(time.Time{}).Settings
 	if s.SeatsPerNetwork == 0 {
-		s.SeatsPerNetwork = max(fewestSeats, min(usualSeats, int(e.capacity.Load())/4))
+		s.SeatsPerNetwork = max(fewestSeats, min(usualSeats, e.capacity()/4))
+	}
+	if s.HeldPerNetwork == 0 {
+		s.HeldPerNetwork = max(fewestHeld, e.capacity()/2)
 	}
 	if s.UnpaidPerNetwork == 0 {
 		s.UnpaidPerNetwork = usualUnpaid
@@ -199,7 +221,7 @@ func (e *Event) Asks(network Network, n int, now time.Time) bool {
 		return false
 	}
 	if s.Alarm == nil || s.Alarm.Until.Sub(now) < alarmFor-time.Minute {
-		e.raise(reason(text.Mark("Visitors from %s claimed %s seats within %s."), network.String(), strconv.Itoa(rate.Burst), time.Duration(e.hold.Load()).String()), false, now)
+		e.raise(reason(text.Mark("Visitors from %s claimed %s seats within %s."), network.String(), strconv.Itoa(rate.Burst), e.holdLength().String()), false, now)
 	}
 	return true
 }
@@ -212,7 +234,7 @@ func (e *Event) Return(network Network, n int) {
 }
 
 func (e *Event) rate() Rate {
-	return Per(e.Figures().SeatsPerNetwork, max(time.Second, time.Duration(e.hold.Load())))
+	return Per(e.Figures().SeatsPerNetwork, max(time.Second, e.holdLength()))
 }
 
 // share is the seats that one visitor holds.
@@ -221,14 +243,16 @@ type share struct {
 	seats   int
 }
 
-// Granted records that a visitor of a network claimed seats and holds n now.
-func (e *Event) Granted(holder seats.ID, network Network, n int) {
+// Granted ends a claim that Admit admitted, with its key if it had one: a visitor of a network holds n seats now.
+func (e *Event) Granted(holder seats.ID, network Network, asked, n int, key string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.granted == nil {
 		e.granted = map[uint64]share{}
 	}
 	e.granted[IDKey(holder)] = share{network, n}
+	e.answered(network, asked)
+	e.holds(holder, network, holding{seats: n, key: hashKey(key)})
 }
 
 // Released records that a visitor gave seats back and holds n now.
@@ -285,13 +309,14 @@ const (
 // judge compares, at the end of each window, the seats claimed in the window before with those ordered. A window is as long as
 // a hold, so that buyers had the time to order. Many seats and few orders are an attack. A node judges what it counted itself: what
 // visitors give back at another one still counts here, and an attack on N nodes is seen at N times the figure.
-func (e *Event) judge(now time.Time) {
-	window := max(shortestWindow, time.Duration(e.hold.Load()))
+func (e *Event) judge(ctx context.Context, now time.Time) {
+	window := max(shortestWindow, e.holdLength())
 	if now.Sub(e.began) < window {
 		return
 	}
-	many, ordered := max(fewestGranted, int(e.capacity.Load())/5), e.ordered.Swap(0)
+	many, ordered := max(fewestGranted, e.capacity()/5), e.ordered.Swap(0)
 	e.mu.Lock()
+	stale := len(e.holders) > 0
 	had := held(e.grantedOf, (many+fewestNetworks-1)/fewestNetworks)
 	e.granted, e.grantedOf = nil, e.granted
 	e.mu.Unlock()
@@ -299,10 +324,13 @@ func (e *Event) judge(now time.Time) {
 		e.raise(reason(text.Mark("Visitors claimed %s seats within %s and ordered %s."), strconv.Itoa(had), window.String(), strconv.Itoa(sold)), true, now)
 	}
 	e.orderedOf, e.began = ordered, now
+	if s := e.sale.Load(); s != nil && stale { // those who hold nothing any more are forgotten
+		e.count(ctx, s)
+	}
 }
 
 const readSQL = `
-SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(unpaid_per_network, 0), coalesce(unpaid_per_email, 0),
+SELECT event_id, challenge, coalesce(seats_per_network, 0), coalesce(held_per_network, 0), coalesce(unpaid_per_network, 0), coalesce(unpaid_per_email, 0),
        alarm_since, alarm_until, alarm_reason, alarm_everyone
   FROM event_limit`
 
@@ -319,7 +347,7 @@ func (es *Events) Read(ctx context.Context) error {
 	var since, until *time.Time
 	var why Reason
 	var everyone bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &s.Challenge, &s.SeatsPerNetwork, &s.UnpaidPerNetwork, &s.UnpaidPerEmail, &since, &until, &why, &everyone}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &s.Challenge, &s.SeatsPerNetwork, &s.HeldPerNetwork, &s.UnpaidPerNetwork, &s.UnpaidPerEmail, &since, &until, &why, &everyone}, func() error {
 		next := s
 		if since != nil && until != nil {
 			next.Alarm = &Alarm{*since, *until, why, everyone}
@@ -378,7 +406,7 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 	raised := false
 	es.events.Range(func(_, value any) bool {
 		e, _ := value.(*Event)
-		e.judge(now)
+		e.judge(ctx, now)
 		a := e.alarm.Swap(nil)
 		if a == nil {
 			return true
@@ -403,10 +431,10 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 // New settings end an alarm, because the organizer saw it.
 const setSQL = `
 WITH set AS (
-    INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
-    VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0))
+    INSERT INTO event_limit AS l (event_id, challenge, seats_per_network, held_per_network, unpaid_per_network, unpaid_per_email)
+    VALUES ($1, $2, nullif($3, 0), nullif($4, 0), nullif($5, 0), nullif($6, 0))
     ON CONFLICT (event_id) DO UPDATE
-       SET challenge = excluded.challenge, seats_per_network = excluded.seats_per_network,
+       SET challenge = excluded.challenge, seats_per_network = excluded.seats_per_network, held_per_network = excluded.held_per_network,
            unpaid_per_network = excluded.unpaid_per_network, unpaid_per_email = excluded.unpaid_per_email,
            alarm_until = CASE WHEN l.alarm_until > clock_timestamp() THEN clock_timestamp() ELSE l.alarm_until END
 )
@@ -418,7 +446,7 @@ func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.T
 		return err
 	}
 	err := pgx.BeginFunc(ctx, es.db, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, setSQL, event, s.Challenge, s.SeatsPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail); err != nil {
+		if _, err := tx.Exec(ctx, setSQL, event, s.Challenge, s.SeatsPerNetwork, s.HeldPerNetwork, s.UnpaidPerNetwork, s.UnpaidPerEmail); err != nil {
 			return err
 		}
 		return also.Run(ctx, tx)
@@ -431,8 +459,8 @@ func (es *Events) Set(ctx context.Context, event int64, s Settings, also seats.T
 
 const copySQL = `
 WITH copied AS (
-    INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email)
-    SELECT $2, challenge, seats_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
+    INSERT INTO event_limit (event_id, challenge, seats_per_network, held_per_network, unpaid_per_network, unpaid_per_email)
+    SELECT $2, challenge, seats_per_network, held_per_network, unpaid_per_network, unpaid_per_email FROM event_limit WHERE event_id = $1
     ON CONFLICT (event_id) DO NOTHING
 )
 SELECT pg_notify(house_channel('usher_limit'), '')`

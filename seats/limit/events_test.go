@@ -62,7 +62,7 @@ func TestAlarm_HoardedSeatsChallengeAllVisitors(t *testing.T) {
 			here, there := limit.NewEvents(db, quiet), limit.NewEvents(db, quiet)
 			e, began := here.Of(s), time.Now()
 			for i := range c.granted { // each of a network of their own
-				e.Granted(seats.NewID(), network(fmt.Sprintf("203.0.%d.7", i)), 1)
+				e.Granted(seats.NewID(), network(fmt.Sprintf("203.0.%d.7", i)), 0, 1, "")
 			}
 			for window := range 3 {
 				if window == 1 {
@@ -147,20 +147,20 @@ func TestAlarm_OneNetworkDoesNotChallengeAllVisitors(t *testing.T) {
 	for name, attack := range map[string]func(*limit.Event){
 		"many seats of one network": func(e *limit.Event) {
 			for range 20 {
-				e.Granted(seats.NewID(), network("203.0.113.7"), 6)
+				e.Granted(seats.NewID(), network("203.0.113.7"), 0, 6, "")
 			}
 		},
 		"one visitor claims and releases": func(e *limit.Event) {
 			who := seats.NewID()
 			for range 100 {
-				e.Granted(who, network("203.0.113.7"), 4)
+				e.Granted(who, network("203.0.113.7"), 0, 4, "")
 				e.Released(who, 0)
 			}
 		},
 		"visitors of many networks release all": func(e *limit.Event) {
 			for i := range 100 {
 				who := seats.NewID()
-				e.Granted(who, network(fmt.Sprintf("203.0.%d.7", i)), 4)
+				e.Granted(who, network(fmt.Sprintf("203.0.%d.7", i)), 0, 4, "")
 				e.Released(who, 0)
 			}
 		},
@@ -168,7 +168,7 @@ func TestAlarm_OneNetworkDoesNotChallengeAllVisitors(t *testing.T) {
 			for i := range 10 {
 				who := seats.NewID()
 				for range 10 {
-					e.Granted(who, network(fmt.Sprintf("203.0.%d.7", i)), 4)
+					e.Granted(who, network(fmt.Sprintf("203.0.%d.7", i)), 0, 4, "")
 				}
 			}
 		},
@@ -215,7 +215,7 @@ func TestStep_WithoutAnAlarmItLeavesTheDatabaseAlone(t *testing.T) {
 	c := &counting{DB: db}
 	es := limit.NewEvents(c, quiet)
 	e, began := es.Of(s), time.Now()
-	e.Granted(seats.NewID(), network("203.0.113.7"), 6)
+	e.Granted(seats.NewID(), network("203.0.113.7"), 0, 6, "")
 	for second := range 3600 {
 		if err := limit.Step(es, t.Context(), began.Add(time.Duration(second)*time.Second)); err != nil {
 			t.Fatal(err)

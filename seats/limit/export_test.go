@@ -11,3 +11,13 @@ func IsReading(es *Events) bool {
 	}
 	return true
 }
+
+// CountEvery is how often what visitors hold is counted at most.
+const CountEvery = countEvery
+
+// Holders is how many visitors an event remembers.
+func Holders(e *Event) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.holders)
+}

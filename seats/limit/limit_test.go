@@ -80,6 +80,7 @@ func TestNetwork_IsTheHouseholdOfAnAddress(t *testing.T) {
 		{"2001:db8:1:2ff:3::4", "2001:db8:1:200::/56", false},
 		{"127.0.0.1", "127.0.0.0/24", true},
 		{"10.1.2.3", "10.1.2.0/24", true},
+		{"100.64.1.2", "100.64.1.0/24", true},
 		{"::1", "::/56", true},
 		{"fd00::1", "fd00::/56", true},
 		{"fe80::1%eth0", "fe80::/56", true},

@@ -46,8 +46,11 @@ func (n Network) String() string {
 	return n.Prefix().String()
 }
 
+// shared addresses are between a provider's router and its customers (RFC 6598).
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
 // Private reports whether the network is local, where a proxy may stand in front of all visitors.
 func (n Network) Private() bool {
 	ip := n.Prefix().Addr()
-	return ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLoopback() || ip == netip.IPv6Unspecified() // ::1 is of ::/56
+	return ip.IsPrivate() || shared.Contains(ip) || ip.IsLinkLocalUnicast() || ip.IsLoopback() || ip == netip.IPv6Unspecified() // ::1 is of ::/56
 }

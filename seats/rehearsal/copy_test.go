@@ -143,7 +143,7 @@ func plant(t *testing.T, conn *pgx.Conn) {
 		`UPDATE event SET join_link = 'https://`+leak+`', join_link_at = now(), confirmation = '`+leak+`', promoter = '`+leak+`', reason = '`+leak+`'`,
 		`UPDATE ticket_type SET proof = '`+leak+`'`,
 		`INSERT INTO wait_list (event_id, note) VALUES (1, '`+leak+`')`,
-		`INSERT INTO event_limit (event_id, challenge, seats_per_network, unpaid_per_network, unpaid_per_email, alarm_reason) VALUES (1, 'off', 100, 100, 100, '`+leak+`')`,
+		`INSERT INTO event_limit (event_id, challenge, seats_per_network, held_per_network, unpaid_per_network, unpaid_per_email, alarm_reason) VALUES (1, 'off', 100, 100, 100, 100, '`+leak+`')`,
 		`INSERT INTO orders (id, event_id, code, holder, hold_id, wish, name, email, method, currency, total)
 		 VALUES ('44444444-4444-4444-4444-444444444444', 1, 'LEAKCODE', '44444444-4444-4444-4444-444444444444', '44444444-4444-4444-4444-444444444444', '`+leak+`', '`+leak+`', '`+leak+`@example.org', 'door', 'EUR', 100)`,
 		`INSERT INTO ticket (id, event_id, order_id, idx, price) SELECT gen_random_uuid(), 1, '44444444-4444-4444-4444-444444444444', n, 100 FROM generate_series(0, 2) n`,

@@ -157,7 +157,7 @@ var details = map[string]string{
 	"merged": text.Mark("Merged with"), "separated": text.Mark("Separated record"), "added": text.Mark("New"), "changed": text.Mark("Changed"), "addresses": text.Mark("Addresses"),
 	"text": text.Mark("Text"), "card": text.Mark("Gift card"), "id": text.Mark("Number"), "email": text.Mark("Email"),
 
-	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
+	"challenge": text.Mark("Proof of work"), "seats_per_network": text.Mark("Seats per network"), "held_per_network": text.Mark("Seats held at once per network"), "unpaid_per_network": text.Mark("Unpaid orders per network"), "unpaid_per_email": text.Mark("Unpaid orders per email"),
 
 	"Subject": text.Mark("Subject"), "Text": text.Mark("Text"), "Segment": text.Mark("Recipients"), "Type": text.Mark("Ticket type"), "SendAt": text.Mark("Send at"), "Series": text.Mark("Series"), "Was": text.Mark("Before"),
 
