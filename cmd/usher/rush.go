@@ -39,7 +39,7 @@ type rushCommand struct {
 	Absent      *share         `placeholder:"SHARE" help:"Share of them that does not come when called, 35% if left out."`
 	Looks       int            `default:"2000" placeholder:"LOOKS" help:"Most looks of them at the line per second."`
 	Again       time.Duration  `placeholder:"TIME" help:"How long a person without an answer asks again, with the same key, as a page does while nodes are restarted."`
-	OneAddress  bool           `name:"behind-one-address" help:"All people come from one address, as phones behind a carrier's router do; at --url they always do."`
+	OneAddress  bool           `name:"behind-one-address" help:"All people come from one address, as phones behind a carrier's router do, and order what they hold; at --url they always come from one."`
 	Connections int            `placeholder:"N" help:"Most connections at once; 0: 512, or what the limit of open files allows."`
 	Handshakes  bool           `help:"Each step of a person is a connection of their own, as of a browser that was away: at an https address with a whole TLS handshake at first, and resumed ones later."`
 	Watchers    int            `placeholder:"SOCKETS" help:"Open sockets that only watch."`
@@ -143,7 +143,7 @@ func (r *rushCommand) complete() (err error) {
 	}
 	r.crowd = rush.Crowd{
 		URL: r.URL, Own: r.URL == "", Event: r.Event, Scenario: r.Scenario, People: or(r.People, 1200), Over: or(r.Over, 10*time.Second), Think: or(r.Think, 0),
-		GiveUp: float64(or(r.GiveUp, 0)), Expire: float64(or(r.Expire, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, false), Room: r.Room, Slots: or(r.Slots, 0),
+		GiveUp: float64(or(r.GiveUp, 0)), Expire: float64(or(r.Expire, 0)), Repeat: float64(r.Repeat), Buy: or(r.Buy, r.OneAddress && r.URL == ""), Room: r.Room, Slots: or(r.Slots, 0),
 		Faster: r.Faster, Absent: float64(or(r.Absent, 0)), Looks: r.Looks, Again: r.Again, OneAddress: r.OneAddress, Connections: r.Connections, Handshakes: r.Handshakes,
 		Phones: 0.5, Watchers: r.Watchers, Dead: r.Dead, Desks: r.Desks, Speed: r.Speed, Seed: r.Seed,
 	}

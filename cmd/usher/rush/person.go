@@ -227,7 +227,7 @@ func (r *run) ask(ctx context.Context, l *line, who int32) (a answer, sent, rece
 	r.claims.Add(1)
 	err = json.Unmarshal(l.body, &a)
 	won := status == http.StatusCreated && a.Hold != nil
-	lost := a.Error != nil && (status == http.StatusConflict || status == http.StatusForbidden && r.room != nil && a.Error.Code == "waiting_room")
+	lost := a.Error != nil && (status == http.StatusConflict || status == http.StatusForbidden && r.room != nil && a.Error.Code == "waiting_room" || status == http.StatusTooManyRequests && (r.crowd.OneAddress || !r.crowd.Own))
 	if err != nil || !won && !lost {
 		return a, sent, received, &errAnswer{status, string(l.body)}
 	}
@@ -329,6 +329,10 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	case "waiting_room":
 		r.outside(who, sent, received)
 		return nil
+	case "too_many": // mostly the network holds as many seats as it may: as soon as others order there are more
+		r.waited.Add(1)
+		r.next(who, stepClaim, retryAfter)
+		return nil
 	default:
 		r.finish(who, refused)
 		return nil
@@ -340,6 +344,9 @@ func (r *run) refused(who int32, a *answer, sent, received int64) error {
 	r.next(who, stepLook, quickest+time.Duration(r.random(who, int(p.tries)).Int64N(int64(slowest-quickest))))
 	return nil
 }
+
+// retryAfter is how long a person waits whose network holds as many seats as it may, as Retry-After says.
+const retryAfter = 6 * time.Second
 
 // The time a person needs to see that a seat is taken and to look for another. Without it all of them would ask for the
 // same seat at the same moment, again and again, which only programs do.

@@ -29,6 +29,7 @@ type Report struct {
 	Seconds    float64 `json:"seconds"`                // from the first person to the last answer
 	ClaimsPerS float64 `json:"claims_per_s"`           // claims that were answered
 	Worked     int     `json:"worked,omitempty"`       // people with a checked browser
+	Waited     int     `json:"waited,omitempty"`       // claims sent again because the network held as many seats as it may
 	Orders     int     `json:"orders"`                 // that were confirmed
 	OrdersPerS float64 `json:"orders_per_s"`           // from the first person to the last confirmation, which is
 	OrdersIn   float64 `json:"orders_seconds"`         // so many seconds; 0 without orders
@@ -75,7 +76,7 @@ func (r *run) report(seconds float64, lags *latencies) *Report {
 	p := &Report{
 		People: len(r.people), Oversold: oversold, Untrue: r.books.untrue, Errors: int(r.errors.Load()),
 		Got: int(r.ends[got].Load()), SoldOut: int(r.ends[toldSoldOut].Load()), Refused: int(r.ends[refused].Load()),
-		Seconds: seconds, ClaimsPerS: float64(r.claims.Load()) / seconds, Worked: int(r.worked.Load()),
+		Seconds: seconds, ClaimsPerS: float64(r.claims.Load()) / seconds, Worked: int(r.worked.Load()), Waited: int(r.waited.Load()),
 		Orders: int(r.orders.Load()), OrdersIn: time.Duration(r.lastOrder.Load()).Seconds(),
 		P50: r.latencies.at(50), P95: r.latencies.at(95), P99: r.latencies.at(99), Max: r.latencies.at(100),
 		LagP50: lags.at(50), LagP99: lags.at(99), Frames: lags.count(), CrowdCPU: (processorTime() - r.used).Seconds(),
@@ -126,6 +127,9 @@ func (p *Report) Text(w io.Writer) error {
 	t.some(p.Expired, "let their time run out")
 	if p.Worked > 0 {
 		t.line("%10s did the work of a browser that is checked", Thousands(p.Worked))
+	}
+	if p.Waited > 0 {
+		t.line("%10s claims waited: their network held as many seats as it may", Thousands(p.Waited))
 	}
 	t.line("")
 	t.line("%10s of %s seats are theirs at the end", Thousands(p.taken), Thousands(p.seats))

@@ -36,6 +36,7 @@ type run struct {
 	latest    atomic.Int64 // the most that a person came too late
 	back      atomic.Int64 // people who give their seats back, or let them expire
 	worked    atomic.Int64 // browsers that were checked
+	waited    atomic.Int64 // claims that waited because their network held as many seats as it may
 	handshakes,
 	resumed atomic.Int64 // of TLS, and those of them that went on with an earlier session
 	orders    atomic.Int64 // that were confirmed
@@ -166,7 +167,9 @@ func (r *run) serve(ctx context.Context) {
 		if t.at == r.schedule.arrivals[t.who] {
 			r.cameLate(r.now() - t.at)
 		}
-		l.from, l.spread = t.who, r.crowd.Own && !r.crowd.OneAddress
+		if l.from, l.spread = t.who, r.crowd.Own; r.crowd.OneAddress {
+			l.from = 0
+		}
 		if r.crowd.Handshakes {
 			l.close()
 			l.security = known

@@ -127,3 +127,15 @@ func TestBehindOneAddress_VisitorsGetSeatsWhileAvailable(t *testing.T) {
 		t.Errorf("%d of 40 browsers were checked; 30 places need no check, and no browser is checked when it is sold out", report.Worked)
 	}
 }
+
+// A network holds 60 of 100 places at once. More of its people get some as those before them order.
+func TestBehindOneAddress_AllPlacesAreSoldAlthoughANetworkHoldsAFewAtOnce(t *testing.T) {
+	t.Parallel()
+	report := send(t, true, &Crowd{Event: hall(t, 100, true, time.Minute), Scenario: Replay, Course: []int{110}, Speed: 1, Think: 3 * time.Second, Buy: true, OneAddress: true})
+	if report.Orders != 100 || report.Got != 100 || report.SoldOut != 10 {
+		t.Errorf("%d of 100 places are sold; %d people were told that it is sold out, of 110", report.Got, report.SoldOut)
+	}
+	if report.Waited == 0 {
+		t.Error("no claim waited until the network held fewer places")
+	}
+}
