@@ -212,11 +212,12 @@ type browser struct {
 	n    *node
 	from string
 	last http.Header
+	set  map[string]string // cookies by name
 }
 
 func (n *node) browser(from string) *browser {
 	jar, _ := cookiejar.New(nil) // never fails
-	return &browser{n: n, from: from, Client: http.Client{Jar: jar, Timeout: 60 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{n: n, from: from, set: map[string]string{}, Client: http.Client{Jar: jar, Timeout: 60 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // send makes a request and returns its answer; status 0 if there is none.
@@ -245,6 +246,9 @@ func (b *browser) send(method, path string, body io.Reader, header ...string) (s
 	defer func() { _ = answer.Body.Close() }()
 	said, _ := io.ReadAll(answer.Body)
 	b.last = answer.Header
+	for _, c := range answer.Cookies() {
+		b.set[c.Name] = c.Value
+	}
 	return answer.StatusCode, string(said)
 }
 
