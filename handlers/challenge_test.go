@@ -187,6 +187,15 @@ func TestLimits_AScriptThatWorksForEachClaimHoldsNoMoreThanItsNetworkMay(t *test
 	if a, body := s.claims(t, person(t), "198.51.100.7", 13); a.StatusCode != http.StatusCreated {
 		t.Errorf("another network gets %d %s", a.StatusCode, body)
 	}
+	owner := s.owner(t)
+	s.limits(t, limit.Settings{Challenge: limit.Off, HeldPerNetwork: 12}) // which ends the alarm before
+	if a, _ := s.claims(t, late, from, 12); a.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("the 13th seat without checks: %d", a.StatusCode)
+	}
+	until(t, "the desk says that a network waits", func() bool {
+		_, body := send(t, owner, "GET", s.url+"/desk/events/evening", "", "Accept", page)
+		return strings.Contains(body, "Off. No browser is checked.") && strings.Contains(body, "Visitors from 203.0.113.0/24 wait: a network may hold 12 seats at once.")
+	})
 	if a, body := send(t, scripts[0], "DELETE", s.url+"/events/evening/claims", ""); a.StatusCode != http.StatusNoContent && a.StatusCode != http.StatusOK {
 		t.Fatalf("the release: %d %s", a.StatusCode, body)
 	}

@@ -5,9 +5,11 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/usherbox/usher/seats"
+	"github.com/usherbox/usher/seats/text"
 )
 
 // crowd is what the visitors of one network hold of an event. A challenge slows a program down that hoards seats; this stops it: on one
@@ -85,6 +87,7 @@ func (e *Event) Admit(ctx context.Context, holder seats.ID, network Network, n i
 	if e.count(ctx, sale); fits() {
 		return asked, true
 	}
+	e.notice(reason(text.Mark("Visitors from %s wait: a network may hold %s seats at once."), network.String(), strconv.Itoa(most)), time.Now())
 	return 0, false
 }
 

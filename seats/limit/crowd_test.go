@@ -130,6 +130,37 @@ func TestCrowd_RefusedClaimsAndSoldSeatsDoNotCount(t *testing.T) {
 	}
 }
 
+func TestCrowd_FullNetworkRaisesAnAlarmThatChecksNoOneElse(t *testing.T) {
+	t.Parallel()
+	db := seatstest.DB(t)
+	s := sale(t, db)
+	es, crowd := limit.NewEvents(db, quiet), network("203.0.113.7")
+	e := es.Of(s)
+	alarm := func() *limit.Alarm {
+		t.Helper()
+		if err := limit.Step(es, t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		return e.State(time.Now()).Alarm
+	}
+	for _, mode := range []limit.Mode{limit.Off, limit.Automatic} { // the limit holds in each of them
+		if err := es.Set(t.Context(), s.Event.ID, limit.Settings{Challenge: mode, HeldPerNetwork: 70}, nil); err != nil {
+			t.Fatal(err)
+		}
+		asked, ok := e.Admit(t.Context(), seats.NewID(), crowd, 70, "")
+		if a := alarm(); !ok || a != nil {
+			t.Fatalf("%s: 70 seats are admitted: %t, with the alarm %v", mode, ok, a)
+		}
+		if _, ok := e.Admit(t.Context(), seats.NewID(), crowd, 1, ""); ok {
+			t.Errorf("%s: one more is admitted", mode)
+		}
+		if a := alarm(); a == nil || a.Everyone || a.Reason.String() != "Visitors from 203.0.113.0/24 wait: a network may hold 70 seats at once." {
+			t.Errorf("%s: the alarm is %v", mode, a)
+		}
+		e.Refused(crowd, asked)
+	}
+}
+
 // A visitor whose network holds as many seats as it may gets the answer of a claim again, and changes the seats that they have.
 func TestCrowd_VisitorOfAFullNetworkKeepsWhatTheyHave(t *testing.T) {
 	t.Parallel()

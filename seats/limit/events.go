@@ -220,9 +220,7 @@ func (e *Event) Asks(network Network, n int, now time.Time) bool {
 	if e.all.Take(With(uint64(e.id), uint64(network)), n, rate, now) == 0 {
 		return false
 	}
-	if s.Alarm == nil || s.Alarm.Until.Sub(now) < alarmFor-time.Minute {
-		e.raise(reason(text.Mark("Visitors from %s claimed %s seats within %s."), network.String(), strconv.Itoa(rate.Burst), e.holdLength().String()), false, now)
-	}
+	e.notice(reason(text.Mark("Visitors from %s claimed %s seats within %s."), network.String(), strconv.Itoa(rate.Burst), e.holdLength().String()), now)
 	return true
 }
 
@@ -291,6 +289,13 @@ func (e *Event) Counted() (holding, ordered int) {
 		holding += of.seats
 	}
 	return holding, int(e.ordered.Load())
+}
+
+// notice raises an alarm about one network, at most once a minute.
+func (e *Event) notice(why Reason, now time.Time) {
+	if a := e.State(now).Alarm; a == nil || a.Until.Sub(now) < alarmFor-time.Minute {
+		e.raise(why, false, now)
+	}
 }
 
 func (e *Event) raise(why Reason, everyone bool, now time.Time) {
@@ -412,7 +417,7 @@ func (es *Events) step(ctx context.Context, now time.Time) error {
 			return true
 		}
 		raised = true
-		es.log.Warn("claims of an event look like an attack; visitors need a proof of work first", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
+		es.log.Warn("claims of an event look like an attack", "event", e.id, "reason", a.Reason, "everyone", a.Everyone)
 		if _, err = es.db.Exec(ctx, alarmSQL, e.id, alarmFor.Seconds(), a.Reason, a.Everyone); err != nil {
 			e.alarm.CompareAndSwap(nil, a)
 			return false

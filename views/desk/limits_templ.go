@@ -80,7 +80,7 @@ func liveLimits(p Live) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if a := p.Guard.Alarm; a != nil && p.Guard.Challenge == limit.Automatic {
+		if a := p.Guard.Alarm; a != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<dl><div><dt>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
