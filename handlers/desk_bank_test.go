@@ -21,7 +21,7 @@ func (s *site) hands(t *testing.T, who *http.Client, key, content string) (*http
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	_ = form.WriteField("key", key) // to memory
-	file, err := form.CreateFormFile("file", "statement.csv")
+	file, err := form.CreateFormFile("file", "statement.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

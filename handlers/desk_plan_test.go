@@ -101,7 +101,7 @@ func TestImport_InvalidFileIsRefusedOnItsPage(t *testing.T) {
 	s := newSite(t)
 	ann := s.owner(t)
 	for file, want := range map[string]string{"": "the file is empty", "{\"zones\":[1]}": "line 1", "<html></html>": "no SVG drawing", "one line": "two at least", "{}": "no plan Usher knows"} {
-		if a, page := s.upload(t, ann, "x", file); a.StatusCode != 422 || !strings.Contains(page, want) || !strings.Contains(page, "Seating plans") {
+		if a, page := s.upload(t, ann, "x.txt", file); a.StatusCode != 422 || !strings.Contains(page, want) || !strings.Contains(page, "Seating plans") {
 			t.Errorf("%q: %d, without %q", file, a.StatusCode, want)
 		}
 	}

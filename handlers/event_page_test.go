@@ -40,7 +40,7 @@ func parts(file string, fields ...string) (body, kind string) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		_ = form.WriteField(fields[i], fields[i+1]) // to memory, as the rest
 	}
-	part, _ := form.CreateFormFile("picture", "../../etc/<script>.svg")
+	part, _ := form.CreateFormFile("picture", "../../etc/<script>.png")
 	_, _ = part.Write([]byte(file))
 	_ = form.Close()
 	return b.String(), form.FormDataContentType()

@@ -178,7 +178,10 @@ func statementFile(r *http.Request) (name string, content []byte, err error) {
 	}
 	defer file.Close()
 	content, err = io.ReadAll(io.LimitReader(file, banktransfer.MaxBytes+1))
-	return fileName(header.Filename), content, err
+	if wrong := misnamed(header.Filename, content, desk.StatementFiles); wrong != nil && err == nil {
+		err = &banktransfer.FileError{Message: text.Say(wrong.Message, wrong.Args...)}
+	}
+	return shortened(header.Filename), content, err
 }
 
 // bankRefused answers what is wrong with a file or an entry: a browser sees it on the page.

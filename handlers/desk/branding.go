@@ -198,10 +198,9 @@ func (h *Handlers) SampleTicket(w http.ResponseWriter, r *http.Request, m organi
 func (h *Handlers) AddTeamPicture(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	defer web.RemoveFiles(r)
 	u, f, err := upload(r)
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.Pages.AddTeamPicture(r.Context(), m, u, deskKeyOf(r, f))
 	}
-	err = h.Pages.AddTeamPicture(r.Context(), m, u, deskKeyOf(r, f))
 	again := desk.BrandingPage{Alt: u.Alt, Kind: u.Kind}
 	var refused *pages.PictureError
 	switch {

@@ -281,11 +281,11 @@ type importedAnswer struct {
 // ImportCustomers answers POST /desk/customers/imports: a list as a file or as a text.
 func (h *Handlers) ImportCustomers(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
 	form, typed, err := customerList(r)
-	if err != nil {
-		return err
+	var list []customers.Listed
+	if err == nil {
+		list, err = customers.Read(typed)
 	}
 	var done customers.Imported
-	list, err := customers.Read(typed)
 	if err == nil {
 		done, err = h.Server.Customers.Import(r.Context(), h.Organizers, m, deskKeyOf(r, form), list)
 	}
@@ -314,10 +314,14 @@ func customerList(r *http.Request) (form url.Values, list string, err error) {
 	if form, err = deskForm(r); err != nil {
 		return nil, "", err
 	}
-	content, err := fileOf(r.MultipartForm)
-	if err != nil || content == nil {
+	f, err := fileOf(r.MultipartForm, "file")
+	if err != nil || f.content == nil {
 		return form, form.Get("customers"), err
 	}
+	if wrong := misnamed(f.name, f.content, desk.CustomerFiles); wrong != nil {
+		return form, "", wrong
+	}
+	content := f.content
 	if !utf8.Valid(content) {
 		content, _ = charmap.Windows1252.NewDecoder().Bytes(content) // every byte is a character there
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -179,16 +178,14 @@ func upload(r *http.Request) (u pages.Upload, f url.Values, err error) {
 	}
 	f = url.Values(r.MultipartForm.Value)
 	u = pages.Upload{Kind: pages.PictureKind(f.Get(pages.FieldPictureKind)), Section: f.Get(pages.FieldSection), Alt: f.Get(pages.FieldAlt)}
-	if list := r.MultipartForm.File[pages.FieldPicture]; len(list) > 0 {
-		file, err := list[0].Open()
-		if err != nil {
-			return u, nil, err
-		}
-		u.Content, err = io.ReadAll(io.LimitReader(file, pages.MostPicture+1))
-		if err = errors.Join(err, file.Close()); err != nil {
-			return u, nil, err
-		}
+	picture, err := fileOf(r.MultipartForm, pages.FieldPicture)
+	if err != nil {
+		return u, nil, err
 	}
+	if wrong := misnamed(picture.name, picture.content, pages.PictureFiles); wrong != nil {
+		return u, f, &pages.PictureError{Message: text.Say(wrong.Message, wrong.Args...)}
+	}
+	u.Content = picture.content
 	return u, f, nil
 }
 
@@ -196,11 +193,11 @@ func upload(r *http.Request) (u pages.Upload, f url.Values, err error) {
 func (h *Handlers) AddPicture(w http.ResponseWriter, r *http.Request, m organizers.Member, s *seats.Sale) error {
 	defer web.RemoveFiles(r)
 	u, f, err := upload(r)
-	if err != nil {
-		return err
-	}
 	again := desk.EventPagePage{Upload: u}
-	pic, err := h.Pages.AddPicture(r.Context(), m, subject(s), u, deskKeyOf(r, f))
+	var pic pages.Picture
+	if err == nil {
+		pic, err = h.Pages.AddPicture(r.Context(), m, subject(s), u, deskKeyOf(r, f))
+	}
 	var refused *pages.PictureError
 	switch {
 	case err == nil && web.WantsJSON(r):

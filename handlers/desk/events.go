@@ -53,11 +53,11 @@ func (h *Handlers) showNewEvent(w http.ResponseWriter, r *http.Request, m organi
 
 // CreateEvent answers POST /desk/events makes a draft with sensible defaults; the page of its settings is the next step.
 func (h *Handlers) CreateEvent(w http.ResponseWriter, r *http.Request, m organizers.Member) error {
-	page, file, key, err := decodeNewEvent(r)
+	page, drawn, key, err := decodeNewEvent(r)
 	if err != nil {
 		return err
 	}
-	n, p, wrong, err := h.newEvent(r, m, page.Form, file)
+	n, p, wrong, err := h.newEvent(r, m, page.Form, drawn)
 	if err != nil {
 		return err
 	}
@@ -99,36 +99,40 @@ func (h *Handlers) createOnce(r *http.Request, m organizers.Member, key string, 
 	})
 }
 
-func decodeNewEvent(r *http.Request) (page desk.NewEventPage, file []byte, key string, err error) {
+func decodeNewEvent(r *http.Request) (page desk.NewEventPage, drawn file, key string, err error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		defer web.RemoveFiles(r)
 		if err := r.ParseMultipartForm(web.BodyLimit); err != nil {
-			return page, nil, "", web.TooLargeOr(err, text.Mark("The form cannot be read: its file is broken or too large."))
+			return page, drawn, "", web.TooLargeOr(err, text.Mark("The form cannot be read: its file is broken or too large."))
 		}
 		r.PostForm = r.MultipartForm.Value
-		if file, err = fileOf(r.MultipartForm); err != nil {
-			return page, nil, "", err
+		if drawn, err = fileOf(r.MultipartForm, "file"); err != nil {
+			return page, drawn, "", err
 		}
 		f := r.PostForm
 		page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
-		return page, file, deskKeyOf(r, f), nil
+		return page, drawn, deskKeyOf(r, f), nil
 	}
 	f, err := deskForm(r)
 	if err != nil {
-		return page, nil, "", err
+		return page, drawn, "", err
 	}
 	page.Form = desk.NewEventForm{Name: f.Get("name"), Venue: f.Get("venue"), Starts: f.Get("starts"), Zone: f.Get("zone"), Plan: f.Get("plan")}
-	return page, nil, deskKeyOf(r, f), nil
+	return page, drawn, deskKeyOf(r, f), nil
 }
 
 // newEvent understands the first step: what it is, where and when, and its plan.
-func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, file []byte) (n events.Settings, p *seats.Plan, wrong desk.Wrong, err error) {
+func (h *Handlers) newEvent(r *http.Request, m organizers.Member, f desk.NewEventForm, drawn file) (n events.Settings, p *seats.Plan, wrong desk.Wrong, err error) {
 	full := desk.SettingsForm{
 		Name: f.Name, Venue: f.Venue, Starts: f.Starts, Zone: f.Zone, Currency: "EUR", Hold: "8", PayWithin: "15", Limit: "6", Extensions: "10",
 	}
 	n, _, wrong = understood(r.Context(), full, nil)
-	if file != nil {
-		found, err := plan.Take(file, f.Name, nil)
+	if drawn.content != nil {
+		if wrongly := misnamed(drawn.name, drawn.content, desk.PlanFiles); wrongly != nil {
+			wrong["plan"] = text.T(r.Context(), wrongly.Message, wrongly.Args...)
+			return n, nil, wrong, nil
+		}
+		found, err := plan.Take(drawn.content, f.Name, nil)
 		if err != nil {
 			wrong["plan"] = text.T(r.Context(), "The file is no plan that can be read: %s", plan.Refused(err))
 			return n, nil, wrong, nil

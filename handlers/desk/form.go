@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"unicode/utf8"
@@ -173,18 +172,4 @@ func (h *Handlers) eventFrame(w http.ResponseWriter, r *http.Request, m organize
 	page := h.frame(w, r, m, title+" · "+s.Event.Name)
 	page.Event = &s.Event
 	return page
-}
-
-// fileOf is the content of the file of a form; nil if it has none.
-func fileOf(form *multipart.Form) ([]byte, error) {
-	files := form.File["file"]
-	if len(files) == 0 || files[0].Size == 0 {
-		return nil, nil
-	}
-	in, err := files[0].Open()
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(in)
-	return content, errors.Join(err, in.Close())
 }

@@ -37,6 +37,12 @@ func (h *Handlers) NewImport(w http.ResponseWriter, r *http.Request, m organizer
 	if _, err := io.ReadFull(file, content); err != nil {
 		return err
 	}
+	if wrong := misnamed(header.Filename, content, desk.PlanFiles); wrong != nil {
+		if web.WantsJSON(r) {
+			return wrong
+		}
+		return h.showPlans(w, r, m, http.StatusUnprocessableEntity, text.T(r.Context(), wrong.Message, wrong.Args...))
+	}
 	if err := readable(content); err != nil {
 		if web.WantsJSON(r) {
 			return err
@@ -46,7 +52,7 @@ func (h *Handlers) NewImport(w http.ResponseWriter, r *http.Request, m organizer
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	id, err := h.Organizers.KeepImport(r.Context(), m, fileName(header.Filename), file)
+	id, err := h.Organizers.KeepImport(r.Context(), m, shortened(header.Filename), file)
 	if err != nil {
 		return err
 	}
@@ -68,14 +74,6 @@ func readable(content []byte) (err error) {
 		return plan.Refused(err)
 	}
 	return nil
-}
-
-func fileName(name string) string {
-	name = strings.ToValidUTF8(path.Base(strings.ReplaceAll(name, "\\", "/")), "")
-	if len(name) > 100 {
-		name = strings.ToValidUTF8(name[:100], "")
-	}
-	return name
 }
 
 // imported is a file that was kept, and the plan it becomes by a mapping.

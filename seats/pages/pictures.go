@@ -35,6 +35,9 @@ type Picture struct {
 	Alt           string // what it shows
 }
 
+// PictureFiles are the endings of the names of files with pictures.
+const PictureFiles = ".jpg,.jpeg,.jfif,.png,.webp"
+
 // MostPictures is how many pictures an event may have.
 const MostPictures = 12
 

@@ -149,7 +149,7 @@ async function sent(plan, body) {
 // send keeps a picture to trace, and answers its name; it says why if it is not kept.
 async function send(file) {
   const body = new FormData()
-  body.set('picture', file)
+  body.set('picture', file, file.name ?? `page.${file.type.slice(6)}`) // a page of a PDF has no name
   say(T('Sending the picture …'))
   try {
     const answer = await fetch(`${address}/pictures`, {method: 'POST', body, headers: {Accept: 'application/json', 'Idempotency-Key': key()}}), told = await answer.json()

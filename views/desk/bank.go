@@ -14,6 +14,9 @@ import (
 // BankPath is the address of the team's bank account and statements.
 const BankPath = Path + "/bank"
 
+// StatementFiles are the endings of the names of statements.
+const StatementFiles = ".xml,.csv,.txt,.c53"
+
 // BankPage is the bank account of a team, and what its statements say.
 type BankPage struct {
 	Frame

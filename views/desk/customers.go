@@ -18,6 +18,9 @@ import (
 // CustomersPath is the address of the customers of a team.
 const CustomersPath = Path + "/customers"
 
+// CustomerFiles are the endings of the names of lists of customers.
+const CustomerFiles = ".csv,.txt,.tsv"
+
 // CustomerPath is the address of a customer's record.
 func CustomerPath(id seats.ID) string { return CustomersPath + "/" + id.String() }
 

@@ -20,6 +20,9 @@ const (
 	ImportsPath = Path + "/imports"
 )
 
+// PlanFiles are the endings of the names of files that become plans.
+const PlanFiles = ".json,.csv,.svg,.txt"
+
 // PlanPath is the address of a plan at the desk.
 func PlanPath(id int64) string { return PlansPath + "/" + strconv.FormatInt(id, 10) }
 
