@@ -173,12 +173,12 @@ func (h *Server) NewSession(r *http.Request, holder seats.ID) (welcome func(http
 // newToken returns a random token that begins with the time: see sessions.Sessions.
 func newToken() string { return strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + rand.Text() }
 
-// Welcome writes the cookie of a new session as the session manager does, only quicker: a crowd of newcomers gets one each.
+// Welcome writes the cookie of a new session as the session manager does, only quicker: a crowd of newcomers gets one each. It has no Expires,
+// which no browser reads beside Max-Age (RFC 6265, 4.1.2.2).
 func (h *Server) Welcome(w http.ResponseWriter, token string, end time.Time) {
 	cookie := append(make([]byte, 0, 192), h.Sessions.Cookie.Name...)
-	cookie = append(append(append(cookie, '='), token...), "; Path=/; Expires="...)
-	cookie = time.Unix(end.Unix()+1, 0).UTC().AppendFormat(cookie, http.TimeFormat)
-	cookie = strconv.AppendInt(append(cookie, "; Max-Age="...), int64(time.Until(end).Seconds()+1), 10)
+	cookie = append(append(append(cookie, '='), token...), "; Path=/; Max-Age="...)
+	cookie = strconv.AppendInt(cookie, int64(time.Until(end).Seconds()+1), 10)
 	cookie = append(cookie, "; HttpOnly"...)
 	if h.Sessions.Cookie.Secure {
 		cookie = append(cookie, "; Secure"...)
